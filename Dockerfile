@@ -33,7 +33,8 @@ COPY mikro-orm.config.ts ./
 COPY src src
 COPY workflows workflows
 COPY activities activities
-# Served to partners as packages.
+# Served to those who build apps, and to partners as packages.
+COPY docs/app-first-hour.md docs/
 COPY sdk sdk
 COPY --from=development /app/dist dist
 # Nothing is written outside /tmp: run it with a read-only root, without capabilities (docker-compose.yml does).

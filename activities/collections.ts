@@ -27,7 +27,7 @@ interface Instrument {
 
 /** Activities of partners' payments, one per business step; each is idempotent by its id. */
 export function createCollectionActivities(deps: Dependencies) {
-  const { gateway, sealer, prover, config, workflows } = deps;
+  const { gateways, sealer, prover, config, workflows } = deps;
   return {
     openPartnerPayment: step(
       deps,
@@ -45,7 +45,7 @@ export function createCollectionActivities(deps: Dependencies) {
       deps,
       'requestPartnerInstrument',
       step(deps, 'requestPartnerInstrument', (em, { paymentId }: Payment) => {
-        const ports = { gateway, sealer, publicUrl: config.PUBLIC_URL };
+        const ports = { gateways, sealer, publicUrl: config.PUBLIC_URL };
         return requestPartnerInstrument(em, ports, { paymentId, signal: cancellationSignal() });
       }),
     ),
@@ -56,11 +56,11 @@ export function createCollectionActivities(deps: Dependencies) {
         proveConfirmation(
           prover,
           paymentId,
-          await confirmPartnerPayment(em, gateway, { paymentId, briefly, signal: cancellationSignal() }),
+          await confirmPartnerPayment(em, gateways, { paymentId, briefly, signal: cancellationSignal() }),
         ),
     ),
     expirePartnerInstrument: step(deps, 'expirePartnerInstrument', (em, { paymentId }: Payment) =>
-      expirePartnerInstrument(em, gateway, { paymentId, signal: cancellationSignal() }),
+      expirePartnerInstrument(em, gateways, { paymentId, signal: cancellationSignal() }),
     ),
     settlePartnerPayment: step(
       deps,
@@ -88,10 +88,10 @@ export function createCollectionActivities(deps: Dependencies) {
       },
     ),
     obtainPaymentCode: step(deps, 'obtainPaymentCode', (em, { instrumentId }: Instrument) =>
-      obtainPaymentCode(em, { gateway, sealer }, { instrumentId, signal: cancellationSignal() }),
+      obtainPaymentCode(em, { gateways, sealer }, { instrumentId, signal: cancellationSignal() }),
     ),
     collectInstrumentPayments: step(deps, 'collectInstrumentPayments', (em, { instrumentId }: Instrument) =>
-      collectInstrumentPayments(em, { gateway, sealer }, { instrumentId, signal: cancellationSignal() }),
+      collectInstrumentPayments(em, { gateways, sealer }, { instrumentId, signal: cancellationSignal() }),
     ),
   };
 }

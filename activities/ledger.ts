@@ -1,9 +1,12 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { measureChecks } from '../src/ledger/measure-checks.ts';
 import { findChecks, runCheckInTurn } from '../src/ledger/run-checks.ts';
+import { closeDays } from '../src/ledger/seals/close-days.ts';
+import { makeSeal } from '../src/ledger/seals/make-seal.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, step } from './step.ts';
 
-/** Activities of the ledger: its checks. */
+/** Activities of the ledger: its checks and seals. */
 export function createLedgerActivities(deps: Dependencies) {
   const measured = measureChecks(deps.metrics);
   return {
@@ -17,5 +20,13 @@ export function createLedgerActivities(deps: Dependencies) {
       measured.read([result]);
       return result.violations;
     }),
+    /** A pass that has come to its end also closes the days that it sealed. */
+    makeSeal: step(deps, 'makeSeal', (em, { pass }: { pass: string }) => beating(sealAndClose(em, deps, pass))),
   };
+}
+
+async function sealAndClose(em: EntityManager, { storage, sealKeys: keys }: Dependencies, pass: string) {
+  const made = await makeSeal(em, { storage, keys }, pass);
+  if (made.done) await closeDays(em);
+  return made;
 }

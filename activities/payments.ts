@@ -1,4 +1,5 @@
 import { cancellationSignal } from '@temporalio/activity';
+import { redeliverCallbacks } from '../src/money-in/callbacks/deliver-callback.ts';
 import { openReceipt } from '../src/money-in/callbacks/open-receipt.ts';
 import { sweepOverduePayments } from '../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../src/money-in/callbacks/sweep-receipts.ts';
@@ -21,10 +22,10 @@ interface Order {
   orderId: string;
 }
 
-/** Activities of gateway payments and receipts, one per business step; each is idempotent by its order or receipt. */
+/** Activities of gateway payments, callbacks and receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, prover, config } = deps;
+  const { gateways, prover, config } = deps;
   return {
     openPaymentOrder: step(
       deps,
@@ -48,7 +49,7 @@ export function createPaymentActivities(deps: Dependencies) {
       proveConfirmation(
         prover,
         orderId,
-        await confirmPayment(em, gateway, { orderId, briefly, signal: cancellationSignal() }),
+        await confirmPayment(em, gateways, { orderId, briefly, signal: cancellationSignal() }),
       ),
     ),
     settlePayment: step(
@@ -64,21 +65,18 @@ export function createPaymentActivities(deps: Dependencies) {
         closePayment(em, input, deps),
     ),
     expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
-      expireInstrument(em, gateway, { orderId, signal: cancellationSignal() }),
+      expireInstrument(em, gateways, { orderId, signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
-      openReceipt(
-        em,
-        { gateway, sealer: deps.sealer, workflows: deps.workflows },
-        { stray, signal: cancellationSignal() },
-      ),
+      openReceipt(em, deps, { stray, signal: cancellationSignal() }),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
-      settleReceipt(em, gateway, { ...input, signal: cancellationSignal() }),
+      settleReceipt(em, gateways, { ...input, signal: cancellationSignal() }),
     ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.workflows, failed),
     ),
     sweepReceipts: step(deps, 'sweepReceipts', (em, _: object) => sweepReceipts(em, deps.workflows, failed)),
+    redeliverCallbacks: step(deps, 'redeliverCallbacks', (em, _: object) => redeliverCallbacks(em, deps, failed)),
   };
 }

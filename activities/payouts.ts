@@ -1,4 +1,5 @@
 import { cancellationSignal } from '@temporalio/activity';
+import { sweepDecisions } from '../src/money-out/decisions/carry-out.ts';
 import { beginBatchPayouts } from '../src/money-out/payout-batches/begin-batch-payouts.ts';
 import { lookAtPayoutBatch } from '../src/money-out/payout-batches/look-at-payout-batch.ts';
 import { askTransfer } from '../src/money-out/payouts/ask-transfer.ts';
@@ -28,8 +29,8 @@ interface At {
 /** Activities of payouts, one per business step; each is idempotent by its payout. */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
-  const { gateway, sealer, payoutKinds, prover, workflows } = deps;
-  const ports = { gateway, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
+  const { gateways, sealer, payoutKinds, prover, workflows } = deps;
+  const ports = { gateways, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
   return {
     reservePayout: step(
       deps,
@@ -75,5 +76,7 @@ export function createPayoutActivities(deps: Dependencies) {
       beginBatchPayouts(em, workflows, input),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),
+    // A decision is carried out by the activities of the domain it is about.
+    sweepDecisions: step(deps, 'sweepDecisions', (em, _: object) => sweepDecisions(em, deps, failed)),
   };
 }

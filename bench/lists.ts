@@ -41,7 +41,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   const platformId = newId();
   const productId = newId();
   await em.execute(
-    `insert into users (id, user_type, role_id, status, password_hash)
+    `insert into users (id, user_type, role_id, status, password_sealed)
      select ${userId('n')}, 'individual', r.id, 'active', 'none'
      from generate_series(0, ${users - 1}) n, roles r where r.name = 'individual_user'
      union all select ?, 'platform', r.id, 'active', 'none'

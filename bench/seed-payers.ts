@@ -28,7 +28,7 @@ export async function seedPayers({ databaseUrl, owner, deps }: BenchStack, count
   const opening = 1_000_000_000;
   const [userIds, accountIds, causeIds, causeAccountIds] = [ids(count), ids(count), ids(count), ids(count)] as const;
   await em.execute(
-    `insert into users (id, user_type, role_id, status, password_hash)
+    `insert into users (id, user_type, role_id, status, password_sealed)
      select u, 'individual', r.id, 'active', 'none'
      from unnest(?::uuid[]) u, roles r where r.name = 'individual_user'`,
     [array(userIds)],

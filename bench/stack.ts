@@ -9,9 +9,9 @@ import { type Part, startPart } from '../dev/part.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { keysUrlBeside, postgresUrl, startPostgres } from '../dev/postgres.ts';
 import { startApi } from '../dev/service-parts.ts';
-import { migrate } from '../src/migrate.ts';
 import { readConfig } from '../src/platform/config/config.ts';
 import { applicationRole } from '../src/platform/database/database-roles.ts';
+import { migrate } from '../src/wiring/commands/migrate.ts';
 import { type Dependencies, openDependencies } from '../src/wiring/dependencies.ts';
 import { openDatabase } from '../src/wiring/open-database.ts';
 

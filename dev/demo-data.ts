@@ -112,26 +112,29 @@ async function ensureUser(
 ): Promise<DemoUser> {
   const person = people[name];
   const organizationId = person.userType === 'organization' ? demoOrganizationId : null;
-  const [found] = await em.execute<{ id: string; password_hash: string | null }[]>(
-    'select id, password_hash from users where email_digest = ?',
+  const [found] = await em.execute<{ id: string; password_sealed: string | null }[]>(
+    'select id, password_sealed from users where email_digest = ?',
     [await emailDigest(sealer, person.email)],
   );
   const userId = found?.id ?? newId();
   if (!found) {
-    const passwordHash = await hashPassword(password);
+    const passwordSealed = await hashPassword(sealer, userId, password);
     const { profile_sealed, email_digest } = await preparePerson(sealer, person, userId);
     await em.transactional(async (tx) => {
       await tx.execute(
-        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash,
+        `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_sealed,
            email_confirmed_at, approver_since)
          select ?, ?, ?, ?, ?, id, 'active', ?, now(), case when name = 'platform_super_admin' then now() end
          from roles where name = ? and is_default`,
-        [userId, profile_sealed, email_digest, person.userType, organizationId, passwordHash, person.role],
+        [userId, profile_sealed, email_digest, person.userType, organizationId, passwordSealed, person.role],
       );
       if (person.userType === 'individual') await openAccount(tx, { kind: 'user', name: 'Main', userId });
     });
-  } else if (!(await verifyPassword(found.password_hash, password)).matches) {
-    await em.execute('update users set password_hash = ? where id = ?', [await hashPassword(password), userId]);
+  } else if (!(await verifyPassword(sealer, found, password)).matches) {
+    await em.execute('update users set password_sealed = ? where id = ?', [
+      await hashPassword(sealer, userId, password),
+      userId,
+    ]);
   }
   const accountId = await findAccount(em, userId, organizationId);
   if (person.userType === 'individual' && accountId) await giveOpeningBalance(em, userId, accountId);

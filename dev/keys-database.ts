@@ -1,7 +1,6 @@
 import pg from 'pg';
-import { migrate } from '../src/migrate.ts';
-import { keysMigrations } from '../src/migrations/keys/index.ts';
-import type { RolePasswords } from '../src/platform/database/database-roles.ts';
+import { keysRole } from '../src/platform/database/database-roles.ts';
+import { migrateKeys } from '../src/wiring/commands/migrate.ts';
 
 /** Creates the database that a URL names, as its owner, unless it is there. */
 export async function ensureDatabase(url: string): Promise<void> {
@@ -18,8 +17,8 @@ export async function ensureDatabase(url: string): Promise<void> {
   }
 }
 
-/** Creates and migrates the database of the keys, as its owner; safe to repeat. */
-export async function makeKeysDatabase(ownerUrl: string, passwords: RolePasswords = {}): Promise<void> {
+/** Creates and migrates the database of the keys, whose role gets the owner's password; safe to repeat. */
+export async function makeKeysDatabase(ownerUrl: string): Promise<void> {
   await ensureDatabase(ownerUrl);
-  await migrate(ownerUrl, passwords, { list: keysMigrations });
+  await migrateKeys(ownerUrl, { [keysRole]: decodeURIComponent(new URL(ownerUrl).password) });
 }

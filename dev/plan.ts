@@ -89,6 +89,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
       NODE_ENV: 'development',
       DATA_DIR: directory,
       PORT: String(apiPort),
+      LISTEN_ADDRESS: settings.LISTEN_ADDRESS ?? '127.0.0.1',
       PUBLIC_URL: api,
       ALLOWED_ORIGINS: settings.ALLOWED_ORIGINS ?? 'http://localhost:*',
       DATABASE_URL: settings.DATABASE_URL ?? application,

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { z } from 'zod';
+import { applicationRole, keysRole } from '../src/platform/database/database-roles.ts';
 import { fail, keep } from './keep.ts';
 import { type Part, type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
 
@@ -38,10 +39,11 @@ export const postgresUrl = ({
 }: Pick<PostgresOptions, 'port' | 'password' | 'database'> & { role?: string }) =>
   `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 
-/** The database of the keys beside a database: on the same server, its name with `_keys` appended. */
+/** The database of the keys beside a database: on the same server, its name with `_keys` appended, and a role of its own. */
 export function keysUrlBeside(url: string): string {
   const beside = new URL(url);
   beside.pathname += '_keys';
+  if (beside.username === applicationRole) beside.username = keysRole;
   return beside.href;
 }
 

@@ -69,11 +69,12 @@ async function run(): Promise<void> {
   const { agreeOnKeys } = await import('../src/platform/encryption/agree-on-keys.ts');
   const { createPersonalKeys } = await import('../src/platform/encryption/personal-keys.ts');
   const { createSealer } = await import('../src/platform/encryption/sealer.ts');
-  const { applicationRole, passwordFor, readerRole } = await import('../src/platform/database/database-roles.ts');
-  const { migrate } = await import('../src/migrate.ts');
+  const { applicationRole, keysRole, passwordFor, readerRole } = await import(
+    '../src/platform/database/database-roles.ts'
+  );
+  const { migrate, migrateKeys } = await import('../src/wiring/commands/migrate.ts');
   const { openDatabase } = await import('../src/wiring/open-database.ts');
   const { ensureDatabase } = await import('./keys-database.ts');
-  const { keysMigrations } = await import('../src/migrations/keys/index.ts');
   const config = readConfig(services);
   try {
     // Whoever brings a PostgreSQL brings both databases.
@@ -82,9 +83,7 @@ async function run(): Promise<void> {
       ...passwordFor(applicationRole, config.DATABASE_URL),
       ...passwordFor(readerRole, config.READER_DATABASE_URL),
     };
-    // Where one server has both databases, the first migration makes the roles of both.
-    const ofKeys = { ...passwords, ...passwordFor(applicationRole, config.KEYS_DATABASE_URL) };
-    await migrate(keysOwnerUrl, ofKeys, { list: keysMigrations });
+    await migrateKeys(keysOwnerUrl, passwordFor(keysRole, config.KEYS_DATABASE_URL));
     await migrate(ownerUrl, passwords);
   } catch (error) {
     if (!Error.isError(error) || error.name !== 'ConfigError') throw error;

@@ -4,9 +4,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const directory = import.meta.dirname;
-/** Files for this repository only. */
-const notPacked = new Set(['build.ts', 'generate.ts']);
-const sources = readdirSync(directory).filter((name) => name.endsWith('.ts') && !notPacked.has(name));
+const sources = readdirSync(directory).filter((name) => name.endsWith('.ts') && name !== 'build.ts');
 const formats = { esm: { module: 'esnext', type: 'module' }, cjs: { module: 'commonjs', type: 'commonjs' } } as const;
 
 rmSync(join(directory, 'dist'), { recursive: true, force: true });

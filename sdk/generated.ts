@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document by sdk/generate.ts; not edited by hand.
+// Generated from the OpenAPI document by dev/generate-sdk.ts; not edited by hand.
 
 export type BankAccountCheck = {
   /** Names the result, as long as it is kept. */
@@ -848,9 +848,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: Instrument[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -992,9 +992,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: PartnerPayment[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1070,9 +1070,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: Refund[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1160,9 +1160,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: PayoutBatch[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1235,9 +1235,9 @@ export interface Operations {
     answer: {
       /** The items of this page. */
       items: PayoutBatchItem[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1282,9 +1282,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: ListedPayout[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1369,7 +1369,10 @@ export interface Operations {
       /** A day in UTC+7. */
       day: string;
     };
-    query: Record<string, never>;
+    query: {
+      /** CSV begins with a byte order mark, by which spreadsheets recognize UTF-8. */
+      bom?: true | false;
+    };
     body: undefined;
     answer: {
       /** The day in UTC+7. */
@@ -1555,9 +1558,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: WebhookDelivery[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;
@@ -1619,9 +1622,9 @@ export interface Operations {
     answer: {
       /** The rows of this page, newest first. */
       items: WebhookEndpoint[];
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. */
       page: number;
-      /** How many rows a page has, at most 100. */
+      /** How many rows a page has at most. */
       limit: number;
       /** How many rows there are on all pages. */
       total: number;

@@ -42,7 +42,7 @@ await runMain(async () => {
     },
     { maxConnections: config.MAX_CONNECTIONS },
   );
-  server.listen(config.PORT);
+  server.listen(config.PORT, config.LISTEN_ADDRESS);
   await once(server, 'listening');
   const address = server.address();
   deps.log.info({ port: typeof address === 'object' ? address?.port : config.PORT }, 'the API listens');

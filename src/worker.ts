@@ -1,5 +1,4 @@
 import { NativeConnection } from '@temporalio/worker';
-import { measureBacklog } from './control/operations/measure-backlog.ts';
 import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
 import { measureSeals } from './ledger/seals/measure-seals.ts';
 import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
@@ -13,6 +12,7 @@ import { lookAtEverythingAgain } from './platform/housekeeping/sweep-rows.ts';
 import { measureWorkers } from './platform/metrics/measure-workers.ts';
 import { announceReady, endReadiness, runMain, stopSignal, waitForParts } from './platform/process/process.ts';
 import { openDependencies } from './wiring/dependencies.ts';
+import { measureBacklog } from './wiring/measure-backlog.ts';
 import { serveProbes } from './wiring/probe-server.ts';
 import { certificatesRenewed } from './wiring/temporal/certificate-renewal.ts';
 import { keepPrepared } from './wiring/temporal/prepare.ts';
@@ -42,7 +42,7 @@ await runMain(async () => {
   measureSeals(deps.metrics, deps.orm);
   await using _probes = config.WORKER_PORT === undefined ? null : await serveProbes(deps, config.WORKER_PORT);
   const { client, taskQueue } = deps.workflows;
-  await using _prepared = await keepPrepared({
+  await using prepared = await keepPrepared({
     client,
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue,
@@ -52,6 +52,7 @@ await runMain(async () => {
       await lookAtEverythingAgain(deps.orm.em.fork());
     },
   });
+  deps.readiness.search_attributes = prepared.ready;
   installRuntime(deps);
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {

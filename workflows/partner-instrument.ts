@@ -52,8 +52,12 @@ export async function partnerInstrument({
   setHandler(callbackArrived, () => {
     hints += 1;
   });
-  setHandler(awaitPaymentCode, () => code);
-  let status: PartnerInstrumentStatus;
+  let status: PartnerInstrumentStatus | undefined;
+  setHandler(awaitPaymentCode, () => {
+    // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
+    if (status !== undefined) hints += 1;
+    return code;
+  });
   try {
     status = await code;
   } catch (refusal) {
@@ -63,19 +67,22 @@ export async function partnerInstrument({
   }
   let seen = opening === undefined ? -1 : 0;
   let callbacksCome = false;
-  for (let round = 0; status === 'active' || hints > seen; round += 1) {
+  let hasMore = false;
+  for (let round = 0; status === 'active' || hasMore || hints > seen; round += 1) {
     const waitMs = paymentWaitMs(round, { callbacksCome });
     tell(waitMs);
-    await condition(() => hints > seen, waitMs);
+    if (!hasMore) await condition(() => hints > seen, waitMs);
     if (hints > seen) round = -1;
-    seen = hints;
+    // A hint that comes while more is read than one look takes is followed when that is through.
+    if (!hasMore) seen = hints;
     const look: InstrumentLook = await collectInstrumentPayments({ instrumentId });
     await follow(look);
     callbacksCome = look.callbacksCome;
     status = look.status;
-    if (look.hasMore) hints += 1;
+    hasMore = look.hasMore;
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
-    if (status === 'active' && isLong && hints === seen) {
+    // The next run looks at once.
+    if (status === 'active' && isLong) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof partnerInstrument>({ instrumentId });
     }

@@ -33,7 +33,7 @@ const longestHistory = 1500;
  * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts,
  * a few at a time, and waits until each has ended by itself.
  */
-export async function partnerPayoutBatch({ batchId, begun = 0 }: PayoutBatchInput): Promise<PayoutBatchStatus> {
+export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise<PayoutBatchStatus> {
   let hints = 0;
   setHandler(
     batchChanged,
@@ -42,14 +42,17 @@ export async function partnerPayoutBatch({ batchId, begun = 0 }: PayoutBatchInpu
     },
     { description: 'Makes the workflow look at the batch now' },
   );
-  let place = begun;
+  let place = 0;
   let allBegun = false;
+  let approvedAt: string | null = null;
   for (;;) {
     const seen = hints;
     const batch = await lookAtPayoutBatch({ batchId });
     for (const deliveryId of batch.deliveryIds) await startDelivery(deliveryId, 'batch of payouts');
     tell(batch);
     if (isFinalBatch(batch.status)) return batch.status;
+    // Approved anew after a restore, it begins anew: what was sent already is left alone.
+    if (batch.decidedAt !== approvedAt) [approvedAt, place, allBegun] = [batch.decidedAt, 0, false];
     const isBusy = batch.status === 'processing' && !allBegun;
     if (isBusy) {
       const next = await beginBatchPayouts({ batchId, after: place });
@@ -61,7 +64,7 @@ export async function partnerPayoutBatch({ batchId, begun = 0 }: PayoutBatchInpu
     }
     if (workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof partnerPayoutBatch>({ batchId, begun: place });
+      await continueAsNew<typeof partnerPayoutBatch>({ batchId });
     }
   }
 }

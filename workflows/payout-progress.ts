@@ -4,7 +4,6 @@ import { operatorsAfterMs } from '../src/shared/asking-intervals.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/wiring/temporal/search-attributes.ts';
 import { tellDetails } from './go-on.ts';
-import { tellHowToDecide } from './tell-how-to-decide.ts';
 
 export interface PayoutProgress {
   payoutId: string;
@@ -60,14 +59,10 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
   const next = waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(now + waitMs)}.` : '';
   const isLong = state === 'ACCEPTED' && now - Date.parse(progress.reservedAt) >= acceptedTooLongMs;
   const operator = [
-    ...(state === 'OPERATOR' ? ['The money stays reserved. What nobody can tell'] : []),
-    ...(isLong ? ['That is more than a day ago: ask the provider. What it does not end'] : []),
+    ...(state === 'OPERATOR' ? ['The money stays reserved.'] : []),
+    ...(isLong ? ['That is more than a day ago: ask the provider.'] : []),
   ].map(
-    (beginning) =>
-      ` ${beginning} is ended by the decision of two ${tellHowToDecide([
-        { when: 'it failed', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' } },
-        { when: 'it succeeded', proposal: { kind: 'settle_payout', payout_id: payoutId, outcome: 'succeeded' } },
-      ])}`,
+    (beginning) => ` ${beginning} Two people can decide how it ended, on its page: /operations/payouts/${payoutId}`,
   );
   tellDetails(
     status === 'pending'

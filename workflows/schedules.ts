@@ -11,29 +11,34 @@ export function redeliverCallbacks(): Promise<number> {
   return activities.redeliverCallbacks({});
 }
 
-/** Started by a schedule: wakes or restarts open payments that are past their deadline. Returns how many. */
-export function sweepOverduePayments(): Promise<number> {
-  return activities.sweepOverduePayments({});
-}
+const sweeps = {
+  payments: activities.sweepOverduePayments,
+  payouts: activities.sweepPayouts,
+  receipts: activities.sweepReceipts,
+  decisions: activities.sweepDecisions,
+  circles: activities.sweepSavingCircles,
+  subscriptions: activities.sweepSubscriptions,
+  webhooks: activities.sweepDeliveries,
+};
 
-/** Started by a schedule: makes sure that every receipt in suspense has its workflow. Returns how many it looked at. */
-export function sweepReceipts(): Promise<number> {
-  return activities.sweepReceipts({});
-}
-
-/** Started by a schedule: lapses decisions that are too old, and carries out approved ones. Returns how many. */
-export function sweepDecisions(): Promise<number> {
-  return activities.sweepDecisions({});
-}
-
-/** Started by a schedule: wakes or restarts subscriptions whose next attempt is late. Returns how many. */
-export function sweepSubscriptions(): Promise<number> {
-  return activities.sweepSubscriptions({});
-}
-
-/** Started by a schedule: wakes or restarts saving circles that should have moved on. Returns how many. */
-export function sweepSavingCircles(): Promise<number> {
-  return activities.sweepSavingCircles({});
+/**
+ * Started by a schedule: wakes or restarts what is late, of every kind at once. Returns how many of each. Fails, once all
+ * have ended, with the names of those that failed.
+ */
+export async function sweep(): Promise<Record<string, number>> {
+  const failed: string[] = [];
+  const counts: Record<string, number> = {};
+  const one = async ([name, run]: [string, (input: object) => Promise<number>]) => {
+    try {
+      counts[name] = await run({});
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      failed.push(name);
+    }
+  };
+  await Promise.all(Object.entries(sweeps).map(one));
+  if (failed.length > 0) throw ApplicationFailure.nonRetryable(`failed: ${failed.join(', ')}`, 'SWEEPS_FAILED', counts);
+  return counts;
 }
 
 /** Started by a schedule: deletes rows past their retention time. Returns how many. */
@@ -61,14 +66,4 @@ export async function runLedgerChecks(): Promise<string[]> {
     throw ApplicationFailure.nonRetryable(`could not be read: ${unread.join(', ')}`, 'CHECKS_UNREAD', violated);
   }
   return violated;
-}
-
-/** Started by a schedule: wakes payouts that are due for a look, or whose workflow was lost. Returns how many. */
-export function sweepPayouts(): Promise<number> {
-  return activities.sweepPayouts({});
-}
-
-/** Started by a schedule: starts overdue webhook deliveries. Returns how many. */
-export function sweepDeliveries(): Promise<number> {
-  return activities.sweepDeliveries({});
 }

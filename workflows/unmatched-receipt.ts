@@ -19,7 +19,6 @@ import { searchAttributeKeys } from '../src/wiring/temporal/search-attributes.ts
 import { tellDetails } from './go-on.ts';
 import { withRefusals } from './refusal.ts';
 import { providerStep } from './step-options.ts';
-import { tellHowToDecide } from './tell-how-to-decide.ts';
 
 /**
  * Settles the money as two people have decided: it is credited to an account, or was refunded outside the platform. What
@@ -69,17 +68,8 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpen
       { key: searchAttributeKeys.AmountIdr, value: opened.amountIdr },
     ]);
     tellDetails(
-      `IDR ${opened.amountIdr} in suspense (${opened.reason}). Waits, as long as it takes, for the decision of two ` +
-        tellHowToDecide([
-          {
-            when: 'it goes to an account',
-            proposal: { kind: 'settle_receipt', receipt_id: stray.receiptId, action: 'credit', account_id: '...' },
-          },
-          {
-            when: 'it was given back at the provider',
-            proposal: { kind: 'settle_receipt', receipt_id: stray.receiptId, action: 'refund' },
-          },
-        ]),
+      `IDR ${opened.amountIdr} in suspense (${opened.reason}). Two people decide where it goes: ` +
+        `/operations/propose?kind=settle_receipt&receipt_id=${stray.receiptId}`,
     );
     // It ends when it was settled, or applied to the row it pays, which had come back. A receipt that a restore takes back
     // is opened anew.

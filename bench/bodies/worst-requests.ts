@@ -36,7 +36,7 @@ function compressed(text: string, encoding: keyof typeof compressors): Uint8Arra
 /** Every form for every kind of sender; `share` makes each as large as that part of its limit. */
 export function* worstRequests(share = 1): Generator<WorstRequest> {
   for (const { sender, path, fields, bytes } of doors) {
-    const size = Math.max(64, Math.floor(bytes * share)) - 256;
+    const size = Math.max(64, Math.floor(bytes * share) - 256);
     for (const { name, text } of worstBodies(size, fields)) {
       yield { name, sender, path, body: Uint8Array.from(Buffer.from(text)), headers: json };
     }

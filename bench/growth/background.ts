@@ -3,7 +3,6 @@ import pg from 'pg';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { continueErasure } from '../../src/control/erasure/continue-erasure.ts';
-import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
 import { judgeClearing, measureClearing } from '../../src/control/reconciliation/compare-clearing.ts';
 import { findDaysToReconcile } from '../../src/control/reconciliation/reconciled-days.ts';
 import { sweepSubscriptions } from '../../src/giving/donations/sweep-subscriptions.ts';
@@ -27,6 +26,7 @@ import { newId } from '../../src/shared/ids.ts';
 import type { Money } from '../../src/shared/money.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
+import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
 /** The owner of the database, who alone may make something due. */
@@ -130,7 +130,8 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
     },
     'what waits, for the metrics': { run: (em) => readBacklog(em).then(() => 1) },
     'days to reconcile': {
-      run: async (em) => (await findDaysToReconcile(em, { at: new Date().toISOString() })).length,
+      run: async (em) =>
+        (await findDaysToReconcile(em, { names: ['xendit'] }, { at: new Date().toISOString() })).length,
     },
     retention: { run: (em) => forgetOldRows(em, { bodiesKeptDays: 30 }), before: 0 },
   };
@@ -170,8 +171,8 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
     },
     'comparison of clearing': {
       async run(em) {
-        const gateway = { readBalance: async () => '1.0000' as Money } as unknown as Dependencies['gateway'];
-        await judgeClearing(em, await measureClearing(em, gateway, { signal: AbortSignal.timeout(60_000) }));
+        const gateways = { ...deps.gateways, readBalance: async () => '1.0000' as Money };
+        await judgeClearing(em, await measureClearing(em, gateways, { signal: AbortSignal.timeout(60_000) }));
         return 1;
       },
     },
@@ -179,7 +180,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
       before: 0,
       async due(tx) {
         await tx.execute(
-          `insert into users (id, user_type, role_id, status, password_hash)
+          `insert into users (id, user_type, role_id, status, password_sealed)
            select ?, 'individual', id, 'active', 'none' from roles where name = 'individual_user'`,
           [leaver],
         );

@@ -35,7 +35,7 @@ const things = (year: GrownYear): Thing[] => [
   ],
   [
     'users',
-    'id, user_type, organization_id, role_id, status, password_hash, created_at',
+    'id, user_type, organization_id, role_id, status, password_sealed, created_at',
     `${id('user')}, 'individual', null::uuid,
      (select id from roles where name = 'individual_user'), 'active', 'none', ${at()}`,
     users(year),

@@ -63,6 +63,7 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['person', '/v1/accounts', 'kind=user'],
   ['person', '/v1/transactions', 'type=price'],
   ['person', '/v1/payments/orders'],
+  ['person', '/v1/addresses/mine'],
   ['person', '/v1/donations'],
   ['person', '/v1/donations/subscriptions'],
   ['person', '/v1/saving-circles', 'status=active'],
@@ -243,7 +244,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
     {
       name: 'reconciliation of a day',
       async ask() {
-        const gateway = new Proxy(deps.gateway, {
+        const gateway = new Proxy(deps.gateways.of('xendit'), {
           get: (target, name) =>
             name === 'listRecords'
               ? async function* () {
@@ -254,7 +255,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
         });
         const { open } = await reconcileDay(
           em(),
-          { gateway, workflows: nobody, failed },
+          { ...deps, gateways: { ...deps.gateways, of: () => gateway }, workflows: nobody, failed },
           { day: subjects.day, takenBy: newId() },
         );
         if (open > 0) throw new Error(`${open} differences`);

@@ -10,13 +10,13 @@ const sealed = `repeat('x', 300)`;
 export const rareThings = (year: GrownYear): Thing[] => [
   [
     'users',
-    'id, user_type, role_id, status, password_hash, created_at',
+    'id, user_type, role_id, status, password_sealed, created_at',
     `${id('operator')}, 'platform', (select id from roles where name = 'platform_super_admin'), 'active', 'none', ${first}`,
     3,
   ],
   [
     'users',
-    'id, user_type, organization_id, role_id, status, password_hash, created_at',
+    'id, user_type, organization_id, role_id, status, password_sealed, created_at',
     `${id('admin')}, 'organization', ${id('organization')},
      (select id from roles where name = 'organization_admin'), 'active', 'none', ${first}`,
     partners(year),

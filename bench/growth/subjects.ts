@@ -14,7 +14,7 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
   const em = stack.owner();
   const platformId = newId();
   await em.execute(
-    `insert into users (id, user_type, role_id, status, password_hash)
+    `insert into users (id, user_type, role_id, status, password_sealed)
      select ?, 'platform', r.id, 'active', 'none'
      from roles r where r.name = 'platform_super_admin'`,
     [platformId],

@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import { WireError } from './wire-error.ts';
 
 /** Virtual account numbers by bank: the bank's merchant prefix, then the customer's digits. */
 const shapes = {
@@ -16,7 +18,25 @@ const shapes = {
   SAHABAT_SAMPOERNA: { prefix: '4011', length: 16 },
 } as const satisfies Record<string, { prefix: string; length: number }>;
 
+/** The most that one payment may be, in IDR. */
+const mostAtBca = 60_000_000;
+const mostAtOnce = 50_000_000_000;
+
 export const virtualAccountBanks = Object.keys(shapes);
+
+/** A name as banks take it in an instruction: nothing that their systems lose or turn into question marks. */
+export const nameAtBank = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .regex(/^[\x20-\x7e]*$/, 'must be Latin letters without accents, digits and punctuation');
+
+/** Throws, as the bank declines it, for more than the bank takes into one of its virtual accounts at once. */
+export function requirePayableInto(bank: string, amount: number): void {
+  const most = bank === 'BCA' ? mostAtBca : mostAtOnce;
+  if (amount > most) throw new WireError(400, 'MAXIMUM_AMOUNT_LIMIT_ERROR', `${bank} takes at most ${most} at once`);
+}
 
 /** A number in this bank's format; random, so the caller checks that it is free. */
 export function drawAccountNumber(bank: string): string {

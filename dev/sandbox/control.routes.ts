@@ -39,7 +39,8 @@ const settleBody = z.strictObject({
 });
 const settleRefundBody = z.strictObject({ reference_id: z.string().min(1), status: refundSettlement });
 const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
-const advanceBody = z.strictObject({
+/** How far the clock is advanced. */
+export const advanceBody = z.strictObject({
   seconds: z
     .number()
     .int()

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { drawAccountNumber, virtualAccountBanks } from './account-number.ts';
+import { drawAccountNumber, nameAtBank, requirePayableInto, virtualAccountBanks } from './account-number.ts';
 import { pushWallets, type SandboxInstrument } from './instrument.ts';
 import { insertInstrument, isPaymentCodeTaken } from './instrument-store.ts';
 import { buildQris, qrisReference, sandboxMerchant } from './qris.ts';
 import type { Store } from './store.ts';
 import { invalid } from './wire-error.ts';
 
-/** The default lifetime of an instrument, two days; e-wallets have no expiry of their own on this wire. */
+/**
+ * The default lifetime of an instrument, two days. E-wallets have no expiry of their own on this wire: what their merchant
+ * writes beside them (`expires_at` in `metadata`) is when it ends them.
+ */
 const defaultLifetimeMs = 48 * 60 * 60 * 1000;
 const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] as const;
 
@@ -36,7 +39,7 @@ export const createPaymentRequestBody = z.strictObject({
       type: z.literal('VIRTUAL_ACCOUNT'),
       virtual_account: z.strictObject({
         channel_code: z.enum(virtualAccountBanks),
-        channel_properties: z.strictObject({ customer_name: z.string().min(1).max(250), expires_at: expiresAt }),
+        channel_properties: z.strictObject({ customer_name: nameAtBank(250), expires_at: expiresAt }),
       }),
     }),
     z.strictObject({
@@ -87,7 +90,7 @@ export const createPaymentMethodBody = z.discriminatedUnion('type', [
     virtual_account: z.strictObject({
       ...ofEach,
       channel_code: z.enum(virtualAccountBanks),
-      channel_properties: z.strictObject({ customer_name: z.string().min(1).max(250) }),
+      channel_properties: z.strictObject({ customer_name: nameAtBank(250) }),
     }),
   }),
   z.strictObject({
@@ -121,6 +124,7 @@ function particularsOf(store: Store, body: CreatePaymentRequest, uuid: string, o
   switch (method.type) {
     case 'VIRTUAL_ACCOUNT': {
       const { channel_code, channel_properties } = method.virtual_account;
+      requirePayableInto(channel_code, body.amount);
       return {
         ...nobody,
         type: method.type,
@@ -155,7 +159,7 @@ function particularsOf(store: Store, body: CreatePaymentRequest, uuid: string, o
         mobileNumber: channel_properties.mobile_number ?? null,
         returnUrl: channel_properties.success_return_url ?? null,
         status: push ? 'PENDING' : 'REQUIRES_ACTION',
-        expiresAt: end(),
+        expiresAt: end(expiresAt.safeParse(body.metadata?.expires_at).data),
       };
     }
   }
@@ -191,6 +195,7 @@ export function createReusable(store: Store, body: z.infer<typeof createPaymentM
   const now = new Date().toISOString();
   const ofBank = body.type === 'VIRTUAL_ACCOUNT' ? body.virtual_account : null;
   const amount = (ofBank ?? (body.type === 'QR_CODE' ? body.qr_code : null))?.amount ?? 0;
+  if (ofBank) requirePayableInto(ofBank.channel_code, amount);
   const instrument: SandboxInstrument = {
     requestId: `pr-${uuid}`,
     methodId: `pm-${randomUUID()}`,

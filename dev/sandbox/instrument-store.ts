@@ -107,16 +107,13 @@ export function listInstruments(
   );
 }
 
-export function listOpenInstruments(store: Store, limit: number): SandboxInstrument[] {
-  return instrumentsIn(
-    store.all('select document from instruments where expires_at is not null order by seq desc limit ?', limit),
-  );
-}
-
-export function listEndedInstruments(store: Store, limit: number): SandboxInstrument[] {
-  return instrumentsIn(
-    store.all('select document from instruments where expires_at is null order by seq desc limit ?', limit),
-  );
+/** Those that the page shows, newest first, and how many there are: open ones or those that have ended. */
+export function listInstrumentsForPage(store: Store, which: 'open' | 'ended', limit: number) {
+  const where = `where expires_at is ${which === 'open' ? 'not ' : ''}null`;
+  return {
+    rows: instrumentsIn(store.all(`select document from instruments ${where} order by seq desc limit ?`, limit)),
+    total: Number(store.get(`select count(*) as total from instruments ${where}`)?.total),
+  };
 }
 
 export function insertPayment(store: Store, methodId: string, payment: SandboxPayment): void {

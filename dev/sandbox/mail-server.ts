@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
@@ -9,7 +10,8 @@ const mailsKept = 1_000;
 
 /** One mail that somebody would have received. */
 export interface CaughtMail {
-  id: number;
+  /** Its Message-ID without brackets: the same when it is sent again. */
+  id: string;
   from: string;
   to: string;
   subject: string;
@@ -30,18 +32,15 @@ export function listMails(
   return rows.map(({ document }) => JSON.parse(String(document)));
 }
 
-export const findMail = (store: Store, id: number): CaughtMail | null => {
-  const row = store.get('select document from mails where seq = ?', id);
+export const findMail = (store: Store, id: string): CaughtMail | null => {
+  const row = store.get('select document from mails where id = ? order by seq desc limit 1', id);
   return row ? JSON.parse(String(row.document)) : null;
 };
 
-function keep(store: Store, mail: Omit<CaughtMail, 'id'> & { message_id: string | undefined }): void {
-  store.transaction(() => {
-    store.run('insert into mails (receiver, document) values (?, ?)', mail.to.toLowerCase(), '{}');
-    const id = Number(store.get('select max(seq) as id from mails')?.id);
-    store.run('update mails set document = ? where seq = ?', JSON.stringify({ id, ...mail }), id);
-    store.run('delete from mails where seq <= ?', id - mailsKept);
-  });
+function keep(store: Store, mail: CaughtMail): void {
+  const values = [mail.id, mail.to.toLowerCase(), JSON.stringify(mail)];
+  store.run('insert into mails (id, receiver, document) values (?, ?, ?)', ...values);
+  store.run('delete from mails where seq <= (select max(seq) from mails) - ?', mailsKept);
 }
 
 /**
@@ -65,13 +64,13 @@ export async function startMailServer(store: Store, { port, host }: { port: numb
         (mail) => {
           for (const { address } of session.envelope.rcptTo) {
             keep(store, {
+              id: mail.messageId?.replace(/^<|>$/g, '') ?? randomUUID(),
               from: mail.from?.text ?? '',
               to: address,
               subject: mail.subject ?? '',
               text: mail.text ?? '',
               html: mail.html || '',
               received_at: new Date().toISOString(),
-              message_id: mail.messageId,
             });
           }
           callback();

@@ -1,8 +1,9 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { queryValue } from './http.ts';
+import { renderMail, renderMails } from './mail-pages.ts';
 import { findMail, listMails } from './mail-server.ts';
-import { renderMail, renderMails, renderMessage } from './page.ts';
+import { renderMessage } from './page.ts';
 import type { Store } from './store.ts';
 
 const shown = 100;
@@ -29,13 +30,13 @@ export function mailRoutes({ store }: { store: Store }): Router {
     answer(ctx, renderMails(listMails(store, { to, limit: shown })), "frame-ancestors 'none'");
   });
   router.get('/mail/:id', (ctx) => {
-    const mail = findMail(store, Number(ctx.params.id));
+    const mail = findMail(store, String(ctx.params.id));
     if (!mail) return answer(ctx, renderMessage('There is no such mail.'), "frame-ancestors 'none'", 404);
     answer(ctx, renderMail(mail), "frame-src 'self'; frame-ancestors 'none'");
   });
   // As a mail program would show it; its links open a page of their own.
   router.get('/mail/:id/html', (ctx) => {
-    const mail = findMail(store, Number(ctx.params.id));
+    const mail = findMail(store, String(ctx.params.id));
     if (!mail) return answer(ctx, renderMessage('There is no such mail.'), "frame-ancestors 'self'", 404);
     const html = mail.html.replace('<head>', '<head><base target="_blank">');
     answer(ctx, html, "sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'");

@@ -2,19 +2,25 @@ import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { toString as drawQr } from 'qrcode';
 import { z } from 'zod';
+import { advanceClock } from './advance-clock.ts';
+import { advanceBody } from './control.routes.ts';
+import { faultsIn, renderControls } from './controls-page.ts';
+import { renderCheckout, renderRefund, renderTransfer } from './detail-pages.ts';
+import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes } from './http.ts';
 import type { SandboxInstrument } from './instrument.ts';
 import {
   findInstrumentByCode,
   findInstrumentByRequest,
-  listEndedInstruments,
-  listOpenInstruments,
+  listInstrumentsForPage,
   listPayments,
 } from './instrument-store.ts';
-import { renderCheckout, renderList, renderMessage, renderTransfer } from './page.ts';
+import { renderList } from './list-page.ts';
+import { renderMessage } from './page.ts';
+import { findRefund, listRefundsForPage, refundSettlement, settleRefunds } from './refunds.ts';
 import { declineInstrument, expireInstrument, payInstrument, upToDate } from './settle-instrument.ts';
 import type { Store } from './store.ts';
-import { findTransfer, listNewestTransfers, settlement, settleTransfers } from './transfers.ts';
+import { findTransfer, listTransfersForPage, settlement, settleTransfers } from './transfers.ts';
 
 const shownOpen = 50;
 const shownEnded = 10;
@@ -35,6 +41,14 @@ function answer(ctx: Context, html: string, status = 200): void {
   );
   ctx.set('cache-control', 'no-store');
   ctx.body = html;
+}
+
+const fieldsOf = async (ctx: Context): Promise<URLSearchParams> =>
+  new URLSearchParams((await readBytes(ctx)).toString('utf8'));
+
+function seeOther(ctx: Context, path: string): void {
+  ctx.status = 303;
+  ctx.redirect(path);
 }
 
 export interface PageOptions {
@@ -58,11 +72,13 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
       const found = findInstrumentByCode(store, code);
       if (found) return ctx.redirect(`/checkout/${found.requestId}`);
     }
-    const open = listOpenInstruments(store, shownOpen).map((instrument) => upToDate(store, instrument));
+    const open = listInstrumentsForPage(store, 'open', shownOpen);
+    open.rows = open.rows.map((instrument) => upToDate(store, instrument));
     const notice = code ? 'The sandbox never issued this number, code or link.' : undefined;
-    const ended = listEndedInstruments(store, shownEnded);
-    const transfers = listNewestTransfers(store, shownTransfers);
-    answer(ctx, renderList({ open, ended, transfers, notice }), code ? 404 : 200);
+    const ended = listInstrumentsForPage(store, 'ended', shownEnded);
+    const transfers = listTransfersForPage(store, shownTransfers);
+    const refunds = listRefundsForPage(store, shownTransfers);
+    answer(ctx, renderList({ open, ended, transfers, refunds, notice }), code ? 404 : 200);
   });
 
   router.get('/checkout/:id', async (ctx) => {
@@ -74,7 +90,7 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
   router.post('/checkout/:id', async (ctx) => {
     const instrument = present(findInstrumentByRequest(store, ctx.params.id ?? ''));
     if (!instrument) return answer(ctx, renderMessage('There is no such payment.'), 404);
-    const fields = new URLSearchParams((await readBytes(ctx)).toString('utf8'));
+    const fields = await fieldsOf(ctx);
     const read = form.safeParse({ action: fields.get('action'), amount: fields.get('amount') || undefined });
     if (!read.success) return checkout(ctx, instrument, 'An amount is a number above zero.', 400);
     const { action, amount } = read.data;
@@ -82,8 +98,7 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     if (action === 'decline') declineInstrument(store, instrument.requestId);
     if (action === 'expire') expireInstrument(store, instrument.requestId);
     wake();
-    ctx.status = 303;
-    ctx.redirect(`/checkout/${instrument.requestId}`);
+    seeOther(ctx, `/checkout/${instrument.requestId}`);
   });
 
   router.get('/payouts/:id', (ctx) => {
@@ -95,13 +110,49 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
   router.post('/payouts/:id', async (ctx) => {
     const transfer = findTransfer(store, ctx.params.id ?? '');
     if (!transfer) return answer(ctx, renderMessage('There is no such payout.'), 404);
-    const fields = new URLSearchParams((await readBytes(ctx)).toString('utf8'));
+    const fields = await fieldsOf(ctx);
     const status = settlement.safeParse(fields.get('status'));
     if (!status.success) return answer(ctx, renderTransfer(transfer), 400);
     settleTransfers(store, transfer.referenceId, status.data);
     wake();
-    ctx.status = 303;
-    ctx.redirect(`/payouts/${transfer.id}`);
+    seeOther(ctx, `/payouts/${transfer.id}`);
+  });
+
+  router.get('/refunds/:id/by-hand', (ctx) => {
+    const refund = findRefund(store, ctx.params.id ?? '');
+    if (!refund) return answer(ctx, renderMessage('There is no such refund.'), 404);
+    answer(ctx, renderRefund(refund));
+  });
+
+  router.post('/refunds/:id/by-hand', async (ctx) => {
+    const refund = findRefund(store, ctx.params.id ?? '');
+    if (!refund) return answer(ctx, renderMessage('There is no such refund.'), 404);
+    const status = refundSettlement.safeParse((await fieldsOf(ctx)).get('status'));
+    if (!status.success) return answer(ctx, renderRefund(refund), 400);
+    settleRefunds(store, refund.referenceId, status.data);
+    wake();
+    seeOther(ctx, `/refunds/${refund.id}/by-hand`);
+  });
+
+  router.get('/controls', (ctx) => answer(ctx, renderControls(readFaults(store))));
+
+  router.post('/controls/clock', async (ctx) => {
+    const read = advanceBody.safeParse({ seconds: Number((await fieldsOf(ctx)).get('seconds')) });
+    if (!read.success)
+      return answer(ctx, renderControls(readFaults(store), 'A whole number of seconds, a year at most.'), 400);
+    advanceClock(store, read.data.seconds * 1000);
+    wake();
+    seeOther(ctx, '/');
+  });
+
+  router.post('/controls/faults', async (ctx) => {
+    const read = faultsSchema.safeParse(faultsIn(await fieldsOf(ctx)));
+    if (!read.success) {
+      const [issue] = read.error.issues;
+      return answer(ctx, renderControls(readFaults(store), `${issue?.path.join(' ')}: ${issue?.message}`), 400);
+    }
+    writeFaults(store, read.data);
+    seeOther(ctx, '/controls');
   });
 
   return router;

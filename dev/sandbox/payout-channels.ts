@@ -43,6 +43,15 @@ const banks = {
   ID_SINARMAS: 'Bank Sinarmas',
   ID_UOB: 'UOB Indonesia',
 };
+/** How many digits account numbers have, at the banks of which it is known. */
+const accountLengths: Record<string, [shortest: number, longest: number]> = {
+  ID_BCA: [10, 10],
+  ID_BCA_SYR: [10, 10],
+  ID_BNI: [7, 11],
+  ID_BRI: [13, 17],
+  ID_MANDIRI: [12, 17],
+  ID_PERMATA: [7, 16],
+};
 const wallets = {
   ID_DANA: 'DANA',
   ID_GOPAY: 'GoPay',
@@ -72,14 +81,18 @@ export const presentPayoutChannel = ({ code, category, name, minimum, maximum }:
 });
 
 /**
- * Throws, in the provider's words, for an unknown channel, an amount outside its limits, and a wallet account that is
- * no mobile number.
+ * Throws, in the provider's words, for an unknown channel, an amount outside its limits, a wallet account that is no
+ * mobile number, and a number of digits that the bank's accounts never have.
  */
 export function requirePayable(channelCode: string, accountNumber: string, amount: number): void {
   const channel = payoutChannels.find(({ code }) => code === channelCode);
   if (!channel) throw new WireError(400, 'CHANNEL_CODE_NOT_SUPPORTED', `there is no channel ${channelCode}`);
   if (channel.category === 'EWALLET' && !/^08\d{7,11}$/.test(accountNumber)) {
     throw invalid('channel_properties.account_number: a wallet has a mobile number, 08...');
+  }
+  const [shortest, longest] = accountLengths[channelCode] ?? [5, 20];
+  if (accountNumber.length < shortest || accountNumber.length > longest) {
+    throw invalid(`channel_properties.account_number: ${channelCode} has numbers of ${shortest} to ${longest} digits`);
   }
   if (amount < channel.minimum) {
     throw new WireError(400, 'MINIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} takes ${channel.minimum} or more`);
@@ -88,3 +101,7 @@ export function requirePayable(channelCode: string, accountNumber: string, amoun
     throw new WireError(400, 'MAXIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} takes at most ${channel.maximum}`);
   }
 }
+
+/** The name of the bank or wallet behind a code, for payments or payouts; the code where there is none. */
+export const bankNameOf = (code: string): string =>
+  payoutChannels.find((channel) => channel.code === code || channel.code === `ID_${code}`)?.name ?? code;

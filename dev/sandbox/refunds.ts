@@ -5,7 +5,7 @@ import { findInstrumentByRequest, listPayments } from './instrument-store.ts';
 import { queueCallback } from './outbox.ts';
 import { presentRefund, refundFateOf, type SandboxRefund } from './refund.ts';
 import type { Job } from './scheduler.ts';
-import { dueAt, stepJob } from './steps.ts';
+import { dueAt, listForPage, stepJob } from './steps.ts';
 import type { Row, Store } from './store.ts';
 import { notFound, WireError } from './wire-error.ts';
 
@@ -144,6 +144,9 @@ export function settleRefunds(
     ),
   );
 }
+
+/** Those that the page shows. */
+export const listRefundsForPage = (store: Store, limit: number) => listForPage(store, 'refunds', limit, refundIn);
 
 /** The job that completes accepted refunds. */
 export const refundJob = (store: Store): Job => stepJob(store, 'refunds', refundIn, become);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requirePayableInto } from './account-number.ts';
 import { readCosts } from './costs.ts';
 import {
   isOpen,
@@ -78,6 +79,7 @@ export function payInstrument(
     const instrument = current(store, requestId);
     const paid = amount ?? instrument.amount;
     if (paid === 0) throw invalid('amount is required: this instrument takes any');
+    if (instrument.type === 'VIRTUAL_ACCOUNT') requirePayableInto(instrument.channelCode, paid);
     const completes =
       !instrument.isReusable && status === 'SUCCEEDED' && isOpen(instrument) && paid === instrument.amount;
     const after = completes ? change(store, instrument, { status: 'SUCCEEDED', methodStatus: 'INACTIVE' }) : instrument;

@@ -12,6 +12,10 @@ export interface Step<Status extends string> {
 export const dueAt = ({ steps: [next] }: { steps: Step<string>[] }): number | null =>
   next ? Date.now() + next.afterMs : null;
 
+/** Whether only a person can end it. */
+export const isForHand = ({ status, steps }: { status: string; steps: Step<string>[] }): boolean =>
+  ['ACCEPTED', 'PENDING'].includes(status) && steps.length === 0;
+
 /** The tables whose documents take steps. */
 type Stepping = 'transfers' | 'refunds';
 
@@ -33,6 +37,19 @@ export function hastenSteps(store: Store, table: Stepping, ms: number): number {
     store.run(`update ${table} set next_at = ?, document = ? where id = ?`, due - ms, document, String(row.id));
   }
   return waiting.length;
+}
+
+const mostForHands = 1_000;
+
+/** What a page shows of a table, newest first: what waits for a person before all, whatever came since; and how many there are. */
+export function listForPage<T>(store: Store, table: Stepping, limit: number, documentIn: (row: Row) => T) {
+  const forHand = `next_at is null and document ->> 'status' in ('ACCEPTED', 'PENDING')`;
+  const list = (where: string, most: number) =>
+    store.all(`select document from ${table} where ${where} order by seq desc limit ?`, most);
+  return {
+    rows: [...list(forHand, mostForHands), ...list(`not (${forHand})`, limit)].map(documentIn),
+    total: Number(store.get(`select count(*) as total from ${table}`)?.total),
+  };
 }
 
 const stepsPerTurn = 200;

@@ -83,10 +83,12 @@ const schema = `
   ) strict;
   create table if not exists mails (
     seq integer primary key autoincrement,
+    id text not null,
     receiver text not null,
     document text not null
   ) strict;
   create index if not exists mails_receiver on mails (receiver, seq);
+  create index if not exists mails_id on mails (id, seq);
   create table if not exists settings (name text primary key, value text not null) strict;
 `;
 

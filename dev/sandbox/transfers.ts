@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { nameAtBank } from './account-number.ts';
 import { readCosts, readOwnMoney } from './costs.ts';
 import { queueCallback } from './outbox.ts';
 import type { Job } from './scheduler.ts';
-import { dueAt, stepJob } from './steps.ts';
+import { dueAt, listForPage, stepJob } from './steps.ts';
 import type { Row, Store } from './store.ts';
 import { fateOf, presentTransfer, type SandboxTransfer } from './transfer.ts';
 import { notFound, WireError } from './wire-error.ts';
@@ -14,7 +15,7 @@ export const createPayoutBody = z.strictObject({
   channel_code: z.string().min(1).max(100),
   channel_properties: z.strictObject({
     account_number: z.string().regex(/^\d{5,20}$/, 'must be 5 to 20 digits'),
-    account_holder_name: z.string().min(1).max(100).regex(/\S/, 'must not be blank'),
+    account_holder_name: nameAtBank(100).regex(/\S/, 'must not be blank'),
     account_type: z.string().nullish(),
   }),
   amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -148,9 +149,8 @@ export function readBalance(store: Store): number {
   return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent) - sum(refunded);
 }
 
-/** Newest first, for the page. */
-export const listNewestTransfers = (store: Store, limit: number): SandboxTransfer[] =>
-  store.all('select document from transfers order by seq desc limit ?', limit).map(transferIn);
+/** Those that the page shows. */
+export const listTransfersForPage = (store: Store, limit: number) => listForPage(store, 'transfers', limit, transferIn);
 
 /** The job that completes accepted transfers. */
 export const transferJob = (store: Store): Job => stepJob(store, 'transfers', transferIn, become);

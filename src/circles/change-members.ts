@@ -9,6 +9,7 @@ import { textArray } from '../shared/postgres.ts';
 import { type Asking, changeCircle, getPlace, recordChange, type WakingCircles } from './change-circle.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import { isInvited } from './find-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { drawsWithEntropy, needsConsent, requireConsent, termsOf } from './terms.ts';
 
@@ -36,7 +37,7 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
   const { caller, accountIds } = joining;
   const add = async (tx: EntityManager, circle: SavingCircle) => {
     if (accountIds !== undefined) requireManager(caller, circle);
-    else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle)) {
+    else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle) && !(await isInvited(tx, circle, caller))) {
       refuse('FORBIDDEN', 'you may not join this saving circle', { field: 'id' });
     }
     if (circle.status !== 'new') {

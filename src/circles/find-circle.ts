@@ -48,8 +48,12 @@ export async function getOwnCircle(em: EntityManager, caller: Caller, id: string
   return isStranger ? refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' }) : circle;
 }
 
-/** Whether somebody's place in the circle is offered to the caller now. */
-async function isInvited(em: EntityManager, { id, status }: SavingCircle, { userId }: Caller): Promise<boolean> {
+/** Whether the caller is asked to join a new circle, or somebody's place in a running one is offered to them now. */
+export async function isInvited(em: EntityManager, { id, status }: SavingCircle, { userId }: Caller): Promise<boolean> {
+  if (status === 'new') {
+    const find = 'select 1 from saving_circle_invitations where saving_circle_id = ? and user_id = ?';
+    return (await em.execute<unknown[]>(find, [id, userId])).length > 0;
+  }
   if (status !== 'active') return false;
   return (await em.count(CircleReplacement, { saving_circle_id: id, user_id: userId, status: 'pending' })) > 0;
 }

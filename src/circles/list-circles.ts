@@ -25,6 +25,9 @@ interface Condition {
 /** Circles that a user created or is a member of: looked up first, because they are few among many. */
 const ofUser = `row.id in (select id from saving_circles where created_by = ?
   union select saving_circle_id from saving_circle_members where user_id = ?)`;
+/** Those, and new ones that they are asked to join. */
+const ofInvited = `(${ofUser}) or (row.status = 'new'
+  and row.id in (select saving_circle_id from saving_circle_invitations where user_id = ?))`;
 const ofAccount = `row.id in (select id from saving_circles where account_id = ?
   union select saving_circle_id from saving_circle_members where account_id = ?)`;
 /** Circles of an organization and of its users, and those of them that all its users see. */
@@ -33,7 +36,7 @@ const isPublic = "row.visibility = 'public'";
 const isShown = "row.visibility in ('public', 'organization')";
 
 /**
- * Circles a caller lists: individuals those they created or joined; organization admins also the organization's and
+ * Circles a caller lists: individuals those they created, joined or are asked to join; organization admins also the organization's and
  * those its users show it; the platform all. With `organization_id`, others browse the marketplace: what that
  * organization shows publicly, and to its own users also what is visible to them; individuals may name only their own
  * (docs/contract.md 5).
@@ -48,7 +51,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
       ? [{ sql: `${showing} or ${ofUser}`, params: [own, own, ...their] }]
       : [{ sql: showing, params: [own, own] }];
   }
-  if (organizationId === undefined) return [{ sql: ofUser, params: their }];
+  if (organizationId === undefined) return [{ sql: ofInvited, params: [...their, userId] }];
   if (isOrganizationAdmin(caller)) return [{ sql: `${named} and ${isPublic}`, params: [organizationId] }];
   if (organizationId !== own) {
     refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });

@@ -7,8 +7,10 @@ import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { sendStored } from '../platform/http/replay.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
+import { refuse } from '../shared/errors.ts';
 import { addMembers, removeMember } from './change-members.ts';
 import { type ContributionPorts, contribute } from './contribute.ts';
+import { inviteMembers } from './invite-members.ts';
 import { listContributions } from './list-contributions.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
 import { addedAtOnce } from './saving-circle.ts';
@@ -26,7 +28,9 @@ routes.post(
       'With `account_ids` creator and admins add members, all or none, in this order. Without, the caller joins with ' +
       'their oldest account: creator, admins and whoever the visibility is for. Only while the circle is `new`. Joining ' +
       'accepts the terms as they are. Under `winner_first` everybody joins by themselves with `consent: true`, and into ' +
-      'a lottery with terms with `entropy`, a random value of their own, which is shown after the draw.',
+      'a lottery with terms with `entropy`, a random value of their own, which is shown after the draw. With `user_ids` ' +
+      'creator and admins ask people of the circle’s organization to join (its admins list them at `GET /v1/users`): ' +
+      'they get a mail, see the circle in their list and join by themselves.',
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
@@ -34,6 +38,11 @@ routes.post(
         .array(uuid())
         .min(1, 'must not be empty')
         .max(addedAtOnce, `must be at most ${addedAtOnce} accounts at once`)
+        .optional(),
+      user_ids: z
+        .array(uuid())
+        .min(1, 'must not be empty')
+        .max(addedAtOnce, `must be at most ${addedAtOnce} users at once`)
         .optional(),
       consent: z
         .boolean()
@@ -51,7 +60,12 @@ routes.post(
     refusals: [404],
   },
   async ({ em, deps, caller, body, requestId }) => {
-    const { saving_circle_id: circleId, account_ids: accountIds, consent, entropy } = body;
+    const { saving_circle_id: circleId, account_ids: accountIds, user_ids: userIds, consent, entropy } = body;
+    if (userIds !== undefined) {
+      if (accountIds !== undefined) refuse('REQUEST_INVALID', 'cannot be sent with account_ids', { field: 'user_ids' });
+      await inviteMembers(em, { caller, circleId, userIds, requestId });
+      return created({ message: 'Asked to join', data: { members: [] } });
+    }
     const members = await addMembers(em, deps, { caller, circleId, accountIds, consent, entropy, requestId });
     return created({ message: 'Members added', data: { members: members.map(presentMember) } });
   },

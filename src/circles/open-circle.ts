@@ -51,7 +51,9 @@ async function makeCircle(
   opening: CircleOpening,
 ): Promise<SavingCircle> {
   const holdingAccountId = newId();
-  await openAccount(tx, { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId });
+  const by = { actorId: opening.circle.created_by, requestId: opening.requestId };
+  const holding = { id: holdingAccountId, kind: 'circle_holding', name: 'Saving circle', ownerId: circleId } as const;
+  await openAccount(tx, holding, by);
   const circle = tx.create(SavingCircle, {
     ...opening.circle,
     id: circleId,
@@ -61,13 +63,7 @@ async function makeCircle(
     ...(opening.circle.turn_order === 'lottery' ? await prepareDraw(sealer, circleId) : {}),
   });
   await tx.flush();
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'saving_circle',
-    resourceId: circleId,
-    actorId: opening.circle.created_by,
-    requestId: opening.requestId,
-  });
+  await recordEvent(tx, { event: 'RESOURCE_CREATED', resourceType: 'saving_circle', resourceId: circleId, ...by });
   return circle;
 }
 

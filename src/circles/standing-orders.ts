@@ -89,7 +89,7 @@ export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise
       `delete from saving_circle_standing_orders where id = ? returning ${columns}`,
       [member.id],
     );
-    if (ended === undefined) refuse('NOT_FOUND', 'there is no standing order', { field: 'member_id' });
+    if (ended === undefined) refuse('NOT_FOUND', 'the standing order was not found', { field: 'member_id' });
     await recordChange(tx, ordering.circleId, { standing_order: null, member_id: member.id }, { by: ordering });
     return { ...ended, created_at: new Date(ended.created_at) };
   });

@@ -4,10 +4,23 @@ import { created } from '../platform/http/answer.ts';
 import { amount, text, timestamp, uuid } from '../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
+import type { Account } from './accounts/account.entity.ts';
 import { accountKinds } from './accounts/account.ts';
 import { createPocket } from './create-pocket.ts';
 import { findAccounts, getAccount } from './find-accounts.ts';
-import { presentAccount } from './present-account.ts';
+
+/** An account as the API shows it, with its balance (IDR, scale 4). */
+const presentAccount = (account: Account, balance: string) => ({
+  id: account.id,
+  name: account.name,
+  kind: account.kind,
+  user_id: account.user_id ?? null,
+  organization_id: account.organization_id ?? null,
+  owner_id: account.owner_id ?? null,
+  currency: account.currency,
+  balance,
+  created_at: account.created_at.toISOString(),
+});
 
 const AccountShape = z
   .object({

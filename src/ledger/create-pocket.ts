@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { openAccount } from './accounts/open-account.ts';
 
@@ -13,19 +12,8 @@ export function createPocket(
 ): Promise<string> {
   return em.transactional(async (tx) => {
     const ofOrganization = caller.userType === 'organization';
-    const id = await openAccount(tx, {
-      kind: ofOrganization ? 'organization' : 'user',
-      name,
-      userId: ofOrganization ? null : caller.userId,
-      organizationId: ofOrganization ? caller.organizationId : null,
-    });
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'account',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
-    return id;
+    const owner = ofOrganization ? { organizationId: caller.organizationId } : { userId: caller.userId };
+    const kind = ofOrganization ? 'organization' : 'user';
+    return openAccount(tx, { kind, name, ...owner }, { actorId: caller.userId, requestId });
   });
 }

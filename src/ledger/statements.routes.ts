@@ -2,9 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
-import { amount, periodEnd, periodStart, timestamp, uuid } from '../platform/http/fields.ts';
+import { amount, bomFlag, periodEnd, periodStart, timestamp, uuid } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
-import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../platform/http/stream-document.ts';
+import { jsonOrCsv, sendDocument } from '../platform/http/stream-document.ts';
 import { refuse } from '../shared/errors.ts';
 import { isPartnerAccount } from './accounts/account.ts';
 import { getAccount } from './find-accounts.ts';
@@ -29,7 +29,7 @@ routes.get(
       '`external_ref` and `beneficiary_name`: those of its payment, payout or refund, null for anything else.',
     access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),
     params: z.object({ account_id: uuid() }),
-    query: z.object({ from: periodStart().optional(), to: periodEnd().optional() }),
+    query: z.object({ from: periodStart().optional(), to: periodEnd().optional(), bom: bomFlag() }),
     formats: jsonOrCsv,
     answers: {
       200: z.object({
@@ -54,19 +54,16 @@ routes.get(
     },
     refusals: [404],
   },
-  async ({ em, deps, caller, params, query: { from, to }, ctx }) => {
+  async ({ em, deps, caller, params, query: { from, to, bom }, ctx }) => {
     if (from && to && from >= to) refuse('REQUEST_INVALID', 'must not be after to', { field: 'from' });
     const { account } = await getAccount(em, caller, params.account_id);
-    const format = documentFormat(ctx, jsonOrCsv);
     const describe: DescribePostings | undefined = isPartnerAccount(account.kind)
       ? (tx, journalIds) => deps.describePostings(tx, deps.sealer, journalIds)
       : undefined;
     const columns = describe ? [...statementColumns, ...referenceColumns] : statementColumns;
-    const form = { format, envelope: { message: 'Statement found' }, list: 'postings', columns };
-    const body = await streamDocument(caller.userId, form, () =>
-      readStatement(em, { accountId: account.id, from, to }, describe),
-    );
-    return sendDocument(format, body);
+    const form = { envelope: { message: 'Statement found' }, list: 'postings', columns, bom };
+    const file = { reader: caller.userId, name: `statement-${account.id}` };
+    return sendDocument(ctx, file, form, () => readStatement(em, { accountId: account.id, from, to }, describe));
   },
 );
 

@@ -1,15 +1,41 @@
 import { z } from 'zod';
 import { embedDocuments } from '../people/documents/embed-documents.ts';
-import type { DocumentView } from '../people/documents/present-document.ts';
-import { embeddedDocumentsFields } from '../people/documents/present-document.ts';
+import { type DocumentView, embeddedDocumentsFields } from '../people/documents/present-document.ts';
 import { recordRead } from '../platform/events/record-event.ts';
 import { allow } from '../platform/http/access.ts';
 import { amount, timestamp, uuid } from '../platform/http/fields.ts';
 import { countedFields, listQuery, presentCounted } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
+import type { Caller } from '../shared/caller.ts';
 import { findTransactions, getTransaction } from './find-transactions.ts';
-import { presentTransaction } from './present-transaction.ts';
+import type { Transaction } from './transaction.entity.ts';
 import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionTypes } from './transaction.ts';
+
+/** Whether an individual only received the money: then the payer is not shown. */
+const isReceived = ({ userId, userType }: Pick<Caller, 'userId' | 'userType'>, { user_id }: Transaction): boolean =>
+  userType === 'individual' && user_id !== userId;
+
+/** A ledger row as the API shows it to the caller (docs/contract.md 2). */
+const presentTransaction = (caller: Pick<Caller, 'userId' | 'userType'>, row: Transaction) => ({
+  id: row.id,
+  user_id: isReceived(caller, row) ? null : row.user_id,
+  amount: row.amount,
+  status: row.status,
+  date: row.date.toISOString(),
+  source_account_id: row.source_account_id,
+  destination_account_id: row.destination_account_id ?? null,
+  type: row.type,
+  reference_type: row.reference_type,
+  reference_id: row.reference_id,
+  batch_id: row.batch_id,
+  purpose: row.purpose,
+  payment_order_id: row.payment_order_id ?? null,
+  created_by: isReceived(caller, row) ? null : (row.created_by ?? null),
+  updated_by: row.updated_by ?? null,
+  deleted_by: row.deleted_by ?? null,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+});
 
 const TransactionShape = z
   .object({
@@ -69,12 +95,7 @@ routes.get(
   },
   async ({ em, caller, query, requestId }) => {
     const { items, ...listed } = await findTransactions(em, caller, query);
-    await recordRead(em, {
-      resourceType: 'transaction',
-      resourceId: caller.userId,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordRead(em, { resourceType: 'transaction', resourceId: null, actorId: caller.userId, requestId });
     return {
       status: 'success',
       statusCode: 200,

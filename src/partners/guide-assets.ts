@@ -1,17 +1,36 @@
 import type { Asset } from '../platform/http/documentation.ts';
 import { errorPage } from './error-catalogue.ts';
-import { clientsPage, type GuideAddresses, type GuidePage, guidePage, guidePages } from './guide.ts';
+import {
+  appPage,
+  clientsPage,
+  collection,
+  type GuideAddresses,
+  type GuidePage,
+  guidePage,
+  guidePages,
+} from './guide.ts';
+import type { PartnerDocument } from './partner-document.ts';
+import { postmanCollection } from './postman-collection.ts';
 import { npmPackage, packForNpm, packWheel, wheel } from './sdk-packages.ts';
 
-/** The partners' guide: its pages, the errors that they may get, and the clients as packages. */
-export const guideAssets = (addresses: GuideAddresses): Asset[] => [
+/**
+ * The guides: the first hour of an app, the partners' pages, the errors that they may get, the clients as packages, and a
+ * collection for Postman.
+ */
+export const guideAssets = (addresses: GuideAddresses, reference: PartnerDocument): Asset[] => [
   ...(Object.keys(guidePages) as GuidePage[]).map((page) => ({
     path: `/docs/partners/${page}`,
     type: 'text/html',
     read: () => guidePage(page, addresses),
   })),
+  { path: '/docs/start', type: 'text/html', read: () => appPage(addresses) },
   { path: '/docs/errors', type: 'text/html', read: errorPage },
   { path: '/docs/sdk', type: 'text/html', read: () => clientsPage(addresses.api) },
   { path: `/docs/sdk/${npmPackage}`, type: 'application/gzip', read: packForNpm },
-  { path: `/docs/sdk/${wheel}`, type: 'application/zip', read: packWheel },
+  { path: `/docs/sdk/${wheel}`, type: 'application/zip', read: () => packWheel(reference) },
+  {
+    path: `/docs/sdk/${collection}`,
+    type: 'application/json',
+    read: () => JSON.stringify(postmanCollection(reference)),
+  },
 ];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked } from 'marked';
-import { npmPackage, wheel } from './sdk-packages.ts';
+import { npmPackage, sdkSource, wheel } from './sdk-packages.ts';
 
 /** The guide's pages in the order in which they are read, each with its title in the menu. */
 export const guidePages = {
@@ -68,15 +68,27 @@ const links: readonly [path: string, title: string][] = [
   ['/docs/partners', 'Reference'],
 ];
 
+const appLinks: typeof links = [
+  ['/docs/start', 'First hour'],
+  ['/docs', 'Reference'],
+];
+
 /** A page of the guide around a body of HTML, with the menu of all. */
-export function guideLayout(path: string, title: string, body: string): string {
-  const menu = links.map(([to, name]) => `<a href="${to}"${to === path ? ' aria-current="page"' : ''}>${name}</a>`);
+export function guideLayout(
+  path: string,
+  title: string,
+  body: string,
+  readers: 'apps' | 'partners' = 'partners',
+): string {
+  const menu = (readers === 'apps' ? appLinks : links).map(
+    ([to, name]) => `<a href="${to}"${to === path ? ' aria-current="page"' : ''}>${name}</a>`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Amanah for partners</title>
+<title>${title} · Amanah for ${readers}</title>
 <link rel="icon" href="data:,">
 <style>${styles}</style>
 </head>
@@ -90,16 +102,37 @@ ${body}
 `;
 }
 
-/** One page of the guide, with the addresses, file names and versions of this API in its blocks. */
-export function guidePage(page: GuidePage, { api, sandbox }: GuideAddresses): string {
-  const source = readFileSync(join(import.meta.dirname, 'guide', `${page}.md`), 'utf8');
-  const text = source
+const receivers = { Express: 'express', Fastify: 'fastify', 'Next.js': 'nextjs' };
+/** Receivers of webhooks, which the tests run, as a reader has them who installed the client. */
+const showReceivers = (): string =>
+  Object.entries(receivers)
+    .map(([name, file]) => {
+      const source = readFileSync(join(sdkSource, 'receivers', `${file}.ts`), 'utf8');
+      return `### ${name}\n\n\`\`\`ts\n${source.replace('../index.ts', 'amanah-partner')}\`\`\``;
+    })
+    .join('\n\n');
+
+/** A text of ours, with the addresses, file names and versions of this API in its blocks. */
+function readGuide(file: string, { api, sandbox }: GuideAddresses): string {
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8')
     .replaceAll('{{api}}', api)
     .replaceAll('{{sandbox}}', sandbox ?? `\${AMANAH_SANDBOX_URL:?the sandbox's address}`)
+    .replace('{{receivers}}', showReceivers)
     .replaceAll('{{npm}}', npmPackage)
     .replaceAll('{{wheel}}', wheel);
-  return guideLayout(`/docs/partners/${page}`, guidePages[page], renderMarkdown(text));
+  return renderMarkdown(text);
 }
+
+/** One page of the partners' guide. */
+export const guidePage = (page: GuidePage, addresses: GuideAddresses): string =>
+  guideLayout(`/docs/partners/${page}`, guidePages[page], readGuide(`guide/${page}.md`, addresses));
+
+/** What somebody who builds an app reads first. */
+export const appPage = (addresses: GuideAddresses): string =>
+  guideLayout('/docs/start', 'The first hour of an app', readGuide('../../docs/app-first-hour.md', addresses), 'apps');
+
+/** The file name of the collection for Postman. */
+export const collection = 'amanah-partner.postman_collection.json';
 
 /** The page of the clients: how each is installed. */
 export const clientsPage = (api: string): string =>
@@ -127,5 +160,10 @@ pip install "${api}/docs/sdk/${wheel}"
 \`\`\`
 
 The [start](/docs/partners/start) shows both at work.
+
+## Postman
+
+Import [${collection}](/docs/sdk/${collection}) and set its variables \`api_key\` and \`signing_secret\`: each call has an example
+and is signed before it is sent.
 `),
   );

@@ -4,8 +4,8 @@ import { openKept } from '../platform/encryption/open-unless-gone.ts';
 import { KeysAway } from '../platform/encryption/own-keys.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { findUnderKey, type KeyRow, keepAnswer } from '../platform/openings/idempotency-keys.ts';
-import type { KeyClaim } from '../platform/openings/opening.ts';
 import { partnerKeyRowIdFor } from '../shared/ids.ts';
+import type { KeyClaim } from '../shared/opening.ts';
 
 export interface KeptAnswer {
   status: number;

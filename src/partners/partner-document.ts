@@ -1,6 +1,7 @@
 import { buildOpenApi, type WebhookDocument } from '../platform/http/openapi.ts';
 import type { RouteGroup } from '../platform/http/route-group.ts';
 import { addCodeSamples } from './code-samples.ts';
+import type { Described } from './postman-collection.ts';
 import { partnerStory } from './reference-story.ts';
 import { groupByWork, type Tagged } from './reference-tags.ts';
 import { orderOfChecks, partnerTexts } from './reference-texts.ts';
@@ -40,10 +41,11 @@ returns the money later it becomes \`reversed\`, and its net is available again.
 
 **Errors.** Branch on \`error.code\`, never on the message. [Every code, its cause and what to do](/docs/errors).`;
 
-interface Built extends Tagged {
+/** The document as far as others here read it. */
+export type PartnerDocument = Described & {
   info: { title: string; description: string };
   components: { securitySchemes: Record<string, { description: string }> };
-}
+};
 
 /**
  * The OpenAPI document for partners: their operations, grouped in the order of their work, with code samples, and
@@ -52,13 +54,17 @@ interface Built extends Tagged {
 export function buildPartnerDocument(
   routeGroups: readonly RouteGroup[],
   options: { version: string; url: string; webhooks: readonly WebhookDocument[] },
-): object {
+): PartnerDocument {
   const groups = routeGroups.map((group) => ({
     ...group,
     routes: group.routes.filter(({ access }) => access.kind === 'partner'),
   }));
   const used = groups.filter(({ routes }) => routes.length > 0);
-  const document = buildOpenApi(used, { ...options, partnerTexts, examples: partnerStory }) as Built;
+  const document = buildOpenApi(used, {
+    ...options,
+    texts: { '/': [partnerTexts] },
+    examples: partnerStory,
+  }) as PartnerDocument & Tagged;
   addCodeSamples(document);
   groupByWork(document);
   const { bearer: _, cookie: __, ...schemes } = document.components.securitySchemes;

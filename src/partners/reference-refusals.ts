@@ -1,6 +1,6 @@
 import { bodyTimeoutMs } from '../platform/http/body.ts';
 import type { RefusalsOf } from '../platform/http/document-refusals.ts';
-import { operationId } from '../platform/http/operation-id.ts';
+import { nounOf, operationId } from '../platform/http/operation-id.ts';
 import type { Route } from '../platform/http/route-group.ts';
 import { bodyLimitOf, bodyOf } from '../platform/http/serve-route.ts';
 import { validate } from '../platform/http/validate.ts';
@@ -100,7 +100,7 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   },
   createPaymentRefund: { 409: [notPaid, reused], 422: [beyondPaid, notCovered, payoutsOff] },
   replayWebhookDeliveries: {
-    404: [new DomainError('RESOURCE_NOT_FOUND', 'the endpoint was not found', { field: 'endpoint_id' })],
+    404: [new DomainError('RESOURCE_NOT_FOUND', 'the webhook endpoint was not found', { field: 'endpoint_id' })],
   },
   approvePayoutBatch: { 409: [decided], 422: [beyondLimit, notCovered, payoutsOff] },
   rejectPayoutBatch: { 409: [decided] },
@@ -121,7 +121,7 @@ export const partnerRefusals: RefusalsOf = (route) => {
       inactive,
       ...(mayName ? [notLinked] : []),
     ],
-    404: [new DomainError('RESOURCE_NOT_FOUND', 'The resource was not found')],
+    404: [new DomainError('RESOURCE_NOT_FOUND', `The ${nounOf(route.path)} was not found`)],
     408: [new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`)],
     409: [reused],
     413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyLimitOf(route)} bytes`)],

@@ -29,9 +29,6 @@ export const partnerTexts: Readonly<Record<string, string>> = {
     'With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll.',
   request_id: 'Names this request. Quote it when you ask the operator. Also in the header `x-request-id`.',
   items: 'The rows of this page, newest first.',
-  page: 'The page, from 1. One beyond the last is empty.',
-  limit: 'How many rows a page has, at most 100.',
-  total: 'How many rows there are on all pages.',
   from: 'From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7.',
   to: 'Until this instant, ISO 8601. A bare date is the end of that day in UTC+7.',
 

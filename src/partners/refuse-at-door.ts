@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { hashKey } from '../platform/openings/idempotency-keys.ts';
 import { refuseOnce } from '../platform/openings/open-once.ts';
-import type { OpeningPlace } from '../platform/openings/opening.ts';
 import { type DomainError, isDomainError } from '../shared/errors.ts';
 import {
   partnerInstrumentIdFor,
@@ -10,6 +9,7 @@ import {
   payoutIdFor,
   refundIdFor,
 } from '../shared/ids.ts';
+import type { OpeningPlace } from '../shared/opening.ts';
 import type { PartnerPermission } from './partner.ts';
 
 interface Made {

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { crc32, gzipSync } from 'node:zlib';
+import { printPythonModels } from './python-models.ts';
 
-/** The clients as packages, made of their sources when one is asked for: what is installed is what this API speaks. */
-const source = join(import.meta.dirname, '..', '..', 'sdk');
+/** The clients' sources, of which packages are made when one is asked for: what is installed is what this API speaks. */
+export const sdkSource = join(import.meta.dirname, '..', '..', 'sdk');
 /** Files of the repository only. */
 const notPacked = new Set(['build.ts', 'generate.ts']);
 
@@ -14,7 +15,7 @@ interface File {
   bytes: Buffer;
 }
 const file = (path: string, text: string | Buffer): File => ({ path, bytes: Buffer.from(text) });
-const read = (...path: string[]): string => readFileSync(join(source, ...path), 'utf8');
+const read = (...path: string[]): string => readFileSync(join(sdkSource, ...path), 'utf8');
 const { name, version, description, license, engines } = JSON.parse(read('package.json')) as Record<string, unknown>;
 
 export const npmPackage = `${name}-${version}.tgz`;
@@ -22,7 +23,7 @@ export const wheel = `amanah_partner-${version}-py3-none-any.whl`;
 
 /** A package for npm: each module as JavaScript, with its source beside it for the types. */
 export function packForNpm(): Buffer {
-  const sources = readdirSync(source).filter((entry) => entry.endsWith('.ts') && !notPacked.has(entry));
+  const sources = readdirSync(sdkSource).filter((entry) => entry.endsWith('.ts') && !notPacked.has(entry));
   const files = sources.flatMap((entry) => {
     const text = read(entry).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
     // For its types: how strictly it is checked is not for the reader's project to say.
@@ -42,15 +43,15 @@ export function packForNpm(): Buffer {
   ]);
 }
 
-/** A wheel for pip. */
-export function packWheel(): Buffer {
+/** A wheel for pip, with the types of the partners' document. */
+export function packWheel(document: object): Buffer {
   const project = read('python', 'pyproject.toml');
   const [, python = ''] = /requires-python = "(.*)"/.exec(project) ?? [];
   const [, needs = ''] = /^dependencies = \["(.*)"\]/m.exec(project) ?? [];
-  const modules = readdirSync(join(source, 'python', 'amanah_partner'), { withFileTypes: true })
+  const modules = readdirSync(join(sdkSource, 'python', 'amanah_partner'), { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name: entry }) =>
-      file(`amanah_partner/${entry}`, readFileSync(join(source, 'python', 'amanah_partner', entry))),
+      file(`amanah_partner/${entry}`, readFileSync(join(sdkSource, 'python', 'amanah_partner', entry))),
     );
   const info = `amanah_partner-${version}.dist-info`;
   const metadata = [
@@ -67,6 +68,7 @@ export function packWheel(): Buffer {
   ].join('\n');
   const files = [
     ...modules,
+    file('amanah_partner/models.py', printPythonModels(document)),
     file(`${info}/METADATA`, metadata),
     file(`${info}/WHEEL`, 'Wheel-Version: 1.0\nGenerator: amanah\nRoot-Is-Purelib: true\nTag: py3-none-any\n'),
   ];

@@ -9,10 +9,9 @@ const written: Readonly<Record<string, string>> = {
  * when nothing remains.
  */
 export const foldForBank = (text: string): string =>
-  [...text]
+  [...text.normalize('NFKD')]
     .map((character) => written[character] ?? character)
     .join('')
-    .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9 .,'/-]+/g, ' ')
     .replace(/ +/g, ' ')

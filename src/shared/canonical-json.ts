@@ -14,9 +14,17 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   !Array.isArray(value) &&
   typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 
+// Written piece by piece: lists of mapped texts cost several times as much, and anybody's body comes here.
 function textOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${textOf(value[name])}`).join(',')}}`;
+  if (Array.isArray(value)) {
+    let text = '[';
+    for (let at = 0; at < value.length; at += 1) text += at === 0 ? textOf(value[at]) : `,${textOf(value[at])}`;
+    return `${text}]`;
+  }
+  if (!isObject(value)) return Number.isFinite(value) ? String(value) : JSON.stringify(value);
+  const names = Object.keys(value);
+  if (names.length > 1) names.sort();
+  let text = '{';
+  for (const name of names) text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${textOf(value[name])}`;
+  return `${text}}`;
 }

@@ -12,6 +12,7 @@ import { reconciliationsRoutes } from '../control/reconciliation/reconciliations
 import { settlementsRoutes } from '../control/settlements/settlements.routes.ts';
 import { causeSummaryRoutes } from '../giving/causes/cause-summary.routes.ts';
 import { causesRoutes } from '../giving/causes/causes.routes.ts';
+import { disbursementsRoutes } from '../giving/disbursements/disbursements.routes.ts';
 import { allocationRoutes } from '../giving/donations/allocation.routes.ts';
 import { donationStatementsRoutes } from '../giving/donations/donation-statements.routes.ts';
 import { donationsRoutes } from '../giving/donations/donations.routes.ts';
@@ -38,15 +39,12 @@ import { operatorsPayoutsRoutes } from '../money-out/payouts/operators-payouts.r
 import { payoutsRoutes } from '../money-out/payouts/payouts.routes.ts';
 import { refundsRoutes } from '../money-out/refunds/refunds.routes.ts';
 import { accountWithdrawalsRoutes } from '../money-out/withdrawals/account-withdrawals.routes.ts';
-import { disbursementsRoutes } from '../money-out/withdrawals/disbursements.routes.ts';
 import { withdrawalsRoutes } from '../money-out/withdrawals/withdrawals.routes.ts';
 import { guideAssets } from '../partners/guide-assets.ts';
 import { partnerRoutes } from '../partners/partner.routes.ts';
 import { partnerAccountsRoutes } from '../partners/partner-accounts.routes.ts';
 import { buildPartnerDocument } from '../partners/partner-document.ts';
 import { createPartnerDoor } from '../partners/partner-door.ts';
-import { partnerStory } from '../partners/reference-story.ts';
-import { partnerTexts } from '../partners/reference-texts.ts';
 import { partnerWebhooksRoutes } from '../partners/webhooks/partner-webhooks.routes.ts';
 import { webhookEndpointsRoutes } from '../partners/webhooks/webhook-endpoints.routes.ts';
 import { webhooksRoutes } from '../partners/webhooks/webhooks.routes.ts';
@@ -71,7 +69,6 @@ import { limitPartnerRate } from '../platform/http/limit-partner-rate.ts';
 import { createLiteralPaths } from '../platform/http/literal-paths.ts';
 import { logRequests } from '../platform/http/log-requests.ts';
 import { measureRequests } from '../platform/http/measure-requests.ts';
-import { buildOpenApi } from '../platform/http/openapi.ts';
 import { probes } from '../platform/http/probes.ts';
 import { requestIds } from '../platform/http/request-id.ts';
 import type { Route, RouteGroup } from '../platform/http/route-group.ts';
@@ -79,6 +76,7 @@ import { allowedOrigins, security } from '../platform/http/security.ts';
 import { type Doors, refuseUnknown, serveRoute } from '../platform/http/serve-route.ts';
 import { traceRequests } from '../platform/http/trace.ts';
 import { version } from '../shared/version.ts';
+import { buildApiDocument } from './api-document.ts';
 import type { Dependencies } from './dependencies.ts';
 import { webhookDocuments } from './webhook-documents.ts';
 
@@ -179,16 +177,20 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup<Depend
     else literalPaths.add(route.path, route.method, serve);
   }
   const described = { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments };
+  const reference = buildPartnerDocument(groups, described);
   const routers = [
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
     documentation(
-      buildOpenApi(groups, { ...described, partnerTexts, examples: partnerStory }),
-      buildPartnerDocument(groups, described),
-      guideAssets({
-        api: described.url,
-        sandbox: config.NODE_ENV === 'production' || isProvider(config.XENDIT_URL) ? null : config.XENDIT_URL,
-      }),
+      buildApiDocument(groups, described.url),
+      reference,
+      guideAssets(
+        {
+          api: described.url,
+          sandbox: config.NODE_ENV === 'production' || isProvider(config.XENDIT_URL) ? null : config.XENDIT_URL,
+        },
+        reference,
+      ),
     ),
     paidPages(deps),
     accountPages({ routeGroups: groups, deps, doors }),

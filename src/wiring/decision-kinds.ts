@@ -1,13 +1,13 @@
 import { erasingPerson } from '../control/erasure/erasing-person.ts';
 import { bookingExternal } from '../control/reconciliation/booking-external.ts';
 import { explainingDifference } from '../control/reconciliation/explaining-difference.ts';
+import { disbursing } from '../giving/disbursements/disbursing.ts';
 import { refundingDonation } from '../giving/donations/refunding-donation.ts';
 import { settlingReceipt } from '../money-in/payments/settle-receipt.ts';
 import { admittingApprover } from '../money-out/decisions/admitting-approver.ts';
 import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { bookingTransfer } from '../money-out/payouts/booking-transfer.ts';
 import { settlingPayout } from '../money-out/payouts/settling-payout.ts';
-import { disbursing } from '../money-out/withdrawals/disbursing.ts';
 import { payoutKinds } from './payout-kinds.ts';
 
 /** How each kind of decision is judged and carried out. */

@@ -1,11 +1,13 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
+import type { FindOwner } from '../money-in/callbacks/callback-workflows.ts';
 import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
 import type { PaymentKinds } from '../money-in/payments/handler.ts';
 import { createPayTogether, type PayTogether } from '../money-in/payments/pay-from-balance.ts';
 import type { DecisionKinds } from '../money-out/decisions/handling.ts';
 import { describePostings } from '../money-out/payouts/describe-postings.ts';
 import type { PayoutKinds } from '../money-out/payouts/handling.ts';
+import type { CausePort } from '../money-out/withdrawals/withdrawal.ts';
 import type { ProductOwners } from '../people/documents/require-product.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
@@ -16,10 +18,8 @@ import { agreeOnKeys } from '../platform/encryption/agree-on-keys.ts';
 import { createPersonalKeys, type PersonalKeys } from '../platform/encryption/personal-keys.ts';
 import { createProver, type Prover } from '../platform/encryption/prover.ts';
 import { createSealer, type Sealer } from '../platform/encryption/sealer.ts';
-import { createCallBudget } from '../platform/gateway/call-budget.ts';
-import type { Gateway } from '../platform/gateway/gateway.ts';
+import type { Gateways } from '../platform/gateway/gateway.ts';
 import { tracedFetch } from '../platform/gateway/traced-fetch.ts';
-import { createXenditGateway } from '../platform/gateway/xendit/create-xendit-gateway.ts';
 import { measurePool, measureProvider, measureReplica } from '../platform/metrics/measure.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createLogger, type Logger } from '../platform/process/log.ts';
@@ -28,10 +28,13 @@ import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
 import { decisionKinds } from './decision-kinds.ts';
+import { createGateways } from './gateways.ts';
+import { readBacklog } from './measure-backlog.ts';
 import { openDatabase } from './open-database.ts';
 import { paymentKinds } from './payment-kinds.ts';
-import { payoutKinds } from './payout-kinds.ts';
+import { causes, payoutKinds } from './payout-kinds.ts';
 import { productOwners } from './product-owners.ts';
+import { findOwner } from './reference-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
@@ -40,7 +43,7 @@ export interface Dependencies extends AsyncDisposable {
   config: Config;
   log: Logger;
   orm: MikroORM;
-  gateway: Gateway;
+  gateways: Gateways;
   workflows: Workflows;
   sealer: Sealer;
   /** The keys of people, and their database. */
@@ -54,7 +57,10 @@ export interface Dependencies extends AsyncDisposable {
   decisionKinds: DecisionKinds;
   paymentKinds: PaymentKinds;
   payoutKinds: PayoutKinds;
+  causes: CausePort;
   productOwners: ProductOwners;
+  findOwner: FindOwner;
+  readBacklog: typeof readBacklog;
   describePostings: typeof describePostings;
   getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
@@ -96,16 +102,13 @@ export async function openDependencies(config: Config, options: { process: strin
     traced: telemetry.on,
   });
   const prover = createProver(config.DATA_ENCRYPTION_KEYS);
-  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover);
+  const workflows = createWorkflows(client, config.TEMPORAL_TASK_QUEUE, prover, config.PUBLIC_URL);
   const storage = openStorage(config);
   const personalKeys = createPersonalKeys(keysOrm, createSealer(config.DATA_ENCRYPTION_KEYS), agreeOnKeys(orm));
   const sealer = createSealer(config.DATA_ENCRYPTION_KEYS, personalKeys);
   const sealKeys = createSealKeys(config);
-  const gateway = createXenditGateway({
-    secretKey: config.XENDIT_SECRET_KEY,
-    url: config.XENDIT_URL,
-    callbackToken: config.XENDIT_CALLBACK_TOKEN,
-    budget: createCallBudget(orm, config.PROVIDER_CALLS_PER_MINUTE),
+  const gateways = createGateways(config, {
+    orm,
     fetch: measureProvider(metrics, telemetry.on ? tracedFetch : fetch),
   });
   const tokens = createTokens({ config, orm, sealer });
@@ -113,7 +116,7 @@ export async function openDependencies(config: Config, options: { process: strin
     config,
     log,
     orm,
-    gateway,
+    gateways,
     workflows,
     sealer,
     personalKeys,
@@ -126,7 +129,10 @@ export async function openDependencies(config: Config, options: { process: strin
     decisionKinds,
     paymentKinds,
     payoutKinds,
+    causes,
     productOwners,
+    findOwner,
+    readBacklog,
     describePostings,
     getPartnerPayment,
     storage,

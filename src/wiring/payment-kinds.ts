@@ -1,13 +1,7 @@
 import { savingCircleContribution } from '../circles/saving-circle-contribution.ts';
 import { charitableCauseDonate } from '../giving/donations/charitable-cause-donate.ts';
 import { charitableCauseOpenDonate } from '../giving/donations/charitable-cause-open-donate.ts';
-import {
-  commodityFinancingPayment,
-  investment,
-  takafulInsurance,
-  takafulTabaruContribution,
-  trustedPartnerInvestment,
-} from '../giving/products/product-payments.ts';
+import { productPayments } from '../giving/products/product-payments.ts';
 import { savingGoalContribution } from '../giving/saving-goals/saving-goal-contribution.ts';
 import { accountTopUp } from '../money-in/payments/account-top-up.ts';
 import type { PaymentKinds } from '../money-in/payments/handler.ts';
@@ -18,10 +12,6 @@ export const paymentKinds = {
   charitable_cause_donate: charitableCauseDonate,
   charitable_cause_open_donate: charitableCauseOpenDonate,
   saving_goal_contribution: savingGoalContribution,
-  investment,
   saving_circle_contribution: savingCircleContribution,
-  commodity_financing_payment: commodityFinancingPayment,
-  trusted_partner_investment: trustedPartnerInvestment,
-  takaful_insurance: takafulInsurance,
-  takaful_tabaru_contribution: takafulTabaruContribution,
+  ...productPayments,
 } satisfies PaymentKinds;

@@ -8,11 +8,14 @@ import type { Dependencies } from './dependencies.ts';
  * `/healthz`, `/readyz` and `/metrics` on their own port: the worker's `WORKER_PORT`, and the API's `METRICS_PORT`,
  * which the API's clients cannot reach.
  */
-export async function serveProbes({ readiness, metrics }: Dependencies, port: number): Promise<AsyncDisposable> {
+export async function serveProbes(
+  { readiness, metrics, config }: Dependencies,
+  port: number,
+): Promise<AsyncDisposable> {
   const app = new Koa();
   app.use(probes(readiness, metrics).routes());
   const server = createServer(app.callback());
-  server.listen(port);
+  server.listen(port, config.LISTEN_ADDRESS);
   await once(server, 'listening');
   return {
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { findUnnested, flattenBudgets, nestings } from './nestings.ts';
 
 const flat = flattenBudgets();
@@ -27,21 +25,5 @@ describe('Budgets', () => {
     const nested = new Set(nestings.flat());
     expect(Object.keys(flat).filter((name) => !nested.has(name))).toEqual([]);
     expect([...nested].filter((name) => flat[name] === undefined)).toEqual([]);
-  });
-
-  it('are listed in the runbook, each with what it ends before', () => {
-    const runbook = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operations.md'), 'utf8');
-    const rows = [...runbook.matchAll(/^\| `([\w.]+)` +\| ([\d,]+) ms +\| ([^|]*?) +\|/gm)];
-    const told = rows.map(([, name = '', ms = '', outer = '']) => [
-      name,
-      Number(ms.replaceAll(',', '')),
-      [...outer.matchAll(/`([\w.]+)`/g)].map(([, within]) => within),
-    ]);
-    const known = Object.entries(flat).map(([name, ms]) => [
-      name,
-      ms,
-      nestings.filter(([inner]) => inner === name).map(([, outer]) => outer),
-    ]);
-    expect(told).toEqual(known);
   });
 });

@@ -103,7 +103,12 @@ describe('A step that asks the provider', () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
     const { openReceipt } = createActivities(stack.deps);
     const startedAt = performance.now();
-    const stray = { receiptId: user.id, providerPaymentMethodId: 'pm-1', providerPaymentId: 'py-1' };
+    const stray = {
+      receiptId: user.id,
+      provider: 'xendit',
+      providerPaymentMethodId: 'pm-1',
+      providerPaymentId: 'py-1',
+    };
     const asking = within(4000).run(openReceipt, stray as Parameters<typeof openReceipt>[0]);
     await expect(asking).rejects.toMatchObject({ type: 'PROVIDER_UNKNOWN' });
     expect(performance.now() - startedAt).toBeLessThan(4000);

@@ -65,6 +65,10 @@ describe('POST /v1/saving-circles', () => {
     });
     expect(body.starts_at).toBe(new Date(`${fields.start_date}T00:00:00+07:00`).toISOString());
     expect(await eventsOf(stack, 'RESOURCE_CREATED', body.id)).toMatchObject([{ actor_id: owner.id }]);
+    const [holding] = await stack
+      .em()
+      .execute<{ id: string }[]>('select id from accounts where owner_id = ?', [body.id]);
+    expect(await eventsOf(stack, 'RESOURCE_CREATED', String(holding?.id))).toMatchObject([{ actor_id: owner.id }]);
     expect((await readCircle(stack, owner, body.id)).members).toEqual([]);
   });
 

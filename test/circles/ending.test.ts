@@ -110,7 +110,7 @@ describe('The workflow of a circle', () => {
   /** As its schedule does once a minute. */
   const sweep = () => {
     const { client, taskQueue } = stack.deps.workflows;
-    return client.workflow.execute<() => Promise<number>>('sweepSavingCircles', { taskQueue, workflowId: newId() });
+    return client.workflow.execute('sweep', { taskQueue, workflowId: newId() });
   };
 
   it('shows operators the round, who has not paid, and what happens next', async () => {

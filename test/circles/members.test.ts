@@ -1,4 +1,4 @@
-import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { type BuiltUser, buildIndividual, buildOrganization, buildOrganizationAdmin } from '../support/build.ts';
 import { untilLocked } from '../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, buildCast, createCircle, eventsOf, readCircle } from './build-circle.ts';
@@ -96,6 +96,42 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(owner, fresh.id, [])).status).toBe(400);
     expect((await join(owner, fresh.id, [admin.accountId])).status).toBe(400);
     expect((await join(owner, 'not-a-uuid')).status).toBe(400);
+  });
+
+  it('of employees are found, asked and told by the organization’s admin alone, and join by themselves', async () => {
+    const organizationId = await buildOrganization(stack);
+    const head = await buildOrganizationAdmin(stack, { organizationId });
+    const [first, second] = [
+      await buildIndividual(stack, { organizationId }),
+      await buildIndividual(stack, { organizationId }),
+    ];
+    await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [first.id]);
+    const { id } = await createCircle(stack, head);
+    const people = (await stack.get('/v1/users?user_type=individual', { token: head.token })).body.data.items;
+    const ask = (as: BuiltUser, user_ids: string[]) =>
+      stack.post(`${path}/members`, { saving_circle_id: id, user_ids }, { token: as.token });
+    const listed = async (as: BuiltUser) =>
+      (await stack.get(path, { token: as.token })).body.saving_circles.map((circle: { id: string }) => circle.id);
+    expect([await listed(first), (await join(first, id)).status]).toEqual([[], 403]);
+    expect((await ask(head, [first.id, stranger.id])).body.message).toContain(stranger.id);
+    expect((await ask(first, [second.id])).status).toBe(403);
+    expect(
+      (
+        await ask(
+          head,
+          people.map((person: { id: string }) => person.id),
+        )
+      ).status,
+    ).toBe(201);
+    expect((await ask(head, [first.id])).body.data).toEqual({ members: [] });
+    const told = await stack.em().execute('select user_id, kind from mails where resource_id = ?', [id]);
+    expect(told).toEqual([{ user_id: first.id, kind: 'circle_invitation' }]);
+    for (const employee of [first, second]) {
+      expect(await listed(employee)).toEqual([id]);
+      expect((await stack.get(`${path}/${id}`, { token: employee.token })).status).toBe(200);
+      expect((await join(employee, id)).status).toBe(201);
+    }
+    expect((await readCircle(stack, head, id)).members).toHaveLength(2);
   });
 
   it('never adds suspended users', async () => {

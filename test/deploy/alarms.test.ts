@@ -8,7 +8,6 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { parse, stringify } from 'yaml';
 import { type Activities, createActivities } from '../../activities/index.ts';
-import { measureBacklog } from '../../src/control/operations/measure-backlog.ts';
 import { measureClearingDifference } from '../../src/control/reconciliation/measure-clearing.ts';
 import { measureSeals } from '../../src/ledger/seals/measure-seals.ts';
 import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
@@ -20,6 +19,7 @@ import { measureReplica } from '../../src/platform/metrics/measure.ts';
 import { measureWorkers } from '../../src/platform/metrics/measure-workers.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { measureBacklog } from '../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { findPromtool } from '../support/promtool.ts';
 import { isFullRun, testRun } from '../support/run.ts';
@@ -169,7 +169,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
       'PAID', now(), now(), ${ago('1 hour')}, now(), now())`,
     AmanahDecisionOverdue: `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by, created_at)
       values ('${newId()}', 'book_external', 5, 'r', 'planted', '{}', '${newId()}', ${ago('2 days')})`,
-    AmanahNewApprover: `insert into users (id, user_type, status, password_hash, approver_since)
+    AmanahNewApprover: `insert into users (id, user_type, status, password_sealed, approver_since)
       values ('${newId()}', 'platform', 'active', 'none', now())`,
     AmanahCirclesOverdue: `insert into saving_circles (id, name, account_id, holding_account_id, owner_type, owner_id, created_by,
       capacity, amount, visibility, round_interval, turn_order, start_date, starts_at, status, next_opens_at, first_turn)
@@ -206,7 +206,10 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     });
 
   const askProvider = () =>
-    stack.deps.gateway.findTransfer(newId(), { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+    stack.deps.gateways
+      .of('xendit')
+      .findTransfer(newId(), { signal: AbortSignal.timeout(5_000) })
+      .catch(() => null);
   const repeat = (count: number, one: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, one));
 
   /** A request whose body takes six seconds to arrive. */

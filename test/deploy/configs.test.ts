@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../../src/platform/config/config.ts';
+import { certificateFiles } from '../../src/platform/config/connection-options.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
 
@@ -35,15 +36,17 @@ const uses = composeFiles.flatMap((file) => {
 describe('The configs of docker compose', () => {
   it('are files that are there, relative to docker-compose.yml, where the service is read-only: compose writes no text into one', () => {
     expect(uses.map(({ service }) => service).toSorted()).toEqual([
+      ...Array(3).fill('grafana of docker-compose.yml'),
       'pooler of deploy/compose/pooler.yml',
       'postgresql of docker-compose.yml',
+      ...Array(2).fill('prometheus of docker-compose.yml'),
       'temporal of docker-compose.yml',
     ]);
     for (const { service, read_only, config } of uses) {
       expect([service, read_only, config]).toEqual([
         service,
         true,
-        { file: expect.stringMatching(/^\.\/deploy\/compose\/[\w.-]+$/) },
+        { file: expect.stringMatching(/^\.\/deploy\/(compose|grafana|prometheus)\/[\w.-]+$/) },
       ]);
       expect(read(config?.file ?? '').trim()).not.toBe('');
     }
@@ -61,11 +64,76 @@ describe('Every service of docker compose', () => {
   });
 });
 
+describe('Prometheus', () => {
+  const jobs = ['amanah-api', 'amanah-worker'];
+
+  it('asks in docker compose, by the jobs that the rules name, at the ports where metrics are', () => {
+    const { scrape_configs } = z
+      .looseObject({
+        scrape_configs: z.array(
+          z.looseObject({
+            job_name: z.string(),
+            static_configs: z.array(z.looseObject({ targets: z.array(z.string()) })),
+          }),
+        ),
+      })
+      .parse(parse(read('deploy/prometheus/prometheus.yml')));
+    const targets = scrape_configs.map(({ job_name, static_configs }) => [
+      job_name,
+      static_configs.flatMap((config) => config.targets),
+    ]);
+    expect(targets).toEqual([
+      ['amanah-api', ['api:3003']],
+      ['amanah-worker', ['worker:3001', 'worker:3002']],
+    ]);
+    const compose = read('docker-compose.yml');
+    for (const text of ['METRICS_PORT:-3003', 'WORKER_PORT: "3001"', 'TEMPORAL_METRICS_PORT:-3002'])
+      expect(compose).toContain(text);
+    for (const job of jobs)
+      expect(read('deploy/prometheus/alerts.yml')).toMatch(new RegExp(`job="${job}"|job=~"amanah-`));
+  });
+
+  it('asks on Kubernetes the pods that there are, under the same names', () => {
+    const Monitor = z.looseObject({
+      metadata: z.looseObject({ name: z.string() }),
+      spec: z.looseObject({
+        podMetricsEndpoints: z.array(
+          z.strictObject({
+            port: z.string(),
+            relabelings: z.tuple([z.strictObject({ targetLabel: z.literal('job'), replacement: z.string() })]),
+          }),
+        ),
+      }),
+    });
+    const monitors = parseAllDocuments(read('deploy/kubernetes/monitoring/monitors.yaml')).map((document) =>
+      Monitor.parse(document.toJS()),
+    );
+    expect(monitors.map(({ metadata }) => metadata.name)).toEqual(jobs);
+    for (const { metadata, spec } of monitors) {
+      const pod = read(`deploy/kubernetes/${metadata.name.replace('amanah-', '')}.yaml`);
+      for (const { port, relabelings } of spec.podMetricsEndpoints) {
+        expect(pod).toContain(`{ name: ${port}, containerPort: `);
+        expect(relabelings[0].replacement).toBe(metadata.name);
+      }
+    }
+  });
+});
+
+describe('Temporal by an API key, on Kubernetes,', () => {
+  it('takes every path of a certificate away, and leaves no pod waiting for one', () => {
+    const component = read('deploy/kubernetes/temporal-api-key/kustomization.yaml');
+    const paths = [...read('deploy/kubernetes/configuration.yaml').matchAll(/^ +(TEMPORAL_TLS_\w+_PATH): /gm)];
+    expect(paths.map(([, name = '']) => name)).toEqual([...certificateFiles]);
+    for (const [, name] of paths) expect(component).toContain(`${name}: ""`);
+    for (const file of ['api', 'worker', 'queues/webhooks'])
+      expect(read(`deploy/kubernetes/${file}.yaml`)).toContain(
+        'secretName: amanah-temporal-tls, defaultMode: 0440, optional: true',
+      );
+  });
+});
+
 describe('A pooler', () => {
-  const runbook = read('docs/operations.md');
-  const [, ofRunbook = ''] = /```ini\n(\[databases\]\n[^`]*)```/.exec(runbook) ?? [];
   const texts = {
-    'docs/operations.md': ofRunbook,
     'deploy/compose/pgbouncer.ini': read('deploy/compose/pgbouncer.ini'),
     'deploy/kubernetes/pooler/pooler.yaml': read('deploy/kubernetes/pooler/pooler.yaml'),
   };

@@ -1,5 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
@@ -16,19 +18,41 @@ describe('An upgrade replaces the workers before the API', () => {
     expect(Object.keys(worker.depends_on)).toContain('migrate');
   });
 
-  it('on Kubernetes, by the commands of its README and the label of the API', () => {
-    const [, ...commands] =
-      /```sh\n(docker build.*?)```/s.exec(read('deploy/kubernetes/README.md'))?.[1]?.split('\n') ?? [];
-    const steps = commands
-      .filter((line) => /^kubectl (apply|wait|rollout)/.test(line))
-      .map((line) => line.replace(/ --timeout=\S+/, ''));
-    expect(steps).toEqual([
-      "kubectl apply -k deploy/kubernetes -l 'app.kubernetes.io/component!=api'",
-      'kubectl wait --for=condition=complete job/amanah-migrate',
-      'kubectl rollout status deploy/amanah-worker',
-      'kubectl apply -k deploy/kubernetes',
-      'kubectl rollout status deploy/amanah-api',
-    ]);
+  /** What is asked of a `kubectl` that fails where `failing` stands in the command. */
+  const askedOf = (command: string, failing: string) => {
+    const directory = mkdtempSync(join(tmpdir(), 'amanah-rollout-'));
+    const asked = join(directory, 'asked');
+    const program = `#!/bin/sh
+echo "$*" >> '${asked}'
+case "$*" in
+  *'${failing}'*) exit 1 ;;
+  get*) printf 'deployment.apps/amanah-worker\\ndeployment.apps/amanah-worker-webhooks\\n' ;;
+  'apply -f -') cat >> '${asked}' ;;
+esac
+`;
+    writeFileSync(join(directory, 'kubectl'), program, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}` };
+    const { status } = spawnSync('sh', ['-c', command], { cwd: root, env });
+    const told = readFileSync(asked, 'utf8');
+    rmSync(directory, { recursive: true });
+    return { status, asked: told.trimEnd().split('\n') };
+  };
+
+  it('on Kubernetes, by its script, which ends where a step fails, and the label of the API', () => {
+    const all = [
+      'delete job amanah-migrate --ignore-not-found',
+      'apply -k . -l app.kubernetes.io/component!=api',
+      'wait --for=condition=complete job/amanah-migrate --timeout=15m',
+      'get deployments -o name -l app.kubernetes.io/component in (worker, worker-webhooks)',
+      'rollout status deployment.apps/amanah-worker --timeout=15m',
+      'rollout status deployment.apps/amanah-worker-webhooks --timeout=15m',
+      'apply -k .',
+      'rollout status deployment.apps/amanah-api --timeout=10m',
+    ];
+    const script = 'deploy/kubernetes/rollout.sh';
+    expect(askedOf(script, 'nothing')).toEqual({ status: 0, asked: all });
+    expect(askedOf(script, 'wait --for')).toEqual({ status: 1, asked: all.slice(0, 3) });
+    expect(askedOf(script, 'amanah-worker-webhooks')).toEqual({ status: 1, asked: all.slice(0, 6) });
     const Labelled = z.looseObject({
       kind: z.string(),
       metadata: z.looseObject({ name: z.string(), labels: z.record(z.string(), z.string()).default({}) }),
@@ -42,5 +66,15 @@ describe('An upgrade replaces the workers before the API', () => {
       ['amanah-api', 'api'],
       ['amanah-worker', 'worker'],
     ]);
+  });
+  it('and Prometheus’ operator gets the rules of the file, each with the address of its page', () => {
+    const [, command = ''] = /```sh\n( *\{ printf .*?)```/s.exec(read('deploy/kubernetes/README.md')) ?? [];
+    const [applied, ...text] = askedOf(command, 'nothing').asked;
+    expect(applied).toBe('apply -f -');
+    const ofFile = read('deploy/prometheus/alerts.yml').replaceAll(
+      'docs/runbook/',
+      'https://wiki.example.org/amanah/docs/runbook/',
+    );
+    expect(parse(text.join('\n'))).toMatchObject({ kind: 'PrometheusRule', spec: parse(ofFile) });
   });
 });

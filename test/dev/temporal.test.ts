@@ -45,6 +45,6 @@ describe('Histories of closed workflows', () => {
         file,
         expect.stringMatching(/operator namespace create .*--retention 30d\b/),
       ]);
-    expect(read('docs/operations.md')).toMatch(/^\| workflow histories +\| 30 days after their end +\|/m);
+    expect(read('docs/reference.md')).toMatch(/^- workflow histories: 30 days after their end$/m);
   });
 });

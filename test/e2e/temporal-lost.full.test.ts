@@ -122,12 +122,9 @@ async function letTimePass(): Promise<void> {
   }
 }
 
-const sweeps = ['expiry', 'payout', 'circle', 'receipt', 'subscription', 'decision'].map((kind) => `${kind}-sweep`);
 async function triggerSweeps(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
-  for (const id of [...sweeps, 'webhook-redelivery']) {
-    await client.schedule.getHandle(`${taskQueue}/${id}`).trigger();
-  }
+  await client.schedule.getHandle(`${taskQueue}/sweep`).trigger();
 }
 
 describe('When Temporal loses all its data and starts empty', () => {

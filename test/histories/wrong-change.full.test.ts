@@ -94,9 +94,9 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
   [
     'a refund that waits before it is sent',
     'paymentRefund',
-    'workflows/payment-refund.ts',
-    'isNew: opening !== undefined',
-    'isNew: opening === undefined',
+    'workflows/payouts.ts',
+    'isNew: opening !== undefined }, reserveRefund(',
+    'isNew: opening === undefined }, reserveRefund(',
   ],
   [
     'a withdrawal whose outcome is not written down',

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -18,4 +18,12 @@ it('README’s table names every wing and module of the product, and no other', 
   const wings = foldersOf('src');
   const modules = wings.flatMap((wing) => foldersOf(`src/${wing}`)).filter((name) => !ofMigrations.includes(name));
   expect(named.toSorted()).toEqual([...wings, ...modules].toSorted());
+});
+
+it('SECURITY.md has at most 1,500 words, and tests that are there for the guards that it names', () => {
+  const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_500);
+  const tests = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path);
+  expect(tests.length).toBeGreaterThan(10);
+  expect(tests.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

@@ -30,10 +30,10 @@ const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: st
   ],
 ];
 
-/** Where a session is needed, and why; such a place connects to the database itself (docs/operations.md, A pooler). */
+/** Where a session is needed, and why; such a place connects to the database itself (docs/reference.md, Pooler). */
 const exemptions: Readonly<Record<string, RegExp>> = {
   // Concurrent migrations take turns; one connection holds lock and time-outs.
-  'src/migrate.ts': /pg_try_advisory_lock/,
+  'src/wiring/commands/migrate.ts': /pg_try_advisory_lock/,
   'src/platform/database/database-time-outs.ts':
     /set_config\('\$\{parameters\[name\]\}', '\$\{budget\[name\]\}', false\)/,
 };
@@ -56,7 +56,7 @@ describe('What the product says to its database', () => {
 
   it('sets time-outs of a session in migrations only', () => {
     const users = sources.filter((file) => /\bsetSessionTimeOuts\b/.test(readFileSync(join(root, file), 'utf8')));
-    expect(users.toSorted()).toEqual(['src/migrate.ts', 'src/platform/database/database-time-outs.ts']);
+    expect(users.toSorted()).toEqual(['src/platform/database/database-time-outs.ts', 'src/wiring/commands/migrate.ts']);
   });
 
   it('has the exemptions that it needs, and no others', () => {

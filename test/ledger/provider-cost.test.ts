@@ -29,7 +29,7 @@ afterAll(() => stack.stop());
 const books = async () => ({
   cost: await balanceOf(stack, systemAccounts.providerCost),
   clearing: await balanceOf(stack, systemAccounts.gatewayClearing),
-  provider: await stack.deps.gateway.readBalance(),
+  provider: await stack.deps.gateways.of('xendit').readBalance(),
 });
 /** By how much the provider's cost and our claim on it grew, and the balance there. */
 async function changeOf(work: () => Promise<unknown>) {

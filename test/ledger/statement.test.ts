@@ -81,11 +81,27 @@ describe('A statement', () => {
     const { body: json } = await statement();
     const { status, headers, body } = await statement('', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="statement-${owner.accountId}.csv"`);
+    expect(body.startsWith('created_at')).toBe(true);
     const columns = ['created_at', 'amount', 'running_balance', 'journal_id', 'kind'] as const;
     expect(body.trimEnd().split('\r\n')).toEqual([
       columns.join(','),
       ...json.data.postings.map((line: Line) => columns.map((column) => line[column]).join(',')),
     ]);
+  });
+
+  it('begins with a byte order mark only where that is asked for, and JSON never does', async () => {
+    const { url } = stack;
+    const headers = { authorization: `Bearer ${owner.token}` };
+    const firstBytes = async (query: string, accept: string) => {
+      const path = `${url}/v1/accounts/${owner.accountId}/statement${query}`;
+      const answer = await fetch(path, { headers: { ...headers, accept } });
+      return Buffer.from(await answer.arrayBuffer()).subarray(0, 3);
+    };
+    expect(await firstBytes('?bom=true', 'text/csv')).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+    expect(String(await firstBytes('?bom=false', 'text/csv'))).toBe('cre');
+    expect(String(await firstBytes('?bom=true', 'application/json'))).toBe('{"m');
+    expect((await statement('?bom=1', 'text/csv')).status).toBe(400);
   });
 
   it('of whole days counts them in UTC+7, including both', async () => {

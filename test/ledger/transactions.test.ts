@@ -48,7 +48,7 @@ describe('GET /v1/transactions', () => {
     const { body: events } = await stack.get(`/v1/events?event=RESOURCE_FETCHED&actor_id=${payer.id}`, {
       token: admin.token,
     });
-    expect(events.data.items[0]).toMatchObject({ resource_type: 'transaction', impact: 'LOW' });
+    expect(events.data.items[0]).toMatchObject({ resource_type: 'transaction', resource_id: null, impact: 'LOW' });
   });
 
   it('pages by numeric strings; zero, negative, malformed or above 100 is a 400', async () => {

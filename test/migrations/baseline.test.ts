@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../src/migrate.ts';
 import { migrations } from '../../src/migrations/index.ts';
+import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { itInFull } from '../support/full.ts';
@@ -86,7 +86,7 @@ describe('A database made from another text of the baseline', () => {
       url: 'http://127.0.0.1:0',
       sandboxUrl: 'http://127.0.0.1:1',
     };
-    const script = join(import.meta.dirname, '../../src/migrate.ts');
+    const script = join(import.meta.dirname, '../../src/wiring/commands/migrate.ts');
     const { status, stderr } = spawnSync(process.execPath, [script], {
       encoding: 'utf8',
       env: testEnvironment(addresses, createSecrets()),

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 import pg from 'pg';
-import { migrate } from '../../src/migrate.ts';
 import { baseline, migrations } from '../../src/migrations/index.ts';
 import type { NamedMigration } from '../../src/platform/database/database.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { growDatabase } from '../platform/database/grow-database.ts';
 import { cloneDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';

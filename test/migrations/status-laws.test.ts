@@ -155,7 +155,7 @@ describe('As a plain client of SQL', () => {
       for rule in select conrelid::regclass as place, conname from pg_constraint
         where connamespace = 'public'::regnamespace and (contype = 'f' or contype = 'c' and cardinality(conkey) > 1)
       loop execute format('alter table %s drop constraint %I', rule.place, rule.conname); end loop;
-      drop function keep_own_accounts, keep_payout_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision cascade; end $$`),
+      drop function keep_own_accounts, keep_payout_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision, set_provider_of_channel, set_provider_of_payout cascade; end $$`),
   );
 
   /** The same function keeps all of them, as the database says of its triggers. */
@@ -213,7 +213,7 @@ describe('As a plain client of SQL', () => {
       });
       expect(await refusalOf(await anyRow(placeOf('reconciled_days.state'), 'done'))).toEqual({
         code: 'AM008',
-        message: expect.stringMatching(/^reconciled_days \d{4}-\d\d-\d\d: state does not begin with done$/),
+        message: expect.stringMatching(/^reconciled_days xendit\/\d{4}-\d\d-\d\d: state does not begin with done$/),
       });
     }));
 });

@@ -7,8 +7,10 @@ import { Engine as PhpParser } from 'php-parser';
 import { whyNoPython } from '../../dev/python.ts';
 import { type CodeSample, codeSamples } from '../../src/partners/code-samples.ts';
 import { buildPartnerDocument } from '../../src/partners/partner-document.ts';
+import { buildApiDocument } from '../../src/wiring/api-document.ts';
 import { routeGroups } from '../../src/wiring/app.ts';
 import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
+import { buildIndividual } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -18,8 +20,14 @@ interface Operation {
   'x-codeSamples': CodeSample[];
 }
 const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDocuments };
-const reference = buildPartnerDocument(routeGroups, options) as { paths: Record<string, Record<string, Operation>> };
+const reference = buildPartnerDocument(routeGroups, options) as object as {
+  paths: Record<string, Record<string, Operation>>;
+};
 const operations = Object.values(reference.paths).flatMap((item) => Object.values(item));
+const { paths } = buildApiDocument(routeGroups, options.url) as typeof reference;
+const everywhere = Object.values(paths)
+  .flatMap((item) => Object.values(item))
+  .filter((operation) => operation['x-codeSamples']);
 const root = join(import.meta.dirname, '..', '..');
 
 /** Text that every language has to quote. */
@@ -34,8 +42,8 @@ afterAll(() => rmSync(place, { recursive: true, force: true }));
 /** Writes every sample of a language; each in a directory of its own, as Go has one program in each. */
 function writeSamples(label: string): string[] {
   const all: [string, CodeSample[]][] = [
-    ...operations.map((operation): [string, CodeSample[]] => [operation.operationId, operation['x-codeSamples']]),
-    ['awkward', codeSamples({ method: 'post', target: '/v1/partners/payments', body: awkward })],
+    ...everywhere.map((operation): [string, CodeSample[]] => [operation.operationId, operation['x-codeSamples']]),
+    ['awkward', codeSamples({ proof: 'signed', method: 'post', target: '/v1/partners/payments', body: awkward })],
   ];
   return all.map(([name, samples]) => {
     const directory = join(place, label, name);
@@ -86,7 +94,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
       const parser = new PhpParser({ parser: { version: '8.1', suppressErrors: false } });
       const read = (source: string) => parser.parseCode(source, 'main.php').children.length;
       expect(() => read("<?php\n$body = 'it's';\n")).toThrow(/Parse Error/);
-      each(files, (file) => expect(read(readFileSync(file, 'utf8'))).toBeGreaterThan(5));
+      each(files, (file) => expect(read(readFileSync(file, 'utf8'))).toBeGreaterThan(4));
       if (isThere('php', ['--version'])) each(files, (file) => check('php', ['-l', file]));
     },
   ],
@@ -138,11 +146,11 @@ describe('A code sample, run against the product,', () => {
     ...(isFullRun() && isThere('go', ['version']) && { Go: ['go', 'run'] }),
   };
   const labels = Object.keys(programs);
-  const runSample = async (samples: CodeSample[], label: string) => {
+  const runSample = async (samples: CodeSample[], label: string, more: Record<string, string> = {}) => {
     const file = join(place, `run.${endings[label]}`);
     writeFileSync(file, sourceIn(samples, label));
     const keys = { AMANAH_API_KEY: partner.apiKey, AMANAH_SIGNING_SECRET: partner.signingSecret };
-    const env = { ...process.env, AMANAH_API_URL: stack.url, ...keys };
+    const env = { ...process.env, AMANAH_API_URL: stack.url, ...keys, ...more };
     const [program = '', ...args] = programs[label] ?? [];
     const { stdout } = await promisify(execFile)(program, [...args, file], { env });
     return JSON.parse(stdout.slice(stdout.indexOf('{')));
@@ -160,10 +168,18 @@ describe('A code sample, run against the product,', () => {
     expect(await answer('getBalance')).toMatchObject({ data: { balance: '0.0000' } });
   });
 
+  it.each(labels)('in %s changes what a person has, by their token', async (label) => {
+    const { token } = await buildIndividual(stack);
+    const call = { method: 'patch', target: '/v1/auth/me', body: { name: `Siti in ${label}` } };
+    const { data } = await runSample(codeSamples({ proof: 'token', ...call }), label, { AMANAH_ACCESS_TOKEN: token });
+    expect(data.name).toBe(`Siti in ${label}`);
+  });
+
   it.each(labels)('in %s sends every character of its body', async (label) => {
     const body = { method: 'qris', ...awkward };
-    const call = { method: 'post', target: '/v1/partners/payments', body, idempotencyKey: `awkward-${label}` };
-    const { data } = await runSample(codeSamples(call), label);
+    const idempotencyKey: [string, string] = ['x-idempotency-key', `awkward-${label}`];
+    const call = { method: 'post', target: '/v1/partners/payments', body, idempotencyKey };
+    const { data } = await runSample(codeSamples({ proof: 'signed', ...call }), label);
     expect(data).toMatchObject({ external_ref: awkward.external_ref, amount: '50000.0000' });
   });
 });

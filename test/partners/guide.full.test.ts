@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whyNoPython } from '../../dev/python.ts';
 import { createPartnerClient } from '../../sdk/index.ts';
+import { describeInBrowser, startBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Block, blocksOf, Reader } from './guide-reader.ts';
 
@@ -61,4 +64,69 @@ describe("The partners' guide", () => {
     const { items: left } = await webhookEndpoints.list();
     expect(left.filter(({ url }) => /:400\d\//.test(url))).toEqual([]);
   }, 400_000);
+});
+
+describe('The first hour of an app', () => {
+  it('works as it is served, block after block, for a stranger', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'app-hour-'));
+    const stranger = new Reader(directory, {});
+    try {
+      const { urls } = product.credentials();
+      const blocks = blocksOf(await (await fetch(`${urls.api}/docs/start`)).text());
+      const printed = new Map<string, string>();
+      for (const block of blocks) printed.set(block.under, await stranger.follow(block));
+      for (const output of printed.values()) expect(output).not.toContain('"error":');
+      expect(printed.get('Sign up')).toContain('Address confirmed');
+      expect(printed.get('Top up')).toContain('"balance":"500000.0000"');
+      expect(printed.get('Read the books')).toMatch(/^created_at,.*-50000\.0000/ms);
+    } finally {
+      stranger.close();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 200_000);
+});
+
+describeInBrowser('The page of an app', () => {
+  it('signs up, waits for the address to be confirmed, gives and shows the receipt, at 390 px', async () => {
+    const { urls } = product.credentials();
+    const html = readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'app.html'));
+    const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
+    await new Promise<void>((listening) => server.listen(0, 'localhost', listening));
+    const browser = await startBrowser();
+    try {
+      const place = server.address();
+      const port = typeof place === 'object' ? place?.port : 0;
+      const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+      const addresses = new URLSearchParams({ api: urls.api, sandbox: String(urls.sandbox) });
+      await page.goto(`http://localhost:${port}/app.html?${addresses}`);
+      const email = `page-${Date.now()}@example.org`;
+      await page.fill('#sign-up [name=name]', 'Ibu Sari');
+      await page.fill('#sign-up [name=email]', email);
+      await page.fill('#sign-up [name=password]', 'a long enough phrase');
+      await page.click('#sign-up button');
+      await page.waitForSelector('#confirm:not([hidden])');
+      await page.click('#confirm button');
+      await page.waitForFunction("document.getElementById('told').textContent.includes('not confirmed')");
+      const caught = () => fetch(`${urls.sandbox}/sandbox/mail?to=${email}`).then((answer) => answer.text());
+      const mails = await eventually(caught, (text) => text.includes('confirm-email'));
+      const [, token] = /confirm-email\?token=([\w-]+)/.exec(mails) ?? [];
+      await fetch(`${urls.api}/confirm-email`, { method: 'POST', body: new URLSearchParams({ token: token ?? '' }) });
+      await page.click('#confirm button');
+      await page.waitForSelector('#give:not([hidden])');
+      await page.click('#give button');
+      const told = await page.waitForFunction(
+        "/virtual account (\\d+)/.exec(document.getElementById('told').textContent)?.[1]",
+      );
+      const body = JSON.stringify({ payment_code: await told.jsonValue() });
+      const headers = { 'content-type': 'application/json' };
+      await fetch(`${urls.sandbox}/sandbox/pay`, { method: 'POST', headers, body });
+      await page.waitForSelector('#receipts li');
+      expect(await page.textContent('#receipts li')).toContain('completed');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      await eventually(caught, (text) => text.includes('Bukti donasi'));
+    } finally {
+      await browser.close();
+      server.close();
+    }
+  }, 120_000);
 });

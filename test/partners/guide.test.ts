@@ -21,6 +21,7 @@ beforeAll(async () => {
   stack = await startStack();
   for (const path of [
     ...Object.keys(guidePages).map((page) => `/docs/partners/${page}`),
+    '/docs/start',
     '/docs/errors',
     '/docs/sdk',
   ]) {
@@ -32,8 +33,9 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe("The partners' guide", () => {
-  it('begins with a page of at most 1,200 words', () => {
-    expect(wordsOf(pages.get('/docs/partners/start') ?? '').length).toBeLessThanOrEqual(1200);
+  it('begins with a page of at most 1,200 words, as does that of apps', () => {
+    for (const path of ['/docs/partners/start', '/docs/start'])
+      expect([path, wordsOf(pages.get(path) ?? '').length > 1200]).toEqual([path, false]);
   });
 
   it('leads nowhere that does not exist, and speaks of no file that its reader does not have', async () => {
@@ -50,6 +52,12 @@ describe("The partners' guide", () => {
         wrong.push(`${from}: ${file}`);
     }
     expect(wrong).toEqual([]);
+  });
+
+  it('shows receivers of webhooks that import the client as its reader has it', () => {
+    const webhooks = pages.get('/docs/partners/webhooks') ?? '';
+    for (const name of ['express', 'fastify', 'nextjs']) expect(webhooks).toContain(`<h3 id="${name}">`);
+    expect(webhooks.match(/from &#39;amanah-partner&#39;/g)).toHaveLength(3);
   });
 
   it('has a heading for what people look for', () => {

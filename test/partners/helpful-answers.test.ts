@@ -1,5 +1,6 @@
 import { type FeeMode, feeModes } from '../../src/partners/partner.ts';
 import { isAboveZero, isWholeRupiah, subtractMoney } from '../../src/shared/money.ts';
+import { routeGroups } from '../../src/wiring/app.ts';
 import { buildPayer, payoutBody } from '../money-out/payouts/build-payouts.ts';
 import { buildIndividual } from '../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
@@ -123,6 +124,24 @@ describe('A refusal that helps', () => {
       status: 400,
       body: { message: 'limit: must be given once' },
     });
+  });
+
+  it('has one wording for what is missing, whether its id is nobody’s or none', async () => {
+    const partner = await buildPartner(stack);
+    const paths = routeGroups
+      .flatMap(({ routes }) => routes)
+      .filter(({ access, method, path }) => access.kind === 'partner' && method === 'get' && /_?id\b/.test(path))
+      .map(({ path }) => path.replace('/v1/partners', ''));
+    expect(paths.length).toBeGreaterThan(8);
+    const wrong: unknown[] = [];
+    for (const path of paths) {
+      const answer = async (id: string) => messageOf(await partner.get(path.replace(/:\w+/g, id)));
+      const [status, message] = await answer('019bba56-a840-7c3e-9a51-3f1d0c8e7b24');
+      const malformed = await answer('none');
+      const isWorded = status === 404 && /^The [a-z ]+ was not found$/.test(String(message));
+      if (!isWorded || malformed[1] !== message) wrong.push([path, message, malformed]);
+    }
+    expect(wrong).toEqual([]);
   });
 
   it('carries a code for programs, to people too', async () => {

@@ -106,7 +106,7 @@ describe('Metadata beyond what it may hold', () => {
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
 
   it('is accepted up to the last character', async () => {
-    const most = { ...keys(19), ['k'.repeat(40)]: 'v'.repeat(500) };
+    const most = { ...keys(19), ['🔑'.repeat(40)]: '🎁'.repeat(500) };
     const answer = await partner.post('/payments', { ...payment, metadata: most });
     expect({ status: answer.status, body: answer.body }).toMatchObject({ body: { data: { metadata: most } } });
   });

@@ -269,7 +269,7 @@ describe.each([
       bank_account_number: '',
       beneficiary_name: null,
     });
-    expect(await buildRequest({ gateway: stack.deps.gateway, sealer }, payout)).toBeNull();
+    expect(await buildRequest({ gateways: stack.deps.gateways, sealer }, payout)).toBeNull();
     const journals = await stack
       .em()
       .execute<{ id: string }[]>('select id from journals where business_key like ?', [`partner-payout/${id}/%`]);

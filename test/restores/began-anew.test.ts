@@ -1,4 +1,12 @@
+import { batchPayoutIdFor } from '../../src/shared/ids.ts';
 import { backUp, restore } from '../control/reconciliation/restore.ts';
+import {
+  batchWhen,
+  buildSecondKey,
+  itemsOf,
+  makeBatch,
+  transfersOfItems,
+} from '../money-out/payout-batches/build-batches.ts';
 import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
@@ -25,6 +33,7 @@ const topUp = (key: string) => {
   return stack.post('/v1/payments/gateway', body, { ...token(), headers: { 'idempotency-key': key } });
 };
 const collect = (key: string) => partner.post('/payments', { method: 'qris', amount: '50000' }, key);
+const keep = (key: string) => partner.post('/instruments', { method: 'qris' }, key);
 const payOut = (key: string) => partner.post('/payouts', payoutBody({ bank_account_number: '00100012131313' }), key);
 const subscribe = (key: string) => {
   const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'monthly' };
@@ -35,7 +44,7 @@ const statusOf = async (workflowId: string) =>
 
 describe('After the database was restored to before they were made', () => {
   it('what is asked for again under its key begins anew at once, under its id', async () => {
-    const requests = { topUp, collect, payOut, subscribe };
+    const requests = { topUp, collect, keep, payOut, subscribe };
     const idOf = ({ payment_order_id, id }: Record<string, string>) => payment_order_id ?? id;
     const keys = Object.fromEntries(Object.keys(requests).map((name) => [name, freshKey()]));
     const ask = async () => {
@@ -60,6 +69,46 @@ describe('After the database was restored to before they were made', () => {
     await payoutWhen(partner, id, 'succeeded');
     expect(await transfersOf(stack, id)).toHaveLength(1);
   }, 60_000);
+
+  it('an instrument takes what was paid to it before and since', async () => {
+    const key = freshKey();
+    const { id, payment_code } = (await keep(key)).body.data;
+    const amountsWhen = (count: number) =>
+      eventually(
+        async () => (await partner.get(`/payments?instrument_id=${id}`)).body.data.items,
+        (items) => items.length === count,
+        20_000,
+      );
+    await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 20_000 });
+    await amountsWhen(1);
+    await restore(stack.owner());
+    await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 30_000 });
+    await eventually(
+      () => stack.em().execute<{ state: string }[]>('select state from receipts where reference = ?', [id]),
+      ([receipt]) => receipt?.state === 'suspended',
+    );
+    expect((await keep(key)).body.data).toMatchObject({ id, payment_code });
+    // Its first look by itself comes after a minute.
+    await stack.deps.workflows.hintPartnerInstrument(id);
+    await amountsWhen(2);
+  }, 60_000);
+
+  it('a batch that is approved again is sent at once, each payout once', async () => {
+    const approve = await buildSecondKey(stack, partner);
+    const batch = await makeBatch(partner, itemsOf(12));
+    await stack.owner().execute('drop schema backup cascade');
+    await backUp(stack.owner());
+    expect((await approve(`/payout-batches/${batch.id}/approve`)).status).toBe(200);
+    await eventually(
+      () => transfersOfItems(stack, [batchPayoutIdFor(batch.id, 11)]),
+      ([sent]) => sent === 1,
+    );
+    await restore(stack.owner());
+    expect((await approve(`/payout-batches/${batch.id}/approve`)).status).toBe(200);
+    await batchWhen(partner, batch.id, 'completed', 30_000);
+    const ids = Array.from({ length: 12 }, (_, place) => batchPayoutIdFor(batch.id, place));
+    expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
+  }, 90_000);
 
   it('a workflow whose row is gone ends with its next step, which is not repeated', async () => {
     const { id } = (await collect(freshKey())).body.data;

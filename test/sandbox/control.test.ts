@@ -1,4 +1,5 @@
 import { PaymentCallbackFromJSON } from 'xendit-node/payment_request/models/index.js';
+import { eventually } from '../support/eventually.ts';
 import { isFullRun } from '../support/run.ts';
 import { buildInstrumentRequest, buildTransferRequest, callbackToken, openSandbox } from './open-sandbox.ts';
 
@@ -311,6 +312,46 @@ describe('the page', () => {
     await submit(path, { action: 'decline' });
     expect(await recordOf(reference)).toMatchObject({ status: 'FAILED' });
     expect((await submit(path, { action: 'pay', amount: 'much' })).status).toBe(400);
+  });
+
+  test('says what it is for, at which bank, and how many are not shown', async () => {
+    await Promise.all(Array.from({ length: 51 }, () => issue({ description: 'INV-2026-0042' })));
+    const { html } = await page('/');
+    expect(html).toContain('data-label="Reference"><span class="small">INV-2026-0042</span>');
+    expect(html).toContain('Bank Rakyat Indonesia virtual account');
+    expect(html).toMatch(/\d+ older ones are not shown/);
+  });
+
+  test('ends an e-wallet when its merchant does', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const { reference } = await issue({ method: 'ewallet', channelCode: 'DANA', expiresAt });
+    expect(await recordOf(reference)).toMatchObject({ expires_at: expiresAt.toISOString() });
+  });
+
+  test('advances the clock and sets faults by hand', async () => {
+    const { reference } = await issue();
+    expect((await submit('/controls/clock', { seconds: '0' })).status).toBe(400);
+    expect((await submit('/controls/clock', { seconds: '604800' })).status).toBe(303);
+    await eventually(
+      () => recordOf(reference),
+      (record) => record?.status === 'EXPIRED',
+    );
+    expect((await submit('/controls/faults', { 'requests.error_rate': '2' })).status).toBe(400);
+    const set = {
+      'callbacks.copies': '2',
+      'callbacks.shuffle': 'true',
+      'callbacks.forge': 'token',
+      'listing.lag_ms': '5',
+    };
+    expect((await submit('/controls/faults', set)).status).toBe(303);
+    const faults = async () => (await sandbox.get('/sandbox/faults')).body;
+    expect(await faults()).toMatchObject({
+      callbacks: { copies: 2, shuffle: true, forge: 'token' },
+      listing: { lag_ms: 5 },
+    });
+    expect((await page('/controls')).html).toContain('name="callbacks.copies" min="0" step="any" value="2"');
+    await submit('/controls/faults', {});
+    expect(await faults()).toMatchObject({ callbacks: { copies: 1, shuffle: false }, listing: { lag_ms: 0 } });
   });
 
   test('escapes what others wrote', async () => {

@@ -168,3 +168,15 @@ test('The clock moved forward brings a late refund, also its second step', () =>
   store.close();
   rmSync(directory, { recursive: true, force: true });
 });
+
+test('One that waits for a person is on the page, where it is ended', async () => {
+  const request = requestOf(await buildPaid(), '131313.0000');
+  await sandbox.gateway.requestTransfer(request);
+  const list = await (await fetch(`${sandbox.url}/`)).text();
+  const [path = ''] = /\/refunds\/[\w-]+\/by-hand/.exec(list) ?? [];
+  const press = (status: string) =>
+    fetch(sandbox.url + path, { method: 'POST', body: new URLSearchParams({ status }), redirect: 'manual' });
+  expect((await press('REVERSED')).status).toBe(400);
+  expect((await press('FAILED')).status).toBe(303);
+  expect(await (await fetch(sandbox.url + path)).text()).toContain('This refund is failed (REFUND_FAILED)');
+});

@@ -42,6 +42,9 @@ describe('A payout', () => {
     ['to an unknown bank', payoutBody({ channel_code: 'ID_NOWHERE' }), 'CHANNEL_CODE_NOT_SUPPORTED'],
     ['of too little', payoutBody({ amount: 9_999 }), 'MINIMUM_TRANSFER_LIMIT_ERROR'],
     ['of too much', payoutBody({ amount: 250_000_001 }), 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
+    ['with a name in other letters', payoutBody({}, { account_holder_name: 'Сити 🌸' }), 'API_VALIDATION_ERROR'],
+    ['to a number too short for BRI', payoutBody({}, { account_number: '000100011111' }), 'API_VALIDATION_ERROR'],
+    ['to a number too long for BCA', payoutBody({ channel_code: 'ID_BCA' }), 'API_VALIDATION_ERROR'],
     ['of a fraction', payoutBody({ amount: 10_000.5 }), 'API_VALIDATION_ERROR'],
     ['with an unknown field', payoutBody({ note: 'x' }), 'API_VALIDATION_ERROR'],
     ['with an unknown property', payoutBody({}, { branch: 'x' }), 'API_VALIDATION_ERROR'],
@@ -83,8 +86,13 @@ describe('A payout', () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
+    // However many came since.
+    await Promise.all(Array.from({ length: 21 }, () => sendPayout(payoutBody())));
     const list = await (await fetch(`${sandbox.url}/`)).text();
     expect(list).toContain(`/payouts/${body.id}`);
+    expect(list).toContain('waits for your hand');
+    expect(list).toContain('Bank Rakyat Indonesia');
+    expect(list).toMatch(/\d+ older ones are not shown/);
     const read = async () => (await fetch(`${sandbox.url}/payouts/${body.id}`)).text();
     expect(await read()).toContain('&lt;b&gt;Siti');
     expect(await read()).toContain('This payout is accepted');
@@ -102,6 +110,35 @@ describe('A payout', () => {
 });
 
 describe('A payment request', () => {
+  test('for a virtual account is in Latin letters, and BCA takes at most 60,000,000 at once', async () => {
+    const refused = { outcome: 'refused' };
+    const ask = (channelCode: string, amount: string, name = 'Siti Rahmawati') =>
+      sandbox.gateway.requestInstrument(buildInstrumentRequest({ channelCode, amount, customer: { name } }));
+    expect(await ask('BCA', '60000001.0000')).toMatchObject(refused);
+    expect(await ask('BRI', '60000001.0000')).toMatchObject({ outcome: 'accepted' });
+    const open = await call('POST', '/v2/payment_methods', {
+      type: 'VIRTUAL_ACCOUNT',
+      reusability: 'MULTIPLE_USE',
+      reference_id: newId(),
+      virtual_account: { channel_code: 'BCA', channel_properties: { customer_name: 'Siti' }, currency: 'IDR' },
+    });
+    const simulate = (amount: number) =>
+      call('POST', `/v2/payment_methods/${open.body.id}/payments/simulate`, { amount });
+    expect(await simulate(60_000_001)).toMatchObject({
+      status: 400,
+      body: { error_code: 'MAXIMUM_AMOUNT_LIMIT_ERROR' },
+    });
+    expect((await simulate(60_000_000)).status).toBe(200);
+    const named = { channel_code: 'BRI', channel_properties: { customer_name: 'Сити 🌸' }, currency: 'IDR' };
+    const other = {
+      type: 'VIRTUAL_ACCOUNT',
+      reusability: 'MULTIPLE_USE',
+      reference_id: newId(),
+      virtual_account: named,
+    };
+    expect((await call('POST', '/v2/payment_methods', other)).status).toBe(400);
+  });
+
   const wallet = (channel_code: string, channel_properties: object, changes: object = {}) => ({
     reference_id: newId(),
     amount: 20_000,

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import * as inExpress from '../../examples/webhooks/express.ts';
-import * as inFastify from '../../examples/webhooks/fastify.ts';
-import * as inNext from '../../examples/webhooks/nextjs.ts';
 import type { VerifiedWebhook } from '../../sdk/index.ts';
+import * as inExpress from '../../sdk/receivers/express.ts';
+import * as inFastify from '../../sdk/receivers/fastify.ts';
+import * as inNext from '../../sdk/receivers/nextjs.ts';
 import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
 
 const secret = newWebhookSecret();

@@ -43,9 +43,9 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
   const em = stack.em();
   const person = await preparePerson(stack.deps.sealer, { email, name: `Person ${id.slice(0, 8)}` }, id);
   await em.execute(
-    `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash,
+    `insert into users (id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_sealed,
        approver_since)
-     values (?, ?, ?, ?, ?, (select id from roles where name = ? and deleted_at is null), 'active', 'no password',
+     values (?, ?, ?, ?, ?, (select id from roles where name = ? and deleted_at is null), 'active', ?,
        case when ? then now() - interval '2 days' end)`,
     [
       id,
@@ -54,6 +54,7 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
       userType,
       organizationId,
       options.role ?? null,
+      await stack.deps.sealer.seal({ table: 'users', column: 'password_sealed', row: id }, 'no password'),
       userType === 'platform' && options.isApprover !== false,
     ],
   );

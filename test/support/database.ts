@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { keysUrlBeside, postgresUrl } from '../../dev/postgres.ts';
-import { applicationRole, databaseRights, readerRole } from '../../src/platform/database/database-roles.ts';
-import { roleTimeOuts } from '../../src/platform/database/database-time-outs.ts';
+import { applicationRole, databaseRights, readerRole, rolesOf } from '../../src/platform/database/database-roles.ts';
+import { roleSettings } from '../../src/platform/database/database-time-outs.ts';
 import { testRun } from './run.ts';
 
 export interface TestDatabase {
@@ -23,10 +23,14 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const keys = new URL(database.keysUrl).pathname.slice(1);
   await administer(`create database ${keys} template ${keysTemplateOf(testRun().postgres.template)}`);
-  const roles = [database.ownerUrl, database.url, database.readerUrl].map((url) => new URL(url).username);
+  const owner = new URL(database.ownerUrl).username;
   // What migrating says of a database and of the roles in it is not in its template.
-  for (const each of [name, keys]) {
-    await administer(...databaseRights(each), ...roles.flatMap((role) => roleTimeOuts(role, each)));
+  for (const [each, roles] of [
+    [name, rolesOf.books],
+    [keys, rolesOf.keys],
+  ] as const) {
+    const settings = [owner, ...roles].flatMap((role) => roleSettings(role, each));
+    await administer(...databaseRights(each, roles), ...settings);
   }
   return database;
 }

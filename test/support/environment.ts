@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { keysUrlBeside } from '../../dev/postgres.ts';
 import { testRun } from './run.ts';
-import { makeTestBucket } from './s3.ts';
 
 export interface Addresses {
   /** The database of the keys is beside it. */
@@ -29,7 +30,8 @@ export const createSecrets = (): Secrets => ({
 /** The whole environment of API and worker in a test; what the machine's own environment says is not taken over. */
 export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<string, string> {
   const { s3, workflowBundle } = testRun();
-  makeTestBucket(s3.directory, secrets.taskQueue);
+  // A bucket of its own: the register of erasures of another test file is no business of its. It is a directory.
+  mkdirSync(join(s3.directory, secrets.taskQueue), { recursive: true, mode: 0o700 });
   return {
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',

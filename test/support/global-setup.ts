@@ -8,13 +8,13 @@ import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { keysUrlBeside, postgresUrl, startPostgres } from '../../dev/postgres.ts';
 import { writePrivateJson } from '../../dev/private-file.ts';
+import { startS3 } from '../../dev/s3.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
 import { findTimeSkippingServer } from '../../dev/time-skipping.ts';
-import { migrate } from '../../src/migrate.ts';
 import { applicationRole, readerRole } from '../../src/platform/database/database-roles.ts';
+import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { announceTestRun, type TestRun } from './run.ts';
-import { startTestS3 } from './s3.ts';
 
 declare global {
   var testRunParts: { parts: Part[]; directory: string; onAbandoned: () => void } | undefined;
@@ -72,7 +72,7 @@ export default async function globalSetup(): Promise<void> {
 
   const [, , binary, workflowBundle, timeSkipping] = await Promise.all([
     preparePostgres(),
-    keepPart(startTestS3(s3, { logFile: logFile('s3') }, say('S3'))),
+    keepPart(startS3(s3, { logFile: logFile('s3') })),
     prepareTemporal(),
     ensureWorkflowBundle({ logFile: logFile('bundle') }),
     findTimeSkipping(),

@@ -1,20 +1,31 @@
+import { mailFactsPlace } from '../../src/people/mail/record-mail.ts';
 import { must } from '../../src/shared/assert.ts';
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
 /** A mail as the sandbox caught it. */
 export interface CaughtMail {
-  id: number;
+  /** Its Message-ID. */
+  id: string;
   from: string;
   to: string;
   subject: string;
   text: string;
   html: string;
   received_at: string;
-  message_id: string;
 }
 
 type AtSandbox = Pick<Stack, 'sandbox'>;
+
+/** The token of an invitation whose mail no worker has sent yet. */
+export async function invitationToken({ deps, em }: Pick<Stack, 'deps' | 'em'>, userId: string): Promise<string> {
+  const [mail] = await em().execute<{ id: string; facts_sealed: string }[]>(
+    "select id, facts_sealed from mails where user_id = ? and kind = 'invitation' and status = 'pending'",
+    [userId],
+  );
+  const { id, facts_sealed } = must(mail, 'the mail waits');
+  return JSON.parse(await deps.sealer.open(mailFactsPlace(id), facts_sealed)).token;
+}
 
 /** The mails that were caught for an address, newest first. */
 export const mailsTo = async ({ sandbox }: AtSandbox, address: string): Promise<CaughtMail[]> =>

@@ -41,7 +41,7 @@ export const userWithRole = (organizationId: string, deleted: boolean) =>
   `with role as (insert into roles (id, name, display_name, organization_id, user_type, description, deleted_at)
      values ('${newId()}', '${newId()}', 'Planted', '${organizationId}', 'organization', '', ${deleted ? 'now()' : 'null'})
      returning id)
-   insert into users (id, user_type, organization_id, role_id, status, password_hash)
+   insert into users (id, user_type, organization_id, role_id, status, password_sealed)
    select '${newId()}', 'organization', '${organization}', id, 'active', 'x' from role`;
 
 const partner = newId();

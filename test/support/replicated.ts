@@ -6,8 +6,8 @@ import { makeKeysDatabase } from '../../dev/keys-database.ts';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { keysUrlBeside, type PostgresOptions, postgresUrl, startPostgres } from '../../dev/postgres.ts';
-import { migrate } from '../../src/migrate.ts';
 import { applicationRole, readerRole } from '../../src/platform/database/database-roles.ts';
+import { migrate } from '../../src/wiring/commands/migrate.ts';
 import type { TestDatabase } from './database.ts';
 import { withClient } from './with-client.ts';
 

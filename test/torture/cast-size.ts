@@ -6,6 +6,9 @@ export const castSize = { users: 12, partners: 2, causes: 2, approvers: 3 } as c
 /** The number of the partner who may pay out little and seldom: after all others, so that nothing drawn at random is theirs. */
 export const boundedPartner = castSize.partners;
 
+/** The number of the partner of all batches: the money and limits of the others are soon used up. */
+export const batchPartner = boundedPartner + 1;
+
 /** So many people in a row, from one on; after the last comes the first. */
 export const inARow = (first: number, size: number): number[] =>
   Array.from({ length: size }, (_, index) => (first + index) % castSize.users);

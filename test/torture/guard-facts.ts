@@ -10,6 +10,15 @@ export interface SubscriptionFact {
   triedEarly: number;
 }
 
+/** A donation that was paid, and the receipts for it: those that were written, and those that the mail server took. */
+export interface ReceiptFact {
+  donationId: string;
+  /** Whether its donor may be told. */
+  due: boolean;
+  written: number;
+  sent: number;
+}
+
 export interface PayoutLimitsFact {
   single: string;
   daily: string;
@@ -23,6 +32,7 @@ export interface GuardFacts {
   /** What partners may pay out, by their id: at once and in a day, in IDR, and how often in an hour. */
   payoutLimits: Record<string, PayoutLimitsFact>;
   subscriptions: SubscriptionFact[];
+  receipts: ReceiptFact[];
   /** Deadlocks that the database has found, as its log tells them. */
   deadlocks: string[];
   /** `check_*` views that did not show a violation that was planted for them, and taken back. */

@@ -149,6 +149,7 @@ export function healthyFacts(): Facts {
       refusedOpenings: [],
       payoutLimits: { 'partner-1': { single: '20000.0000', daily: '20000.0000', hourly: 10 } },
       subscriptions: [{ id: 's-1', periodsPaid: 2, donations: 2, periodsDue: 2, triedEarly: 0 }],
+      receipts: [{ donationId: 'd-1', due: true, written: 1, sent: 1 }],
       deadlocks: [],
       blindChecks: [],
       unprovedChecks: [],

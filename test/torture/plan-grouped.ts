@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { below, castSize, whole } from './cast-size.ts';
+import { batchPartner, below, castSize, whole } from './cast-size.ts';
 import type { Random } from './random.ts';
 
 /** What partners ask for that becomes several things. */
@@ -31,7 +31,7 @@ export function drawGrouped(random: Random): Grouped {
   if (kind === 'payout-batch') {
     return {
       do: kind,
-      partner,
+      partner: batchPartner,
       amounts: Array.from({ length: random.int(1, 6) }, () => random.int(12, 20) * 1_000),
       account: random.weighted(accounts),
       decides: random.weighted({ approve: 7, reject: 1, both: 2, nothing: 1 }),
@@ -53,7 +53,7 @@ export function drawGrouped(random: Random): Grouped {
 
 /** Their fields in a recorded plan. */
 export const batchFields = {
-  partner: below(castSize.partners),
+  partner: z.literal(batchPartner),
   amounts: z.array(whole),
   account: z.string(),
   decides: z.enum(decisions),

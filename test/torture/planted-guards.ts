@@ -126,6 +126,30 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
     'and 3 donations',
   ],
   [
+    'donors-have-receipts',
+    'a donor is told twice',
+    ({ guards }) => {
+      Object.assign(only(guards.receipts), { written: 2, sent: 2 });
+    },
+    'has 2 receipts',
+  ],
+  [
+    'donors-have-receipts',
+    'a receipt is never sent',
+    ({ guards }) => {
+      only(guards.receipts).sent = 0;
+    },
+    '0 of them sent',
+  ],
+  [
+    'donors-have-receipts',
+    'somebody is told who may not be',
+    ({ guards }) => {
+      only(guards.receipts).due = false;
+    },
+    'and 0 are due',
+  ],
+  [
     'locks-have-an-order',
     'two transactions wait for each other',
     ({ guards }) => guards.deadlocks.push('ERROR:  deadlock detected'),

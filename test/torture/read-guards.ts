@@ -21,6 +21,11 @@ const queries = {
       (select count(*)::integer from donation_subscription_attempts a
         where a.subscription_id = s.id and a.due_at > a.created_at + interval '1 minute') as "triedEarly"
     from donation_subscriptions s where s.interval = 'weekly'`,
+  receipts: `select d.id::text as "donationId", u.email_confirmed_at is not null as due, count(m.id)::integer as written,
+      count(m.id) filter (where m.status = 'sent')::integer as sent
+    from donations d join users u on u.id = d.user_id
+    left join mails m on m.resource_id = d.id and m.kind in ('donation', 'subscription_period')
+    where d.status in ('completed', 'refunded') group by d.id, u.id`,
   started: `select extract(epoch from min(s.started_at + ${moved} * ${week})) * 1000 as earliest,
       extract(epoch from max(s.started_at + ${moved} * ${week})) * 1000 as latest
     from donation_subscriptions s having count(*) > 0`,
@@ -38,6 +43,7 @@ export async function readGuards(topology: Topology): Promise<GuardFacts> {
     refusedOpenings: refused.map(({ id }) => id),
     payoutLimits: Object.fromEntries(limited.map(({ id, ...limits }) => [id, limits])),
     subscriptions: await topology.owner().execute(queries.subscriptions),
+    receipts: await topology.owner().execute(queries.receipts),
     deadlocks,
     blindChecks: blind,
     unprovedChecks: unproved,

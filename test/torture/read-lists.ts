@@ -1,4 +1,4 @@
-import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
+import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import type { OperatorsLists } from './facts.ts';
 import type { Topology } from './topology.ts';
 

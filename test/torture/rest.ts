@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBacklog } from '../../src/control/operations/measure-backlog.ts';
 import type { PayoutPlace } from '../../src/money-out/payouts/payout.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
+import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import type { Facts } from './facts.ts';
 import { readCallbacks, sendCallback } from './forge.ts';
 import { listWorkflows } from './harm-workflows.ts';
@@ -74,7 +74,7 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
 async function nudge(topology: Topology): Promise<void> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   // Where one cannot be woken now, the others are.
-  for (const wake of [wakeForLostCallbacks, hastenWebhooks, hastenRepeats, tellEnded]) {
+  for (const wake of [wakeForLostCallbacks, hastenWebhooks, hastenMails, hastenRepeats, tellEnded]) {
     await wake(topology, running).catch(() => undefined);
   }
 }
@@ -122,6 +122,7 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
     union all select 'instrument', id::text, 'closing', null, null, false, 0 from partner_instruments
       where status = 'active' and (closing_at is not null or payment_code is null)
     union all select 'webhook', id::text, status, null, null, false, 0 from webhook_deliveries where status = 'pending'
+    union all select 'mail', id::text, status, null, null, false, 0 from mails where status = 'pending'
     union all select 'callback', id::text, 'stored', null, null, false, 0 from gateway_callbacks where delivered_at is null`);
   const restless: Restless = rows
     .filter(({ work, refunded, told, asked }) => {
@@ -145,9 +146,7 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
   );
   restless.push(...taken.map(({ id, status }) => ({ what: 'reversed payout', id, status })));
   for (const { what, rows: late } of await readBacklog(em)) {
-    // No mail server runs here: mails wait.
-    if (late > 0 && what.startsWith('overdue_') && what !== 'overdue_mails')
-      restless.push({ what, id: '', status: `${late} rows` });
+    if (late > 0 && what.startsWith('overdue_')) restless.push({ what, id: '', status: `${late} rows` });
   }
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   for (const { what, id } of await findEnded(topology)) {
@@ -209,11 +208,9 @@ async function tellEnded(topology: Topology, running: ReadonlySet<string>): Prom
     ]);
   }
   await owner().execute('delete from sweep_looks where subject_id = any(?::uuid[])', [ids]);
-  for (const type of ['sweepSavingCircles', 'sweepSubscriptions']) {
-    await client.workflow
-      .start(type, { workflowId: `torture/rest/${type}`, taskQueue, args: [] })
-      .catch(() => undefined);
-  }
+  await client.workflow
+    .start('sweep', { workflowId: 'torture/rest/sweep', taskQueue, args: [] })
+    .catch(() => undefined);
 }
 
 /** So many requests of a payout are made here: the next would be made an hour later. */
@@ -235,6 +232,11 @@ async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
     );
     await deps.workflows.hintPayout({ id, kind });
   }
+}
+
+/** A mail server that was away is tried again after minutes, too. */
+async function hastenMails({ owner }: Topology): Promise<void> {
+  await owner().execute("delete from sweep_looks where kind = 'mail'");
 }
 
 /** A receiver that was away has its webhooks tried again after minutes: they are hastened, as its operator would. */

@@ -17,9 +17,9 @@ import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
 import { startTemporal } from '../../dev/temporal.ts';
 import { findTemporalBinary } from '../../dev/temporal-binary.ts';
-import { migrate } from '../../src/migrate.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { applicationRole } from '../../src/platform/database/database-roles.ts';
+import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { type Dependencies, openDependencies } from '../../src/wiring/dependencies.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
 import { createHttp, type Http } from '../support/http.ts';
@@ -166,6 +166,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     callbackUrl: `http://127.0.0.1:${link('sandbox>api').port}${callbackPath}`,
     callbackToken: secret(),
     secretKey: `xnd_torture_${secret()}`,
+    smtpPort: await findFreePort(),
   };
   const binary = await findTemporalBinary(say);
   const key = () => randomBytes(32).toString('base64');
@@ -187,6 +188,8 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     DATA_ENCRYPTION_KEYS: `torture:${keys.data}`,
     SEAL_SIGNING_KEY: `torture:${keys.seal}`,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
+    SMTP_URL: `smtp://127.0.0.1:${sandboxOptions.smtpPort}`,
+    MAIL_FROM: 'no-reply@amanah.example',
     RATE_LIMIT_REQUESTS_PER_10S: '100000',
     ...moneyOutTerms,
     // A moved clock is to meet requests, and not only tokens that have expired.

@@ -93,13 +93,7 @@ describe('The workflow bundle', () => {
   it('exports every workflow under the name that histories and schedules know', async () => {
     const exported = await import('../../workflows/index.ts');
     expect(Object.keys(exported)).toEqual(
-      expect.arrayContaining([
-        'gatewayPayment',
-        'unmatchedReceipt',
-        'redeliverCallbacks',
-        'sweepOverduePayments',
-        'runLedgerChecks',
-      ]),
+      expect.arrayContaining(['gatewayPayment', 'unmatchedReceipt', 'redeliverCallbacks', 'sweep', 'runLedgerChecks']),
     );
   });
 });

@@ -56,6 +56,9 @@ describe('A money workflow whose cancellation is requested carries on, and says 
   it('with a payment: it is paid anyway, and another one says nothing of it', async () => {
     const [order, other] = [await topUp(), await topUp()];
     const id = `gateway-payment/${order.payment_order_id}`;
+    expect(await (await handleOf(id).describe()).staticDetails()).toBe(
+      `[Find it in the console](${stack.url}/operations/search?q=${order.payment_order_id})`,
+    );
     expect(await requestCancellation(id)).toContain('Deadline');
     expect(await detailsOf(`gateway-payment/${other.payment_order_id}`)).not.toContain(asked);
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });

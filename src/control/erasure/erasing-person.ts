@@ -1,13 +1,50 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { beginErasure } from '../../control/erasure/begin-erasure.ts';
-import { findHold } from '../../control/erasure/find-hold.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
 import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { User } from '../../people/members/user.entity.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Sweep } from '../../platform/housekeeping/sweep-rows.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
-import { erasureSweep } from './sweep-erasures.ts';
+import { newId } from '../../shared/ids.ts';
+import type { ErasureWorkflows } from './erasure.ts';
+import { findHold } from './find-hold.ts';
+
+/** Begins the erasure of a person that two people have decided, in the caller's transaction; returns its id. */
+async function beginErasure(
+  tx: EntityManager,
+  { userId, decisionId, actorId }: { userId: string; decisionId: string; actorId: string },
+): Promise<string> {
+  const id = newId();
+  await tx.execute("insert into erasures (id, user_id, decision_id, status) values (?, ?, ?, 'waiting')", [
+    id,
+    userId,
+    decisionId,
+  ]);
+  await recordEvent(tx, {
+    event: 'ERASURE_BEGUN',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId,
+    requestId: null,
+    data: { decision_id: decisionId },
+  });
+  return id;
+}
+
+const due = "select id, begun_at as since from erasures where status not in ('complete', 'stopped')";
+
+/**
+ * Erasures under way, each of which has its workflow: one that Temporal lost, or that a restored database learnt from the
+ * register, is started.
+ */
+const erasureSweep = ({ lookAfterErasure }: ErasureWorkflows): Sweep => ({
+  kind: 'erasure',
+  due,
+  wake: (id) => lookAfterErasure(id),
+});
 
 const field = 'user_id';
 

@@ -3,9 +3,7 @@ import { type PayoutSwitch, readPayoutSwitch, switchPayouts } from '../../money-
 import { allow } from '../../platform/http/access.ts';
 import { amount, isoDate, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import type { Backlog } from './measure-backlog.ts';
-import type { OverviewPorts } from './read-overview.ts';
-import { readOverview } from './read-overview.ts';
+import { type Backlog, type OverviewPorts, readOverview } from './read-overview.ts';
 
 const routes = createRouteGroup<OverviewPorts>({ prefix: '/v1/operations', tag: 'Operations' });
 
@@ -32,7 +30,7 @@ routes.get(
     description:
       '`cases` wait for a person, by kind and age, including zeros; `backlog` waits for a machine longer than it should. ' +
       '`clearing` is what the provider holds for us, by our books and by its own answer now (null without one); they may ' +
-      'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/operations.md ' +
+      'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/runbook ' +
       'says what to do about each kind.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     answers: {

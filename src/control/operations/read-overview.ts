@@ -1,11 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
-import { type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { type Gateways, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Money } from '../../shared/money.ts';
 import { version } from '../../shared/version.ts';
-import { type Backlog, readBacklog } from './measure-backlog.ts';
 
 /**
  * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then
@@ -24,6 +23,13 @@ const forPeople: ReadonlySet<string> = new Set([
   'open_reconciliations',
   'pending_decisions',
 ]);
+
+/** The number of waiting rows of a kind, and since when the oldest waits. */
+export interface Backlog {
+  what: string;
+  rows: number;
+  oldest: Date | null;
+}
 
 /** What operators look at first: amounts in IDR, scale 4; times by the database's clock. */
 export interface Overview {
@@ -45,14 +51,19 @@ export interface Overview {
 
 /** What the overview asks beside the database. */
 export interface OverviewPorts {
-  gateway: Pick<Gateway, 'readBalance'>;
+  gateways: Pick<Gateways, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
+  /** What waits for a person or a retry, by kind. */
+  readBacklog(em: EntityManager): Promise<Backlog[]>;
 }
 
 /** Reads everything now; null for what the provider or Temporal would say while it is away. */
-export async function readOverview(em: EntityManager, { gateway, workflows }: OverviewPorts): Promise<Overview> {
+export async function readOverview(
+  em: EntityManager,
+  { gateways, workflows, readBacklog }: OverviewPorts,
+): Promise<Overview> {
   const [provider, temporal] = await Promise.all([
-    gateway.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
+    gateways.readBalance({ signal: AbortSignal.timeout(budgets.provider.call) }).catch((error: unknown) => {
       if (!isProviderUnknown(error)) throw error;
       return null;
     }),
@@ -106,8 +117,8 @@ async function readFacts(em: EntityManager): Promise<Facts> {
   const [row] = await em.execute<Facts[]>(
     `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,
        current_setting('server_version') as postgresql,
-       (select jsonb_build_object('day', day, 'finished_at', finished_at) from reconciled_days
-        where finished_at is not null order by day desc limit 1) as reconciliation,
+       (select jsonb_build_object('day', day, 'finished_at', max(finished_at)) from reconciled_days
+        group by day having bool_and(finished_at is not null) order by day desc limit 1) as reconciliation,
        (select jsonb_build_object('day', day, 'measured_at', measured_at, 'difference', difference::text, 'agreed', agreed)
         from clearing_comparisons order by day desc limit 1) as last_comparison,
        (select jsonb_build_object('number', number::text, 'sealed_at', sealed_at, 'covers_until', covers_until)

@@ -9,7 +9,9 @@ import { canonicalId, isUuid } from '../../shared/uuid.ts';
 /** What a search finds, by the route that reads one where there is one. */
 export const foundTypes = [
   'payout',
+  'payout_batch',
   'partner_payment',
+  'partner_instrument',
   'payment_order',
   'receipt',
   'reconciliation',
@@ -66,10 +68,22 @@ const kinds: Kind[] = [
     ],
   },
   {
+    type: 'payout_batch',
+    table: 'payout_batches',
+    text: "coalesce(external_ref || ', ', '') || item_count || ' payouts, IDR ' || total_amount || ', ' || replace(status, '_', ' ')",
+    by: [id, `external_ref is not null and ${texts('external_ref')}`],
+  },
+  {
     type: 'partner_payment',
     table: 'partner_payments',
     text: "coalesce(external_ref || ', ', '') || 'IDR ' || amount || ', ' || lower(status)",
     by: [id, `external_ref is not null and ${texts('external_ref')}`, texts('provider_payment_request_id')],
+  },
+  {
+    type: 'partner_instrument',
+    table: 'partner_instruments',
+    text: "coalesce(external_ref || ', ', '') || status",
+    by: [id, `external_ref is not null and ${texts('external_ref')}`, texts('provider_payment_method_id')],
   },
   {
     type: 'payment_order',

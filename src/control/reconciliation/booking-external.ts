@@ -17,7 +17,7 @@ const { gatewayClearing, feeRevenue, providerCost } = systemAccounts;
  * person who was erased, on an account that nobody else can empty.
  */
 export const bookingExternal: DecisionHandling<'book_external'> = {
-  async look(em, gateway, { amount, reference, account_id: accountId }) {
+  async look(em, gateways, { amount, reference, account_id: accountId }) {
     const [row] = await em.execute<{ clearing: string; own: string; is_booked: boolean }[]>(
       `select (-account_balance(?))::numeric(20, 4)::text as clearing,
          (account_balance(?) + account_balance(?))::numeric(20, 4)::text as own,
@@ -35,7 +35,7 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       refuse('REQUEST_INVALID', `it is more than the platform's own money, ${own}`, { field: 'amount' });
     }
     const signal = AbortSignal.timeout(budgets.provider.call);
-    const balance = await gateway.readBalance({ signal }).catch((error: unknown) => {
+    const balance = await gateways.readBalance({ signal }).catch((error: unknown) => {
       if (!isProviderUnknown(error)) throw error;
       return null;
     });

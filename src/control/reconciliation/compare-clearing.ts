@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { addMoney, compareMoney, type Money, subtractMoney } from '../../shared/money.ts';
@@ -25,11 +25,11 @@ const clearing = systemAccounts.gatewayClearing;
  */
 export async function measureClearing(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { signal }: { signal: AbortSignal },
 ): Promise<{ day: string }> {
   const ours = await readBooks(em);
-  const providerBalance = await gateway.readBalance({ signal });
+  const providerBalance = await gateways.readBalance({ signal });
   const { at } = await readBooks(em);
   const measured: ClearingMeasurement = {
     day: westernIndonesiaDay(ours.at),

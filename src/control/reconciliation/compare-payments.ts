@@ -87,7 +87,7 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
 export async function findMissingPayments(
   em: EntityManager,
   gateway: Gateway,
-  { day, from, to, after, signal }: MissingPage,
+  { provider, day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<
     (Omit<ReceiptRow, 'provider_payment_id'> & {
@@ -99,11 +99,11 @@ export async function findMissingPayments(
   >(
     `select id, received_at::text as at, provider_payment_id as key, provider_payment_method_id, reference, amount, state,
        coalesce(order_id, partner_payment_id) as resource_id
-     from receipts where received_at >= ? and received_at < ? and (received_at, id) > (?, ?)
+     from receipts where provider = ? and received_at >= ? and received_at < ? and (received_at, id) > (?, ?)
      order by received_at, id limit ?`,
-    [from, to, ...readCursor(after, from), soughtPerPage],
+    [provider, from, to, ...readCursor(after, from), soughtPerPage],
   );
-  const { missing, next } = await findMissing(em, { day, kind: 'payment', rows });
+  const { missing, next } = await findMissing(em, { provider, day, kind: 'payment', rows });
   const differences: Difference[] = [];
   for (const row of missing) {
     const { provider_payment_method_id: methodId, key: subject, reference, resource_id } = row;

@@ -37,15 +37,19 @@ export async function findBookedAndGone(
 }
 
 /**
- * Differences between these transfers of the provider and our payouts. A payout has one transfer: another one under its
+ * Differences between these transfers of a provider and the payouts that it sends. A payout has one transfer: another one under its
  * reference that is live is a difference whatever it says; one that failed or came back is none, as is one that nobody
  * knows. Nor is it a difference how one that failed here ended without leaving.
  */
-export async function compareTransfers(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
+export async function compareTransfers(
+  em: EntityManager,
+  provider: string,
+  records: readonly ProviderRecord[],
+): Promise<Difference[]> {
   const ids = records.map(({ reference }) => reference).filter(isUuid);
   const rows = await em.execute<PayoutRow[]>(
-    'select id, status, net_amount, provider_transfer_id from payouts where id = any(?::uuid[])',
-    [textArray(ids)],
+    'select id, status, net_amount, provider_transfer_id from payouts where provider = ? and id = any(?::uuid[])',
+    [provider, textArray(ids)],
   );
   const payouts = new Map(rows.map((row) => [row.id, row]));
   return records.flatMap((record): Difference[] => {
@@ -83,19 +87,19 @@ const agrees = (
 export async function findMissingTransfers(
   em: EntityManager,
   gateway: Gateway,
-  { day, from, to, after, signal }: MissingPage,
+  { provider, day, from, to, after, signal }: MissingPage,
 ): Promise<FoundMissing> {
   const rows = await em.execute<(PayoutRow & { at: string; key: string; refund_of: string | null })[]>(
     `select p.id, p.id::text as key, p.status, p.net_amount, p.provider_transfer_id, p.refund_of, a.sent_at::text as at
      from payout_attempts a join payouts p on p.id = a.payout_id
-     where a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
+     where p.provider = ? and a.sent_at >= ? and a.sent_at < ? and (a.sent_at, a.payout_id) > (?, ?) and p.status <> 'failed'
        and a.outcome is distinct from 'unsent'
        and not exists (select from payout_attempts b
          where b.payout_id = a.payout_id and b.number < a.number and b.outcome is distinct from 'unsent')
      order by a.sent_at, a.payout_id limit ?`,
-    [from, to, ...readCursor(after, from), soughtPerPage],
+    [provider, from, to, ...readCursor(after, from), soughtPerPage],
   );
-  const { missing, next } = await findMissing(em, { day, kind: 'transfer', rows });
+  const { missing, next } = await findMissing(em, { provider, day, kind: 'transfer', rows });
   const differences: Difference[] = [];
   for (const { id, status, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } of missing) {
     const transfer = await gateway.findTransfer(id, { refundOf, known, ...(signal && { signal }) });

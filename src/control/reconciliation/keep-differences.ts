@@ -1,28 +1,29 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
+import type { DayRun } from './reconciled-days.ts';
 import type { Difference } from './reconciliation.ts';
 
 /** Stores a page's differences, each once per day, and records an event for those new, changed or back. */
 export async function keepDifferences(
   tx: EntityManager,
-  day: string,
+  { provider, day }: Pick<DayRun, 'provider' | 'day'>,
   differences: readonly Difference[],
 ): Promise<void> {
   for (const { resourceType, subject, resourceId, reference, ours, theirs, isFurther = false } of differences) {
-    await tx.execute('select keep_difference(?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?)', [
-      ...[newId(), day, resourceType, subject, resourceId, reference],
+    await tx.execute('select keep_difference(?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?)', [
+      ...[newId(), provider, day, resourceType, subject, resourceId, reference],
       ...[asJson(ours), asJson(theirs), isFurther],
     ]);
   }
 }
 
-/** Resolves the day's open differences that no comparison since `begunAt` has found again; returns how many. */
-export async function resolveGone(tx: EntityManager, day: string, begunAt: Date): Promise<number> {
+/** Resolves the day's open differences that this comparison has not found again; returns how many. */
+export async function resolveGone(tx: EntityManager, { provider, day, startedAt }: DayRun): Promise<number> {
   const gone = await tx.execute<{ id: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()
-     where day = ? and state = 'open' and met_at < ? returning id`,
-    [day, begunAt],
+     where provider = ? and day = ? and state = 'open' and met_at < ? returning id`,
+    [provider, day, startedAt],
   );
   for (const { id } of gone) {
     await recordEvent(tx, {
@@ -38,10 +39,10 @@ export async function resolveGone(tx: EntityManager, day: string, begunAt: Date)
 }
 
 /** How many differences of a day are open. */
-export async function countOpen(em: EntityManager, day: string): Promise<number> {
+export async function countOpen(em: EntityManager, { provider, day }: DayRun): Promise<number> {
   const [row] = await em.execute<{ open: number }[]>(
-    "select count(*)::int as open from reconciliations where day = ? and state = 'open'",
-    [day],
+    "select count(*)::int as open from reconciliations where provider = ? and day = ? and state = 'open'",
+    [provider, day],
   );
   return row?.open ?? 0;
 }

@@ -11,6 +11,7 @@ export const soughtPerPage = 1_000;
 
 /** Which of our rows are looked up at the provider: those of a day, after the last row of the previous page. */
 export interface MissingPage {
+  provider: string;
   day: string;
   from: Date;
   to: Date;
@@ -47,11 +48,11 @@ interface Place {
  */
 export async function findMissing<Row extends Place>(
   em: EntityManager,
-  { day, kind, rows }: { day: string; kind: ProviderRecord['kind']; rows: readonly Row[] },
+  { provider, day, kind, rows }: { provider: string; day: string; kind: ProviderRecord['kind']; rows: readonly Row[] },
 ): Promise<{ missing: Row[]; next: string | null }> {
   const listed = await em.execute<{ key: string }[]>(
-    'select key from reconciled_records where day = ? and kind = ? and key = any(?::text[])',
-    [day, kind, textArray(rows.map(({ key }) => key))],
+    'select key from reconciled_records where provider = ? and day = ? and kind = ? and key = any(?::text[])',
+    [provider, day, kind, textArray(rows.map(({ key }) => key))],
   );
   const keys = new Set(listed.map(({ key }) => key));
   const missing = rows.filter(({ key }) => !keys.has(key)).slice(0, missingPerPage);

@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CallbackWorkflows } from '../../money-in/callbacks/callback-workflows.ts';
-import { findOwner } from '../../money-in/callbacks/reference-owners.ts';
+import type { CallbackWorkflows, FindOwner } from '../../money-in/callbacks/callback-workflows.ts';
 import { strayOf } from '../../money-in/payments/confirm-payment.ts';
 import { hasReceipt } from '../../money-in/payments/find-receipts.ts';
 import { noteGone } from '../../money-out/payouts/beyond-ours.ts';
-import type { Gateway, ProviderRecord, UnreadableRecord } from '../../platform/gateway/gateway.ts';
+import type { Gateway, Gateways, ProviderRecord, UnreadableRecord } from '../../platform/gateway/gateway.ts';
 import type { SweepFailure } from '../../platform/housekeeping/sweep-rows.ts';
 import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -18,11 +17,14 @@ import type { Difference, ReconciliationSummary } from './reconciliation.ts';
 
 /** What a comparison needs. */
 export interface ReconcilingParts {
-  gateway: Gateway;
+  gateways: Gateways;
   workflows: CallbackWorkflows;
+  findOwner: FindOwner;
   /** Called for differences whose workflow could not be woken; they stay open, so the next run tries again. */
   failed: SweepFailure;
 }
+
+type Comparing = Omit<ReconcilingParts, 'gateways'> & { gateway: Gateway };
 
 interface Period {
   from: Date;
@@ -31,19 +33,43 @@ interface Period {
 }
 
 /**
- * Compares the provider's records of a day (UTC+7) with our books, in both directions and page by page, so that a run
+ * Compares each provider's records of a day (UTC+7) with our books, in both directions and page by page, so that a run
  * that dies is resumed. Differences become rows and events; those of an earlier run that are gone become `resolved`. It
  * moves no money; the workflow behind a difference is woken and asks the provider itself. Safe to repeat. `takenBy`
- * names the run: while it is at work, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown when the provider
- * does not answer.
+ * names the run: while it is at work, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown when a provider
+ * does not answer, once the others are compared.
  */
 export async function reconcileDay(
   em: EntityManager,
-  parts: ReconcilingParts,
-  { day, takenBy, signal }: { day: string; takenBy: string; signal?: AbortSignal },
+  { gateways, ...parts }: ReconcilingParts,
+  taking: Taking,
 ): Promise<ReconciliationSummary> {
+  const summary = { day: taking.day, compared: 0, differences: 0, open: 0, resolved: 0 };
+  const failures: unknown[] = [];
+  for (const provider of gateways.names) {
+    const comparing = { ...parts, gateway: gateways.of(provider) };
+    const found = await reconcileWith(em, comparing, taking).catch((error: unknown) => void failures.push(error));
+    if (!found) continue;
+    for (const figure of ['compared', 'differences', 'open', 'resolved'] as const) summary[figure] += found[figure];
+  }
+  if (failures.length > 0) throw failures[0];
+  return summary;
+}
+
+interface Taking {
+  day: string;
+  takenBy: string;
+  signal?: AbortSignal;
+}
+
+async function reconcileWith(
+  em: EntityManager,
+  parts: Comparing,
+  { day, takenBy, signal }: Taking,
+): Promise<Omit<ReconciliationSummary, 'day'>> {
+  const { provider } = parts.gateway;
   const period = { from: startOfWesternIndonesiaDay(day), to: endOfDay(day), ...(signal && { signal }) };
-  const run = await takeDay(em.fork(), day, takenBy);
+  const run = await takeDay(em.fork(), { provider, day }, takenBy);
   if (run.phase === 'records') await compareRecords(em, parts, run, period);
   if (run.phase !== 'payments') {
     const after = run.phase === 'transfers' ? run.cursor : null;
@@ -56,15 +82,15 @@ export async function reconcileDay(
     findMissingPayments(em, parts.gateway, { ...period, ...page }),
   );
   return em.fork().transactional(async (tx) => {
-    const resolved = await resolveGone(tx, day, run.startedAt);
+    const resolved = await resolveGone(tx, run);
     const counted = await finishDay(tx, run);
-    return { day, ...counted, open: await countOpen(tx, day), resolved };
+    return { ...counted, open: await countOpen(tx, run), resolved };
   });
 }
 
 async function compareRecords(
   em: EntityManager,
-  parts: ReconcilingParts,
+  parts: Comparing,
   run: DayRun,
   { signal, ...period }: Period,
 ): Promise<void> {
@@ -75,7 +101,7 @@ async function compareRecords(
     const ofKind = (wanted: ProviderRecord['kind']) => readable.filter(({ kind }) => kind === wanted);
     const [transfers, payments] = [ofKind('transfer'), ofKind('payment')];
     const differences = [
-      ...(await compareTransfers(em, transfers)),
+      ...(await compareTransfers(em, run.provider, transfers)),
       ...(await comparePayments(em, payments)),
       ...unreadable.map(differenceOf),
     ];
@@ -110,10 +136,10 @@ async function compareMissing(
   run: DayRun,
   phase: 'transfers' | 'payments',
   begun: string | null,
-  find: (page: Pick<MissingPage, 'day' | 'after'>) => Promise<FoundMissing>,
+  find: (page: Pick<MissingPage, 'provider' | 'day' | 'after'>) => Promise<FoundMissing>,
 ): Promise<void> {
   for (let after = begun; ; ) {
-    const { differences, next } = await find({ day: run.day, after });
+    const { differences, next } = await find({ provider: run.provider, day: run.day, after });
     const isLast = phase === 'transfers' && next === null;
     await keepPage(em, run, differences, { phase: isLast ? 'payments' : phase, cursor: next });
     if (next === null) return;
@@ -131,13 +157,13 @@ function keepPage(
   return em.fork().transactional(async (tx) => {
     await advanceDay(tx, run, { ...progress, differences: differences.length });
     for (const record of gone) await noteGone(tx, record);
-    await keepDifferences(tx, run.day, differences);
+    await keepDifferences(tx, run, differences);
   });
 }
 
 async function wakeOwners(
   em: EntityManager,
-  parts: ReconcilingParts,
+  parts: Comparing,
   differences: readonly Difference[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -156,15 +182,15 @@ async function wakeOwners(
  */
 async function wakeOwner(
   em: EntityManager,
-  { gateway, workflows }: ReconcilingParts,
+  { gateway, workflows, findOwner }: Comparing,
   { resourceType, subject, reference, theirs }: Difference,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const owner = await findOwner(em, reference);
+  const owner = await findOwner(em, { provider: gateway.provider, reference });
   if (owner?.isOpen) return owner.hint(workflows);
   if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
   if (await hasReceipt(em, subject)) return;
   const instrument = await gateway.findInstrument(owner?.id ?? reference, { ...(signal && { signal }) });
   const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
-  if (payment !== undefined) await workflows.openUnmatchedReceipt(strayOf(payment));
+  if (payment !== undefined) await workflows.openUnmatchedReceipt(strayOf(gateway.provider, payment));
 }

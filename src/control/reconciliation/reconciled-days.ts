@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../../shared/clock.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -13,6 +14,7 @@ const takenForMinutes = 2;
 
 /** A run's claim on a day: where it resumes, and how many times the day was taken so far. */
 export interface DayRun {
+  provider: string;
   day: string;
   take: number;
   phase: DayPhase;
@@ -32,30 +34,35 @@ export const unreconciledDays = `
       (select (created_at at time zone interval '7 hours')::date from events order by id limit 1) as first) known
     union select day from reconciled_days) days
   where day < (now() at time zone interval '7 hours')::date
-    and not exists (select from reconciled_days r where r.day = days.day and r.finished_at is not null)`;
+    and coalesce((select bool_or(r.finished_at is null) from reconciled_days r where r.day = days.day), true)`;
 
 /**
  * The days to compare at `at` (ISO 8601): those of the last 31 not fully compared a day after their end, and those with
  * open differences or with records that the provider had not ended; oldest first, but those whose last run did not
- * finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event.
+ * finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event, and so does
+ * a new provider.
  */
-export async function findDaysToReconcile(em: EntityManager, { at }: { at: string }): Promise<string[]> {
+export async function findDaysToReconcile(
+  em: EntityManager,
+  { names: providers }: Pick<Gateways, 'names'>,
+  { at }: { at: string },
+): Promise<string[]> {
   const now = Date.parse(at);
   const yesterday = westernIndonesiaDay(new Date(now - dayMs));
   const earliest = westernIndonesiaDay(new Date(now - lookBackDays * dayMs));
   await em.execute(
-    `insert into reconciled_days (day) select generate_series(greatest(?::date,
+    `insert into reconciled_days (provider, day) select unnest(?::text[]), day from generate_series(greatest(?::date,
        least(?::date, (select (created_at at time zone interval '7 hours')::date from events order by id limit 1))),
-       ?::date, interval '1 day')::date on conflict do nothing`,
-    [earliest, yesterday, yesterday],
+       ?::date, interval '1 day') day on conflict do nothing`,
+    [textArray(providers), earliest, yesterday, yesterday],
   );
   const rows = await em.execute<{ day: string }[]>(
     `select to_char(day, 'YYYY-MM-DD') as day from (
-       select day from reconciled_days where state <> 'done'
+       select day from reconciled_days where state <> 'done' and provider = any (?::text[])
        union select day from reconciliations where state = 'open') days
      left join reconciled_days r using (day)
-     where day between ? and ? order by coalesce(r.state = 'running', false), day`,
-    [earliest, yesterday],
+     where day between ? and ? group by day order by bool_or(coalesce(r.state = 'running', false)), day`,
+    [textArray(providers), earliest, yesterday],
   );
   return rows.map(({ day }) => day);
 }
@@ -65,34 +72,41 @@ export async function findDaysToReconcile(em: EntityManager, { at }: { at: strin
  * was over is started over too, because later records would be missed. Throws SERVICE_UNAVAILABLE while another run is
  * at work on the day.
  */
-export function takeDay(em: EntityManager, day: string, takenBy: string): Promise<DayRun> {
+export function takeDay(
+  em: EntityManager,
+  { provider, day }: Pick<DayRun, 'provider' | 'day'>,
+  takenBy: string,
+): Promise<DayRun> {
   return em.transactional(async (tx) => {
-    await tx.execute('insert into reconciled_days (day) values (?) on conflict do nothing', [day]);
+    await tx.execute('insert into reconciled_days (provider, day) values (?, ?) on conflict do nothing', [
+      provider,
+      day,
+    ]);
     const [held] = await tx.execute<{ others: boolean; resumes: boolean }[]>(
       `select state = 'running' and taken_by <> ? and beat_at >= now() - make_interval(mins => ?) as others,
          state = 'running' and started_at >= ? as resumes
-       from reconciled_days where day = ? for update`,
-      [takenBy, takenForMinutes, endOfDay(day), day],
+       from reconciled_days where provider = ? and day = ? for update`,
+      [takenBy, takenForMinutes, endOfDay(day), provider, day],
     );
     if (held?.others) refuse('SERVICE_UNAVAILABLE', `another run is at work on ${day}; try again in a few minutes`);
     if (!held?.resumes) {
-      await tx.execute('delete from reconciled_records where day = ?', [day]);
+      await tx.execute('delete from reconciled_records where provider = ? and day = ?', [provider, day]);
       await tx.execute(
         `update reconciled_days set phase = 'records', cursor = null, compared = 0, differences = 0, unsettled = 0,
            started_at = now()
-         where day = ?`,
-        [day],
+         where provider = ? and day = ?`,
+        [provider, day],
       );
     }
     const [row] = await tx.execute<
       { takes: number; phase: DayPhase; cursor: string | null; started_at: string | Date }[]
     >(
       `update reconciled_days set state = 'running', takes = takes + 1, taken_by = ?, beat_at = now()
-       where day = ? returning takes, phase, cursor, started_at`,
-      [takenBy, day],
+       where provider = ? and day = ? returning takes, phase, cursor, started_at`,
+      [takenBy, provider, day],
     );
     const { takes: take, phase, cursor, started_at } = must(row, 'the day has a row');
-    return { day, take, phase, cursor, startedAt: new Date(started_at) };
+    return { provider, day, take, phase, cursor, startedAt: new Date(started_at) };
   });
 }
 
@@ -116,15 +130,17 @@ export async function advanceDay(
 ): Promise<void> {
   const rows = await tx.execute<unknown[]>(
     `update reconciled_days set phase = ?, cursor = ?, compared = compared + ?, differences = differences + ?,
-       unsettled = unsettled + ?, beat_at = now() where day = ? and takes = ? and state = 'running' returning 1`,
-    [phase, cursor, compared, differences, unsettled, run.day, run.take],
+       unsettled = unsettled + ?, beat_at = now()
+     where provider = ? and day = ? and takes = ? and state = 'running' returning 1`,
+    [phase, cursor, compared, differences, unsettled, run.provider, run.day, run.take],
   );
   if (rows.length === 0) throw new Error(`another run has taken over ${run.day}`);
   if (listed) {
     await tx.execute(
-      `insert into reconciled_records (day, kind, key) select ?::date, 'transfer', unnest(?::text[])
-       union select ?::date, 'payment', unnest(?::text[]) on conflict do nothing`,
-      [run.day, textArray(listed.transfers), run.day, textArray(listed.payments)],
+      `insert into reconciled_records (provider, day, kind, key) select ?, ?::date, kind, key from (
+         select 'transfer' as kind, unnest(?::text[]) as key union select 'payment', unnest(?::text[])) listed
+       on conflict do nothing`,
+      [run.provider, run.day, textArray(listed.transfers), textArray(listed.payments)],
     );
   }
 }
@@ -141,10 +157,10 @@ export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compa
   const [row] = await tx.execute<{ compared: number; differences: number }[]>(
     `update reconciled_days set state = case when ? and unsettled = 0 then 'done' else 'pending' end, cursor = null,
        taken_by = null, beat_at = now(), finished_at = case when ? then now() end
-     where day = ? and takes = ? and state = 'running' returning compared, differences`,
-    [isSettled, isOver, run.day, run.take],
+     where provider = ? and day = ? and takes = ? and state = 'running' returning compared, differences`,
+    [isSettled, isOver, run.provider, run.day, run.take],
   );
   if (row === undefined) throw new Error(`another run has taken over ${run.day}`);
-  await tx.execute('delete from reconciled_records where day = ?', [run.day]);
+  await tx.execute('delete from reconciled_records where provider = ? and day = ?', [run.provider, run.day]);
   return row;
 }

@@ -6,6 +6,7 @@ const ReconciliationSchema = defineEntity({
   tableName: 'reconciliations',
   properties: {
     id: p.uuid().primary(),
+    provider: p.text().default('xendit'),
     /** `YYYY-MM-DD`, in UTC+7. */
     day: p.date(),
     resource_type: p.text().$type<ReconciledResource>(),

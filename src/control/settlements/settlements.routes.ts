@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { bookDay } from '../../ledger/seals/day-seal.ts';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import { partner } from '../../platform/http/access.ts';
-import { amount, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, bomFlag, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../../platform/http/stream-document.ts';
+import { jsonOrCsv, sendDocument } from '../../platform/http/stream-document.ts';
 import { aboutField, refuseField } from '../../shared/refuse-field.ts';
 import { readSettlement } from './read-settlement.ts';
 import { settlementColumns, settlementGroups } from './settlement.ts';
@@ -35,6 +35,7 @@ routes.get(
       // Not validated here, so that an invalid date is refused as invalid and not as not found.
       day: z.string().meta({ override: { type: 'string', format: 'date' }, description: 'A day in UTC+7.' }),
     }),
+    query: z.object({ bom: bomFlag() }),
     formats: jsonOrCsv,
     answers: {
       200: partnerAnswer(
@@ -69,12 +70,12 @@ routes.get(
       ),
     },
   },
-  async ({ em, caller, params, ctx, requestId }) => {
+  async ({ em, caller, params, query: { bom }, ctx, requestId }) => {
     const day = readDay(params.day);
-    const format = documentFormat(ctx, jsonOrCsv);
-    const form = { format, envelope: { request_id: requestId }, list: 'lines', columns: settlementColumns };
+    const form = { envelope: { request_id: requestId }, list: 'lines', columns: settlementColumns, bom };
     const { partnerId } = caller;
-    return sendDocument(format, await streamDocument(partnerId, form, () => readSettlement(em, partnerId, day)));
+    const file = { reader: partnerId, name: `settlement-${params.day}` };
+    return sendDocument(ctx, file, form, () => readSettlement(em, partnerId, day));
   },
 );
 

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Cause } from '../../giving/causes/cause.entity.ts';
-import type { CauseStatus } from '../../giving/causes/cause.ts';
-import { changeCause } from '../../giving/causes/change-cause.ts';
-import { lockCause } from '../../giving/causes/find-cause.ts';
-import { isStopped } from '../../giving/causes/is-stopped.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Cause } from './cause.entity.ts';
+import type { CauseStatus } from './cause.ts';
+import { changeCause } from './change-cause.ts';
+import { lockCause } from './find-cause.ts';
+import { isStopped } from './is-stopped.ts';
 
 /** Whose doing a change is, and by which request, for its event. */
 export interface ChangedBy {

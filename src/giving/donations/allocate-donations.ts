@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { postJournal, recordTransactions } from '../../ledger/post-journal.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordEvents } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -114,14 +114,13 @@ async function moveToCause(
      values (?, ?, ?, ?, ?, ?, ?)`,
     [batchId, attemptId, causeId, ids.length, total, journalId, requestedBy],
   );
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'donation_allocation',
-    resourceId: batchId,
-    actorId: requestedBy,
-    requestId,
-    data: { cause_id: causeId, donation_count: ids.length, total_amount: total, journal_id: journalId },
-  });
+  const event = { event: 'RESOURCE_UPDATED', actorId: requestedBy, requestId } as const;
+  const whole = { cause_id: causeId, donation_count: ids.length, total_amount: total, journal_id: journalId };
+  const each = { cause_id: causeId, allocation_batch_id: batchId };
+  await recordEvents(tx, [
+    { ...event, resourceType: 'donation_allocation', resourceId: batchId, data: whole },
+    ...ids.map((id) => ({ ...event, resourceType: 'donation', resourceId: id, data: each })),
+  ]);
   await failpoint('allocate-donations.written');
   return { outcome: 'allocated', attemptId, batchId, causeId, count: ids.length, totalAmount: total };
 }

@@ -1,5 +1,5 @@
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 
 /** An allocation takes at most this many donations (docs/contract.md 5). */
 export const allocationLimit = 10_000;

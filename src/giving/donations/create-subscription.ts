@@ -1,15 +1,40 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Account } from '../../ledger/accounts/account.entity.ts';
+import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
+import { refuse } from '../../shared/errors.ts';
 import { subscriptionIdFor } from '../../shared/ids.ts';
-import { formatMoney } from '../../shared/money.ts';
+import { formatMoney, type Money } from '../../shared/money.ts';
+import { getCauseForDonation } from '../causes/find-cause.ts';
 import { findSubscription } from './find-subscriptions.ts';
 import { refuseReusedKey } from './open-subscription.ts';
-import { type NewSubscription, refuseHopelessSubscription } from './prepare-subscription.ts';
 import type { Subscription } from './subscription.entity.ts';
-import type { SubscriptionOpening, SubscriptionWorkflows } from './subscription.ts';
+import type { SubscriptionInterval, SubscriptionOpening, SubscriptionWorkflows } from './subscription.ts';
+
+interface NewSubscription {
+  cause_id: string;
+  /** IDR. */
+  amount: Money;
+  source_account_id: string;
+  interval: SubscriptionInterval;
+}
+
+/**
+ * Refuses what can be refused before a subscription exists: throws NOT_FOUND for an unknown cause or account, FORBIDDEN
+ * for another's account, REQUEST_INVALID for a cause that takes no donations.
+ */
+async function refuseHopelessSubscription(
+  em: EntityManager,
+  { caller, body }: { caller: Caller; body: NewSubscription },
+): Promise<void> {
+  await getCauseForDonation(em, body.cause_id, { field: 'cause_id' });
+  const account = await em.findOne(Account, { id: body.source_account_id });
+  if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'source_account_id' });
+  if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'source_account_id' });
+}
 
 /** How long a request waits for the first payment, in milliseconds. */
 const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
@@ -39,6 +64,7 @@ export async function createSubscription(
     amount: formatMoney(body.amount),
     sourceAccountId: body.source_account_id,
     interval: body.interval,
+    refusesTwin: key === undefined,
     requestId,
     stamp,
   };

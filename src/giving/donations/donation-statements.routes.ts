@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
-import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, bomFlag, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { documentFormat, sendDocument, streamDocument } from '../../platform/http/stream-document.ts';
+import { sendDocument } from '../../platform/http/stream-document.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { refuse } from '../../shared/errors.ts';
 import { donationLaw, donationTypes } from './donation.ts';
@@ -39,6 +39,7 @@ routes.get(
         .refine((year) => year >= firstYear, `must be at least ${firstYear}`)
         .meta({ override: { type: 'integer', minimum: firstYear, examples: [2026] } }),
     }),
+    query: z.object({ bom: bomFlag() }),
     formats,
     answers: {
       200: z.object({
@@ -67,20 +68,19 @@ routes.get(
       }),
     },
   },
-  async ({ em, deps, caller, params: { year }, ctx }) => {
+  async ({ em, deps, caller, params: { year }, query: { bom }, ctx }) => {
     const thisYear = Number(westernIndonesiaDay(new Date()).slice(0, 4));
     if (year > thisYear) refuse('REQUEST_INVALID', 'must not be in the future', { field: 'year' });
-    const format = documentFormat(ctx, formats);
     const form = {
-      format,
       envelope: { message: 'Donations found' },
       list: 'donations',
       columns: donationStatementColumns,
       page: donationStatementPage,
+      bom,
     };
     const { userId } = caller;
     const read = () => readDonationStatement(em, deps.sealer, { userId, year });
-    return sendDocument(format, await streamDocument(userId, form, read));
+    return sendDocument(ctx, { reader: userId, name: `donations-${year}`, formats }, form, read);
   },
 );
 

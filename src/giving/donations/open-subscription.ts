@@ -9,6 +9,9 @@ import { holdPeriod, payPeriod } from './pay-period.ts';
 import { Subscription } from './subscription.entity.ts';
 import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
 
+/** Within this time an equal subscription is taken for a second click. */
+const twinWithinMinutes = 10;
+
 /** The state of the subscription, from which its workflow decides what comes next. */
 export const standingOf = (subscription: Subscription): SubscriptionStanding => ({
   status: subscription.status,
@@ -51,6 +54,7 @@ async function makeSubscription(
 ): Promise<Subscription> {
   const { userId: user_id, causeId: cause_id, sourceAccountId: source_account_id } = opening;
   await holdPeriod(tx, { user_id, cause_id, source_account_id });
+  if (opening.refusesTwin) await refuseTwin(tx, opening);
   const startedAt = madeAt(await readDatabaseClock(tx), at);
   const subscription = tx.create(Subscription, {
     id,
@@ -77,6 +81,18 @@ async function makeSubscription(
     requestId: opening.requestId,
   });
   return subscription;
+}
+
+/** Throws REQUEST_INVALID for a second click. The caller holds the source account, as the first click did. */
+async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Promise<void> {
+  const [twin] = await tx.execute<{ id: string }[]>(
+    `select id from donation_subscriptions where user_id = ? and cause_id = ? and source_account_id = ? and amount = ?
+       and interval = ? and status = 'active' and created_at > clock_timestamp() - make_interval(mins => ?) limit 1`,
+    [opening.userId, opening.causeId, opening.sourceAccountId, opening.amount, opening.interval, twinWithinMinutes],
+  );
+  if (twin === undefined) return;
+  const complaint = `the equal subscription ${twin.id} began less than ${twinWithinMinutes} minutes ago; to begin another, send an Idempotency-Key`;
+  refuse('REQUEST_INVALID', complaint, { field: 'cause_id' });
 }
 
 /** Throws IDEMPOTENCY_KEY_REUSED when the subscription under this key is not the one asked for. */

@@ -1,6 +1,6 @@
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import { westernIndonesiaOffsetMs } from '../../shared/clock.ts';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
 /** Pure facts about subscriptions (docs/contract.md 5); workflows use them too. */
@@ -74,6 +74,8 @@ export interface SubscriptionOpening {
   amount: Money;
   sourceAccountId: string;
   interval: SubscriptionInterval;
+  /** Whether an equal one that was just begun refuses it, as a second click; a key says that it is none. */
+  refusesTwin?: boolean;
   requestId: string;
   stamp: OpeningStamp;
 }

@@ -75,7 +75,8 @@ routes.post(
       'The first payment is made at once; if it is refused (400 when the balance does not cover it), there is no ' +
       'subscription. The n-th period falls n weeks or months after the first, the day clamped to the end of the month ' +
       '(UTC+7). A refused period is tried again a day after each refusal; the third refusal of one period ends the ' +
-      'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription.',
+      'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription. Without a key an ' +
+      'equal one that was begun within ten minutes and is active is a 400 that names it.',
     access: allow(permission, { scope: 'from own accounts' }),
     body: z.strictObject({
       cause_id: uuid(),

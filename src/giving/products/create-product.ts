@@ -34,7 +34,8 @@ export function createProduct(
   refuseMinimumPastTarget(minimum_amount, target_amount);
   return em.transactional(async (tx) => {
     const id = newId();
-    const accountId = await openAccount(tx, { kind: 'product', name: name.slice(0, 100), ownerId: id });
+    const by = { actorId: caller.userId, requestId };
+    const accountId = await openAccount(tx, { kind: 'product', name: name.slice(0, 100), ownerId: id }, by);
     const now = await readDatabaseClock(tx);
     tx.create(Product, {
       id,
@@ -48,13 +49,7 @@ export function createProduct(
       created_at: now,
       updated_at: now,
     });
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'product',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordEvent(tx, { event: 'RESOURCE_CREATED', resourceType: 'product', resourceId: id, ...by });
     return id;
   });
 }

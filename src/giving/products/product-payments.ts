@@ -13,20 +13,22 @@ const targetsOf = (
   params: [kind, payments.map(({ referenceId }) => referenceId), payments.map(({ amount }) => amount), isHeld],
 });
 
-/** A payment into an open product of one kind; the reference types of products differ only in these facts. */
-const productPayment = <Type extends ReferenceType>(facts: {
-  referenceType: Type;
+interface Facts {
   kind: ProductKind;
   permission: string;
   rails: readonly Rail[];
   ledgerReferenceType: LedgerReferenceType;
-}): PaymentHandler & { referenceType: Type } => ({
-  referenceType: facts.referenceType,
-  permission: facts.permission,
-  rails: facts.rails,
-  ledgerReferenceType: facts.ledgerReferenceType,
+}
+
+/** A payment into an open product of one kind. */
+const productPayment = <Type extends ReferenceType>(
+  referenceType: Type,
+  { kind, ...facts }: Facts,
+): PaymentHandler & { referenceType: Type } => ({
+  ...facts,
+  referenceType,
   gatewayPurpose: 'topup_product',
-  findTarget: (em, { referenceId, amount }) => readTarget(em, targetsOf(facts.kind, [{ referenceId, amount }], false)),
+  findTarget: (em, { referenceId, amount }) => readTarget(em, targetsOf(kind, [{ referenceId, amount }], false)),
   effect: {
     hold: async (tx, { referenceId }) =>
       void (await tx.execute('select from products where id = ? and target_amount is not null for no key update', [
@@ -35,52 +37,43 @@ const productPayment = <Type extends ReferenceType>(facts: {
     sql: ({ referenceId }) => ({ call: 'settle_product(?)', params: [referenceId] }),
   },
   together: {
-    targets: (payments) => targetsOf(facts.kind, payments, true),
+    targets: (payments) => targetsOf(kind, payments, true),
     effect: (paid) => `settle_products(${paid})`,
   },
 });
 
-/** A payment for commodity financing, on both rails. */
-export const commodityFinancingPayment = productPayment({
-  referenceType: 'commodity_financing_payment',
-  kind: 'commodity_financing',
-  permission: 'pay-commodity-financing',
-  rails: ['gateway', 'balance'],
-  ledgerReferenceType: 'commodity_financing',
-});
+const [byGateway, onBothRails] = [['gateway'], ['gateway', 'balance']] as const satisfies Rail[][];
 
-/** An investment in a product, on both rails. */
-export const investment = productPayment({
-  referenceType: 'investment',
-  kind: 'investment',
-  permission: 'create-investment',
-  rails: ['gateway', 'balance'],
-  ledgerReferenceType: 'investment',
-});
-
-/** A premium of takaful insurance. Gateway only; in the ledger it is an investment. */
-export const takafulInsurance = productPayment({
-  referenceType: 'takaful_insurance',
-  kind: 'takaful_insurance',
-  permission: 'pay-takaful',
-  rails: ['gateway'],
-  ledgerReferenceType: 'investment',
-});
-
-/** A contribution to a tabaru fund, on both rails; in the ledger it is a donation. */
-export const takafulTabaruContribution = productPayment({
-  referenceType: 'takaful_tabaru_contribution',
-  kind: 'takaful_tabaru',
-  permission: 'pay-takaful',
-  rails: ['gateway', 'balance'],
-  ledgerReferenceType: 'donation',
-});
-
-/** An investment through a trusted partner. Gateway only. */
-export const trustedPartnerInvestment = productPayment({
-  referenceType: 'trusted_partner_investment',
-  kind: 'trusted_partner_investment',
-  permission: 'create-investment',
-  rails: ['gateway'],
-  ledgerReferenceType: 'investment',
-});
+/** The payments into products. In the ledger takaful is an investment, or, for a tabaru fund, a donation. */
+export const productPayments = {
+  commodity_financing_payment: productPayment('commodity_financing_payment', {
+    kind: 'commodity_financing',
+    permission: 'pay-commodity-financing',
+    rails: onBothRails,
+    ledgerReferenceType: 'commodity_financing',
+  }),
+  investment: productPayment('investment', {
+    kind: 'investment',
+    permission: 'create-investment',
+    rails: onBothRails,
+    ledgerReferenceType: 'investment',
+  }),
+  takaful_insurance: productPayment('takaful_insurance', {
+    kind: 'takaful_insurance',
+    permission: 'pay-takaful',
+    rails: byGateway,
+    ledgerReferenceType: 'investment',
+  }),
+  takaful_tabaru_contribution: productPayment('takaful_tabaru_contribution', {
+    kind: 'takaful_tabaru',
+    permission: 'pay-takaful',
+    rails: onBothRails,
+    ledgerReferenceType: 'donation',
+  }),
+  trusted_partner_investment: productPayment('trusted_partner_investment', {
+    kind: 'trusted_partner_investment',
+    permission: 'create-investment',
+    rails: byGateway,
+    ledgerReferenceType: 'investment',
+  }),
+};

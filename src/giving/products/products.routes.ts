@@ -1,18 +1,34 @@
 import { z } from 'zod';
 import { productTypes } from '../../people/documents/document.ts';
 import { embedDocuments } from '../../people/documents/embed-documents.ts';
-import type { DocumentView } from '../../people/documents/present-document.ts';
-import { embeddedDocumentsFields } from '../../people/documents/present-document.ts';
+import { type DocumentView, embeddedDocumentsFields } from '../../people/documents/present-document.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { amount, moneyString, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { formatMoney, type Money } from '../../shared/money.ts';
 import { createProduct } from './create-product.ts';
 import { findProducts, getProduct } from './find-products.ts';
-import { presentProduct } from './present-product.ts';
+import type { Product } from './product.entity.ts';
 import { productKinds, productLaw } from './product.ts';
 import { updateProduct } from './update-product.ts';
+
+const formatted = (amount: Money | null | undefined): Money | null => (amount ? formatMoney(amount) : null);
+
+/** A product as the API shows it; what it holds is the balance of its account. */
+const presentProduct = (product: Product, currentAmount: Money) => ({
+  id: product.id,
+  kind: product.kind,
+  name: product.name,
+  account_id: product.account_id,
+  target_amount: formatted(product.target_amount),
+  minimum_amount: formatted(product.minimum_amount),
+  current_amount: currentAmount,
+  status: product.status,
+  created_at: product.created_at.toISOString(),
+  updated_at: product.updated_at.toISOString(),
+});
 
 const ProductShape = z
   .object({

@@ -24,13 +24,15 @@ export function createSavingGoal(
 ): Promise<string> {
   return em.transactional(async (tx) => {
     const id = newId();
-    const accountId = await openAccount(tx, {
+    const by = { actorId: caller.userId, requestId };
+    const account = {
       kind: 'saving_goal',
       name: name.slice(0, 100),
       userId: caller.userId,
       organizationId: caller.userType === 'organization' ? caller.organizationId : null,
       ownerId: id,
-    });
+    } as const;
+    const accountId = await openAccount(tx, account, by);
     const now = await readDatabaseClock(tx);
     tx.create(SavingGoal, {
       id,
@@ -44,13 +46,7 @@ export function createSavingGoal(
       created_at: now,
       updated_at: now,
     });
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'saving_goal',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordEvent(tx, { event: 'RESOURCE_CREATED', resourceType: 'saving_goal', resourceId: id, ...by });
     return id;
   });
 }

@@ -4,12 +4,28 @@ import { created } from '../../platform/http/answer.ts';
 import { amount, isoDate, moneyString, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { formatMoney, type Money } from '../../shared/money.ts';
 import { createSavingGoal } from './create-saving-goal.ts';
 import { findSavingGoals, getSavingGoal } from './find-saving-goals.ts';
-import { presentSavingGoal } from './present-saving-goal.ts';
 import { releaseSavingGoal } from './release-saving-goal.ts';
+import type { SavingGoal } from './saving-goal.entity.ts';
 import { savingGoalLaw } from './saving-goal.ts';
 import { updateSavingGoal } from './update-saving-goal.ts';
+
+/** A saving goal as the API shows it; what it holds is the balance of its account. */
+const presentSavingGoal = (goal: SavingGoal, currentAmount: Money) => ({
+  id: goal.id,
+  user_id: goal.user_id,
+  name: goal.name,
+  account_id: goal.account_id,
+  target_amount: formatMoney(goal.target_amount),
+  current_amount: currentAmount,
+  target_date: goal.target_date ?? null,
+  status: goal.status,
+  closed_at: goal.closed_at?.toISOString() ?? null,
+  created_at: goal.created_at.toISOString(),
+  updated_at: goal.updated_at.toISOString(),
+});
 
 const SavingGoalShape = z
   .object({

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordEvent } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
 import type { AccountKind } from './account.ts';
 
@@ -12,12 +13,18 @@ export interface NewAccount {
   ownerId?: string | null;
 }
 
-/** Opens an IDR account with balance zero inside the caller's transaction; returns its id. */
-export async function openAccount(tx: EntityManager, account: NewAccount): Promise<string> {
+/** Opens an IDR account with balance zero inside the caller's transaction, with its event if somebody asked; returns its id. */
+export async function openAccount(
+  tx: EntityManager,
+  account: NewAccount,
+  by?: { actorId: string; requestId: string | null },
+): Promise<string> {
   const id = account.id ?? newId();
   await tx.execute(
     'insert into accounts (id, name, kind, user_id, organization_id, owner_id) values (?, ?, ?, ?, ?, ?)',
     [id, account.name, account.kind, account.userId ?? null, account.organizationId ?? null, account.ownerId ?? null],
   );
+  const event = { event: 'RESOURCE_CREATED', resourceType: 'account', resourceId: id } as const;
+  if (by) await recordEvent(tx, { ...event, actorId: by.actorId, requestId: by.requestId });
   return id;
 }

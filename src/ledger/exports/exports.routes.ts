@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { allow } from '../../platform/http/access.ts';
-import { amount, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, bomFlag, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { documentFormat, jsonOrCsv, sendDocument, streamDocument } from '../../platform/http/stream-document.ts';
+import { jsonOrCsv, sendDocument } from '../../platform/http/stream-document.ts';
 import { bookDay } from '../seals/day-seal.ts';
 import { balanceColumns, readDayBalances } from './read-balances.ts';
 import { journalColumns, readJournals } from './read-journals.ts';
 
 const finance = allow('read-event', { userTypes: ['platform'], scope: 'all' });
-const dayQuery = z.object({ day: isoDate().meta({ description: 'A day in UTC+7, today at the latest.' }) });
+const dayQuery = z.object({
+  day: isoDate().meta({ description: 'A day in UTC+7, today at the latest.' }),
+  bom: bomFlag(),
+});
 const dayFacts = {
   day: isoDate(),
   sealed: z.boolean().meta({ description: 'Whether it can no longer change.' }),
@@ -51,9 +54,9 @@ routes.get(
   },
   async ({ em, caller, query, ctx }) => {
     const day = bookDay(query.day);
-    const format = documentFormat(ctx, jsonOrCsv);
-    const form = { format, envelope: { message: 'Journals found' }, list: 'rows', columns: journalColumns };
-    return sendDocument(format, await streamDocument(caller.userId, form, () => readJournals(em, day)));
+    const form = { envelope: { message: 'Journals found' }, list: 'rows', columns: journalColumns, bom: query.bom };
+    const file = { reader: caller.userId, name: `journals-${query.day}` };
+    return sendDocument(ctx, file, form, () => readJournals(em, day));
   },
 );
 
@@ -82,9 +85,9 @@ routes.get(
   },
   async ({ em, caller, query, ctx }) => {
     const day = bookDay(query.day);
-    const format = documentFormat(ctx, jsonOrCsv);
-    const form = { format, envelope: { message: 'Balances found' }, list: 'rows', columns: balanceColumns };
-    return sendDocument(format, await streamDocument(caller.userId, form, () => readDayBalances(em, day)));
+    const form = { envelope: { message: 'Balances found' }, list: 'rows', columns: balanceColumns, bom: query.bom };
+    const file = { reader: caller.userId, name: `balances-${query.day}` };
+    return sendDocument(ctx, file, form, () => readDayBalances(em, day));
   },
 );
 

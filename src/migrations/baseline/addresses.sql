@@ -14,6 +14,7 @@ create table addresses (
   check ((address_type = 'organization') = (organization_id is not null))
 );
 create index addresses_of_user on addresses (user_id);
+create index addresses_of_organization on addresses (organization_id) where organization_id is not null;
 create trigger addresses_of_nobody_erased before insert on addresses
   for each row execute function refuse_erased('user_id');
 create index addresses_by_creation on addresses (created_at, id);

@@ -14,6 +14,7 @@ create index callback_keys_by_id on callback_keys using brin (callback_id) with 
 create table gateway_callbacks (
   id uuid primary key,
   webhook_id text not null,
+  provider text not null default 'xendit',
   event text,
   kind text,
   reference text,

@@ -213,6 +213,19 @@ end $$;
 create trigger contributions_are_told after insert or update of status on saving_circle_contributions
   for each row when (new.status = 'completed') execute function tell_of_contribution();
 
+-- Whom the creator or an admin has asked to join: they read the circle while it is new, and join by themselves.
+create table saving_circle_invitations (
+  saving_circle_id uuid not null references saving_circles (id),
+  user_id uuid not null references users (id),
+  created_by uuid not null references users (id),
+  created_at timestamptz not null default now(),
+  primary key (saving_circle_id, user_id)
+);
+create index saving_circle_invitations_of_user on saving_circle_invitations (user_id);
+create index saving_circle_invitations_of_creator on saving_circle_invitations (created_by);
+create trigger saving_circle_invitations_of_nobody_erased before insert on saving_circle_invitations
+  for each row execute function refuse_erased('user_id');
+
 -- Who takes over whose place: proposed, agreed to by both, done.
 create table saving_circle_replacements (
   id uuid primary key,

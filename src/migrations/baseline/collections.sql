@@ -5,6 +5,7 @@ create table partner_instruments (
   id uuid primary key,
   partner_id uuid not null references partners (id),
   channel_id integer not null references payment_channels (id),
+  provider text not null,
   -- What each payment has to be; null for any amount.
   amount numeric(20, 4) check (amount > 0 and amount = trunc(amount)),
   external_ref varchar(128),
@@ -18,6 +19,9 @@ create table partner_instruments (
   closed_at timestamptz,
   -- Payments that the provider made before this have all been seen.
   seen_until timestamptz,
+  -- Of a pass over more of them than one look reads, newest first: what it will have seen, and how far back it has come.
+  read_from timestamptz,
+  read_before timestamptz,
   look_again_at timestamptz,
   request_id text,
   created_at timestamptz not null,
@@ -29,11 +33,13 @@ create table partner_instruments (
 );
 create index partner_instruments_of_partner on partner_instruments (partner_id, created_at desc, id desc)
   include (status);
-create index partner_instruments_by_reference on partner_instruments (partner_id, external_ref)
+create index partner_instruments_by_reference on partner_instruments (external_ref, partner_id)
   where external_ref is not null;
 create index partner_instruments_to_look_at on partner_instruments (look_again_at) where look_again_at is not null;
 create trigger partner_instruments_status_law before insert or update of status on partner_instruments
   for each row execute function keep_status('status', '>active', 'active>closed');
+create trigger partner_instruments_have_a_provider before insert on partner_instruments
+  for each row execute function set_provider_of_channel();
 create trigger partner_instruments_keep_their_code
   before update of payment_code, provider_payment_method_id on partner_instruments
   for each row when (old.payment_code is not null and (old.payment_code, old.provider_payment_method_id)
@@ -48,6 +54,7 @@ create table partner_payments (
   organization_id uuid references organizations (id),
   external_ref varchar(128),
   channel_id integer not null references payment_channels (id),
+  provider text not null,
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
   amount numeric(20, 4) not null check (amount > 0 and amount = trunc(amount)),
   fee numeric(20, 4) not null check (fee >= 0 and fee < 'Infinity'),
@@ -83,6 +90,8 @@ create table partner_payments (
   check (status <> 'PAID' or cancelled_at is null),
   check (released_at is null or available_at is not null)
 );
+create trigger partner_payments_have_a_provider before insert on partner_payments
+  for each row execute function set_provider_of_channel();
 -- Who is shown a code pays what it was made for.
 create trigger partner_payments_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on partner_payments

@@ -128,7 +128,18 @@ set search_path = pg_catalog, public, pg_temp as $$
       then 'Two people of whom one invited the other do not admit an approver'
     end
 $$;
--- The same for somebody whose step is about to count, whatever its effect waits for: a suspension, another role or other
+-- Why this person may not approve such a proposal, though others may, in words; null if nothing is against it. Nobody makes
+-- the other one of two: whoever proposed it was not brought in by the approver, unless they were admitted since.
+create function why_not_approving(p_kind text, p_user_id uuid, p_proposed_by uuid, p_person_id uuid) returns text
+language sql stable set search_path = pg_catalog, public, pg_temp as $$
+  select case
+    when p_kind = 'admit_approver' then why_not_admitting(p_user_id, p_person_id, p_proposed_by)
+    when exists (select from users u where u.id = p_proposed_by and u.user_type = 'platform' and u.approver_since is null)
+      and brought_by(p_proposed_by, p_person_id)
+      then 'Somebody else has to approve: you invited the one who proposed it'
+    end
+$$;
+-- The same as `is_operator` for somebody whose step is about to count, whatever its effect waits for: a suspension, another role or other
 -- permissions of the role that are under way are waited for, and later ones wait until the caller's transaction ends.
 create function hold_operator(p_user_id uuid, p_permission text) returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -210,7 +221,7 @@ begin
   end if;
   if old.approved_by is null and new.approved_by is not null then
     if not is_operator(new.approved_by, 'approve-decision')
-      or new.kind = 'admit_approver' and why_not_admitting(new.user_id, new.approved_by, new.proposed_by) is not null
+      or why_not_approving(new.kind, new.user_id, new.proposed_by, new.approved_by) is not null
       or new.created_at < clock_timestamp() - decision_lives(new.kind) then
       raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010',
         detail = new.id::text;

@@ -104,8 +104,8 @@ create trigger changed_donations_are_counted after update on donations
   referencing old table as old_donations new table as new_donations
   for each statement execute function count_changed_donations();
 
--- Donors are told of what they gave, once. Many donations are one statement.
-create function tell_of_donations() returns trigger language plpgsql
+-- Donors are told of what they gave, and of the cause that an open donation went to, once. Many donations are one statement.
+create function tell_of_new_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   insert into mails (id, user_id, kind, resource_id)
@@ -116,9 +116,21 @@ begin
   return null;
 end $$;
 create trigger new_donations_are_told after insert on donations
-  referencing new table as new_donations for each statement execute function tell_of_donations();
-create trigger paid_donations_are_told after update on donations
-  referencing new table as new_donations for each statement execute function tell_of_donations();
+  referencing new table as new_donations for each statement execute function tell_of_new_donations();
+create function tell_of_changed_donations() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into mails (id, user_id, kind, resource_id)
+    select uuidv7(), n.user_id, case o.status when 'completed' then 'allocation' else 'donation' end, n.id
+    from old_donations o join new_donations n using (id) join users u on u.id = n.user_id
+    where n.status = 'completed' and (o.status <> 'completed' or o.cause_id is distinct from n.cause_id)
+      and u.email_confirmed_at is not null and u.takes_receipts and u.status = 'active'
+    on conflict do nothing;
+  return null;
+end $$;
+create trigger changed_donations_are_told after update on donations
+  referencing old table as old_donations new table as new_donations
+  for each statement execute function tell_of_changed_donations();
 
 create trigger donations_are_kept before delete on donations for each row execute function refuse_change();
 create trigger donations_stay before truncate on donations for each statement execute function refuse_change();

@@ -1,14 +1,14 @@
--- All processes share one budget of calls to the provider.
+-- All processes share one budget of calls to a provider.
 
--- One row: a bucket of calls that fills with time.
+-- A row for each provider: a bucket of calls that fills with time.
 create table provider_budget (
-  id boolean primary key default true check (id),
+  provider text primary key,
   tokens double precision not null default 0,
   filled_at timestamptz not null default clock_timestamp(),
   -- The provider asked everybody to wait until then.
   paused_until timestamptz
 );
-insert into provider_budget default values;
+insert into provider_budget (provider) values ('xendit');
 
 -- How many calls were made for a partner in about the last minute: each counts for less with every second, so that calls
 -- made evenly add up to those of a minute. (Without a foreign key: it would wait for the partner's lock under that of the
@@ -27,7 +27,7 @@ create table provider_callers (
 -- it gets all that nobody else needs; below that quarter it gives way to nobody. It survives a clock that is set back (a
 -- correction, a failover): what was filled, or is to be waited for, in what is now the future does not hold up every call
 -- until that time has come again.
-create function take_provider_call(p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
+create function take_provider_call(p_provider text, p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
   returns double precision language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   budget provider_budget;
@@ -38,14 +38,18 @@ declare
   recent double precision;
   needed double precision;
 begin
-  select * into strict budget from provider_budget for update;
+  select * into budget from provider_budget b where b.provider = p_provider for update;
+  if not found then
+    insert into provider_budget (provider) values (p_provider) on conflict do nothing;
+    select * into strict budget from provider_budget b where b.provider = p_provider for update;
+  end if;
   instant := clock_timestamp();
   -- Nobody is asked to wait for longer than a minute.
   if budget.paused_until > instant and budget.paused_until <= instant + interval '1 minute' then
     return extract(epoch from budget.paused_until - instant);
   end if;
   if budget.filled_at > instant then
-    update provider_budget set filled_at = instant;
+    update provider_budget set filled_at = instant where provider = p_provider;
     budget.filled_at := instant;
   end if;
   -- Bounded, as a power too small for a number is an error.
@@ -58,7 +62,7 @@ begin
   if available < needed then
     return (needed - available) / per_second;
   end if;
-  update provider_budget set tokens = available - 1, filled_at = instant;
+  update provider_budget set tokens = available - 1, filled_at = instant where provider = p_provider;
   if p_partner is not null then
     insert into provider_callers as c (partner_id, calls, counted_at) values (p_partner, coalesce(recent, 0) + 1, instant)
       on conflict (partner_id) do update set calls = excluded.calls, counted_at = excluded.counted_at;

@@ -25,7 +25,7 @@ create table users (
   locale text not null default 'id' check (locale in ('id', 'en')),
   takes_receipts boolean not null default true,
   takes_reminders boolean not null default true,
-  password_hash text,
+  password_sealed text,
   -- A token carries the generation of its user; what ends them all begins the next. Tokens of other issuers carry none:
   -- they end by the instant of their issue.
   token_generation integer not null default 0,
@@ -37,10 +37,10 @@ create table users (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check ((profile_sealed is null) = (email_digest is null)),
-  check (erased_at is null or status = 'suspended' and num_nonnulls(profile_sealed, password_hash, role_id) = 0),
+  check (erased_at is null or status = 'suspended' and num_nonnulls(profile_sealed, password_sealed, role_id) = 0),
   check (user_type <> 'platform' or organization_id is null),
   check (user_type <> 'organization' or organization_id is not null),
-  check (status <> 'active' or password_hash is not null),
+  check (status <> 'active' or password_sealed is not null),
   check (approver_since is null or user_type = 'platform' and status = 'active'),
   check (first_approval_at is null or approver_since is not null)
 );

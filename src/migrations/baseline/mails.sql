@@ -7,7 +7,8 @@ create table mails (
   user_id uuid not null,
   kind text not null check (kind in ('confirm_address', 'reset_password', 'invitation', 'new_login', 'password_changed',
     'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
-    'contribution', 'withdrawal', 'circle_due', 'circle_overdue', 'circle_default', 'circle_pot')),
+    'allocation', 'contribution', 'withdrawal', 'circle_due', 'circle_overdue', 'circle_default', 'circle_pot',
+    'circle_invitation')),
   -- What it tells of, and for a circle the turn: of that each person is told once.
   resource_id uuid,
   turn_number integer,

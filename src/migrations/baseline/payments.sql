@@ -5,6 +5,8 @@
 
 create table payment_channels (
   id integer primary key,
+  -- Who has it: what is opened through it keeps that name.
+  provider text not null default 'xendit',
   name varchar(100) not null,
   method text not null check (method in ('virtual_account', 'qris', 'ewallet')),
   channel_code text not null,
@@ -25,6 +27,18 @@ create table payment_channels (
   check (maximum_amount >= minimum_amount)
 );
 
+-- What is opened through a channel is its provider's for good.
+create function set_provider_of_channel() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if tg_table_name = 'payment_orders' then
+    new.provider := (select c.provider from payment_channels c where c.id = new.payment_id);
+  else
+    new.provider := (select c.provider from payment_channels c where c.id = new.channel_id);
+  end if;
+  return new;
+end $$;
+
 create table payment_orders (
   id uuid primary key,
   user_id uuid not null references users (id),
@@ -35,6 +49,7 @@ create table payment_orders (
   on_behalf_of uuid,
   target_account_id uuid not null references accounts (id),
   payment_id integer not null references payment_channels (id),
+  provider text not null,
   nominal numeric(20, 4) not null check (nominal > 0 and nominal < 'Infinity'),
   admin_fee numeric(20, 4) not null check (admin_fee >= 0 and admin_fee < 'Infinity'),
   provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),
@@ -71,6 +86,8 @@ create index payment_orders_settling on payment_orders (settling_since)
 -- For the checks, which read what changed since: rows come nearly in the order of time, and end soon.
 create index payment_orders_by_change on payment_orders using brin (updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
+create trigger payment_orders_have_a_provider before insert on payment_orders
+  for each row execute function set_provider_of_channel();
 -- Who is shown a code pays what it was made for.
 create trigger payment_orders_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on payment_orders

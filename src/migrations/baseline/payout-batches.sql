@@ -28,7 +28,7 @@ create table payout_batches (
   check ((look_again_at is null) = (finalized_at is not null))
 );
 create index payout_batches_of_partner on payout_batches (partner_id, created_at desc, id desc) include (status);
-create index payout_batches_by_external_ref on payout_batches (partner_id, external_ref) where external_ref is not null;
+create index payout_batches_by_external_ref on payout_batches (external_ref, partner_id) where external_ref is not null;
 create index payout_batches_to_look_at on payout_batches (look_again_at) where look_again_at is not null;
 create trigger payout_batches_status_law before insert or update of status on payout_batches
   for each row execute function keep_status('status', '>needs_approval', 'needs_approval>processing',

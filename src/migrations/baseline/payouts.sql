@@ -5,6 +5,8 @@
 
 create table payout_banks (
   bank_code text primary key,
+  -- Who sends transfers to it.
+  provider text not null default 'xendit',
   name varchar(100) not null,
   -- Of what reaches the bank: the least that the provider sends to it, and the most that BI-FAST carries.
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
@@ -39,6 +41,7 @@ create table payouts (
   bank_code text references payout_banks (bank_code),
   -- Of a refund that the provider makes to the wallet that paid: the provider's id of the payment request.
   refund_of text,
+  provider text not null,
   texts_sealed text not null,
   -- The batch that it was an item of.
   batch_id uuid,
@@ -62,6 +65,8 @@ create table payouts (
   has_left boolean not null default true,
   -- When two people booked what left although it failed here, or had come back.
   booked_at timestamptz,
+  -- How much that was.
+  booked_amount numeric(20, 4) check (booked_amount > 0 and booked_amount < 'Infinity'),
   look_again_at timestamptz,
   version integer not null default 0,
   request_id text,
@@ -81,6 +86,7 @@ create table payouts (
   check (contradicted_at is null or status <> 'pending'),
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
   check (booked_at is null or status in ('failed', 'reversed')),
+  check ((booked_at is null) = (booked_amount is null)),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
@@ -97,7 +103,18 @@ create index payouts_unknown on payouts (unknown_since) where unknown_since is n
 create index payouts_contradicted on payouts (contradicted_at) where contradicted_at is not null;
 create index payouts_to_look_at on payouts (look_again_at) where look_again_at is not null;
 create index payouts_pending on payouts (created_at) where status = 'pending';
+create index payouts_unheard on payouts (finalized_at) where status = 'failed' and has_left and booked_at is null and explained_word is null;
 create index payouts_failed on payouts (finalized_at) where status = 'failed';
+-- A transfer is for good with the provider of its bank, and a refund with that of the payment.
+create function set_provider_of_payout() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.provider := coalesce((select b.provider from payout_banks b where b.bank_code = new.bank_code),
+    (select p.provider from partner_payments p where p.provider_payment_request_id = new.refund_of limit 1));
+  return new;
+end $$;
+create trigger payouts_have_a_provider before insert on payouts
+  for each row execute function set_provider_of_payout();
 create trigger payouts_status_law before insert or update of status on payouts
   for each row execute function keep_status('status', '>pending', 'pending>succeeded', 'pending>failed',
     'succeeded>reversed');

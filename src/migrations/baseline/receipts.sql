@@ -2,6 +2,7 @@
 
 create table receipts (
   id uuid primary key,
+  provider text not null default 'xendit',
   provider_payment_id text not null unique,
   provider_payment_method_id text not null,
   reference text not null,
@@ -46,15 +47,15 @@ declare
   undone record;
 begin
   perform refuse_old_snapshot();
-  insert into receipts as known (id, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
+  insert into receipts as known (id, provider, provider_payment_id, provider_payment_method_id, reference, amount, state, order_id,
       partner_payment_id)
-    select p_id, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
+    select p_id, o.provider, p_provider_payment_id, p_provider_payment_method_id, o.id::text, o.nominal + o.admin_fee, 'applied', o.id,
       null::uuid
     from (select * from payment_orders where id = p_order_id for no key update) o
     where o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
     -- What is paid again and again is the provider's reference, whichever payment it becomes.
-    select p_id, p_provider_payment_id, p_provider_payment_method_id, coalesce(p.instrument_id, p.id)::text, p.amount,
+    select p_id, p.provider, p_provider_payment_id, p_provider_payment_method_id, coalesce(p.instrument_id, p.id)::text, p.amount,
       'applied', null, p.id
     from (select * from partner_payments where id = p_partner_payment_id for no key update) p
     where p.status in ('PENDING', 'WAITING_PAYMENT')
@@ -76,7 +77,8 @@ end $$;
 
 -- Puts money that nobody takes into suspense with its receipt, in one journal. False when it has a receipt already.
 create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text,
-  p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text)
+  p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text,
+  p_provider text)
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -90,8 +92,8 @@ begin
       where o.id = subject and round(c.provider_fee_fixed + p_amount * c.provider_fee_basis_points / 10000, 4) = p_cost) then
     raise exception 'the provider keeps a part of what it receives, or the price of it' using errcode = 'AM010', detail = p_cost::text;
   end if;
-  insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
-    values (p_id, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)
+  insert into receipts (id, provider, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
+    values (p_id, p_provider, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)
     on conflict do nothing;
   if not found then
     return false;
@@ -161,15 +163,15 @@ create view check_open_pool_matches_donations as
 -- Whose money it is: no open payment's own money is in suspense.
 create view check_receipts_reach_their_owners as
   with named as not materialized (
-    select id as receipt_id, state, amount, received_at, coalesce(order_id, partner_payment_id) as applied_to,
+    select id as receipt_id, provider, state, amount, received_at, coalesce(order_id, partner_payment_id) as applied_to,
       case when reference ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then reference::uuid end as owner
     from receipts)
   select n.receipt_id, n.owner, 'the money of an open payment is in suspense' as problem
   from named n
-  join (select id, nominal + admin_fee as amount from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
+  join (select id, provider, nominal + admin_fee as amount from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    select id, amount from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')) o
-    on o.id = n.owner and o.amount = n.amount
+    select id, provider, amount from partner_payments where status in ('PENDING', 'WAITING_PAYMENT')) o
+    on o.id = n.owner and o.provider = n.provider and o.amount = n.amount
   where n.state = 'suspended'
   union all
   select receipt_id, owner, 'money is applied to another than its reference names'

@@ -3,6 +3,7 @@
 
 create table reconciliations (
   id uuid primary key,
+  provider text not null default 'xendit',
   day date not null,
   resource_type text not null check (resource_type in ('payout', 'payment')),
   -- The provider's id of the money, or our own where the provider knows none.
@@ -40,7 +41,7 @@ create trigger reconciliations_state_law before insert or update of state on rec
 
 -- Writes down a difference of a day, once, with its event if it is new, has changed or is back: then it is open again. A
 -- transfer beyond those that we know is told as HIGH. What two people have booked is none any more.
-create function keep_difference(p_id uuid, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
+create function keep_difference(p_id uuid, p_provider text, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
   p_ours jsonb, p_theirs jsonb, p_is_further boolean) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -55,8 +56,8 @@ begin
   if found then
     return;
   end if;
-  insert into reconciliations as r (id, day, resource_type, subject, resource_id, reference, ours, theirs, is_further)
-    values (p_id, p_day, p_type, p_subject, p_resource_id, p_reference, p_ours, p_theirs, p_is_further)
+  insert into reconciliations as r (id, provider, day, resource_type, subject, resource_id, reference, ours, theirs, is_further)
+    values (p_id, p_provider, p_day, p_type, p_subject, p_resource_id, p_reference, p_ours, p_theirs, p_is_further)
     on conflict (day, resource_type, subject) do update
       set resource_id = excluded.resource_id, ours = excluded.ours, theirs = excluded.theirs,
         is_further = excluded.is_further, state = 'open', updated_at = now(), met_at = now()
@@ -69,7 +70,8 @@ begin
 end $$;
 
 create table reconciled_days (
-  day date primary key,
+  provider text not null default 'xendit',
+  day date not null,
   state text not null default 'pending' check (state in ('pending', 'running', 'done')),
   phase text not null default 'records' check (phase in ('records', 'transfers', 'payments')),
   -- Where the phase goes on: the provider's id of the last entry, or the last of our own rows.
@@ -84,6 +86,7 @@ create table reconciled_days (
   beat_at timestamptz,
   started_at timestamptz,
   finished_at timestamptz,
+  primary key (day, provider),
   check ((state = 'done') <= (finished_at is not null))
 );
 create trigger reconciled_days_state_law before insert or update of state on reconciled_days
@@ -94,10 +97,12 @@ create trigger reconciled_days_phase_law before insert or update of phase on rec
     'transfers>payments', 'transfers>records', 'payments>records');
 -- What the provider listed of a day, while that day is compared: transfers by reference, payments by the provider's id.
 create table reconciled_records (
-  day date not null references reconciled_days (day) on delete cascade,
+  provider text not null,
+  day date not null,
   kind text not null check (kind in ('transfer', 'payment')),
   key text not null,
-  primary key (day, kind, key)
+  primary key (day, provider, kind, key),
+  foreign key (day, provider) references reconciled_days (day, provider) on delete cascade
 );
 
 -- Both balances as they were last measured on a day: what is judged some minutes later.

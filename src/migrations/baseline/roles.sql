@@ -21,10 +21,10 @@ grant select on all tables in schema public to amanah_app;
 
 -- Written down and never changed or taken away by the application.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
-  recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
+  saving_circle_invitations, recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
   callback_keys, webhook_version_keys, withdrawals, payment_refunds
   to amanah_app;
-grant insert (id, name, kind, user_id, organization_id, owner_id) on accounts to amanah_app;
+grant insert (id, name, kind, user_id, organization_id, owner_id), update (name) on accounts to amanah_app;
 
 -- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
 -- forget_rows.)
@@ -38,7 +38,7 @@ grant delete on addresses, bank_account_checks, cause_managers, document_uploads
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
 grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at,
-  locale, takes_receipts, takes_reminders, password_hash, token_generation, tokens_ended_at,
+  locale, takes_receipts, takes_reminders, password_sealed, token_generation, tokens_ended_at,
   erased_at, approver_since, first_approval_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
 grant insert, update (lifted_by, lifted_at) on legal_holds to amanah_app;
@@ -101,7 +101,7 @@ grant insert, update (status, provider_payment_request_id, provider_payment_meth
   customer_sealed, metadata_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
 grant insert, update (status, texts_sealed, provider_payment_method_id, payment_code, failure_code, asked_at, closing_at, closed_at,
-  seen_until, look_again_at, updated_at) on partner_instruments to amanah_app;
+  seen_until, read_from, read_before, look_again_at, updated_at) on partner_instruments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
@@ -115,7 +115,7 @@ grant insert, update (status, attempts, body_sealed, last_status, last_error, ne
 
 -- The provider, and what waits.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
-grant update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
+grant insert, update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
 grant update (enabled, reason, changed_by, changed_at) on payout_switch to amanah_app;
 grant insert, update (calls, counted_at) on provider_callers to amanah_app;
 grant insert, update (looks, look_again_at) on sweep_looks to amanah_app;
@@ -137,7 +137,7 @@ grant execute on function
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
   take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator, brought_by, why_not_admitting,
-  make_coming_month, tell
+  why_not_approving,  make_coming_month, tell
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,

@@ -17,13 +17,16 @@ create unique index booked_transfers_spent on booked_transfers (payout_id) where
 create index booked_transfers_of_payout on booked_transfers (payout_id) where decision_id is not null and payout_id is not null;
 create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
 
--- A payout that has succeeded has its transfer in the books; a transfer that people booked is taken back first
--- (unbook_transfer). And a transfer that is a payout's own is no longer one that nobody knows, or a second one.
+-- A transfer that is a payout's own is no longer one that nobody knows, or a second one: what people booked of it so is
+-- taken back. A payout that has succeeded has its transfer in the books.
 create function book_own_transfer() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   spent constant text := case new.status when 'succeeded' then new.provider_transfer_id end;
 begin
+  if new.provider_transfer_id is distinct from old.provider_transfer_id then
+    perform unbook_transfer(uuidv7(), new.provider_transfer_id, false);
+  end if;
   delete from booked_transfers b
     where b.payout_id = new.id and b.decision_id is null and b.provider_id is distinct from spent;
   if spent is not null and not exists (select from booked_transfers b
@@ -77,15 +80,17 @@ begin
   decided := approved_decision(p_decision_id, 'book_transfer');
   if decided.payout_id is not null then
     select * into subject from payouts p where p.id = decided.payout_id for update;
-    if subject.status not in ('failed', 'reversed') or subject.last_word is distinct from 'succeeded' then
+    if subject.status not in ('failed', 'reversed') or coalesce(subject.last_word, '') not in ('succeeded', 'another amount') then
       return false;
     end if;
     transfer := subject.provider_transfer_id;
-    gone := subject.net_amount;
+    -- Of another amount than was asked for, what the two were told; more than that is not its owner's.
+    gone := case subject.last_word when 'succeeded' then subject.net_amount
+      else (decided.evidence #>> '{provider,amount}')::numeric end;
     -- What was taken for one that has succeeded was posted then.
     taken := case subject.status when 'failed' then subject.provider_fee else 0 end;
     perform from account_balances b where b.account_id = subject.source_account_id and b.shard = 0 for update;
-    select least(gone, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
+    select least(gone, subject.net_amount, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
       into from_source from charitable_causes c where c.account_id = subject.source_account_id;
   else
     -- Whatever is heard of it meanwhile waits, and sees that it is booked.
@@ -95,9 +100,6 @@ begin
       return false;
     end if;
     select t.* into beyond from transfers_beyond_ours(decided.provider_reference) t order by t.day desc limit 1;
-    if beyond.theirs ->> 'status' is distinct from 'succeeded' then
-      return false;
-    end if;
     transfer := beyond.subject;
     gone := (beyond.theirs ->> 'amount')::numeric;
     select p.id, p.provider_fee into subject.id, taken from payouts p where p.id = beyond.resource_id;
@@ -112,7 +114,7 @@ begin
       || case when gone > from_source then array[from_source - gone] else '{}' end) then
     return false;
   end if;
-  update payouts p set booked_at = clock_timestamp(), contradicted_at = null, explained_word = p.last_word
+  update payouts p set booked_at = clock_timestamp(), booked_amount = gone, contradicted_at = null, explained_word = p.last_word
     where p.id = decided.payout_id;
   update reconciliations r set state = 'resolved', updated_at = now()
     where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
@@ -157,8 +159,8 @@ begin
     accounts, amounts) then
     raise exception 'a booking is taken back once' using errcode = 'AM003', detail = p_provider_id;
   end if;
-  update payouts p set booked_at = null where p.id = booked.payout_id and p.booked_at is not null
-    and p.provider_transfer_id = p_provider_id;
+  update payouts p set booked_at = null, booked_amount = null, explained_word = null where p.id = booked.payout_id
+    and exists (select from decisions d where d.id = booked.decision_id and d.payout_id = p.id);
   insert into events (event, impact, resource_type, resource_id, data)
     values ('TRANSFER_UNBOOKED', 'HIGH', 'journal', p_journal_id::text, jsonb_build_object('provider_id', p_provider_id,
       'payout_id', booked.payout_id, 'decision_id', booked.decision_id, 'booked_journal_id', booked.journal_id));

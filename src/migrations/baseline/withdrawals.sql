@@ -98,7 +98,7 @@ create trigger cause_remainders_are_final before update or delete on cause_remai
 -- back; and what was paid out in their place.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select coalesce((select sum(case when p.has_left then p.net_amount else 0 end + case p.status when 'failed' then 0 else p.fee end)
+  select coalesce((select sum(case when p.has_left then least(p.net_amount, p.booked_amount) else 0 end + case p.status when 'failed' then 0 else p.fee end)
       from withdrawals w join payouts p on p.id = w.id where w.cause_id = p_cause_id), 0)
     + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;

@@ -1,13 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Migration } from '@mikro-orm/migrations';
 import type { NamedMigration } from '../../platform/database/database.ts';
-import { K0001Keys } from './k0001-keys.ts';
-import { K0002OrderKeys } from './k0002-order-keys.ts';
-import { K0003AgreedKeys } from './k0003-agreed-keys.ts';
-import { K0004DestroyedKeys } from './k0004-destroyed-keys.ts';
 
-/** Every migration of the database of the keys in order, by name: never edited after landing. */
-export const keysMigrations: NamedMigration[] = [
-  { name: 'k0001-keys', class: K0001Keys },
-  { name: 'k0002-order-keys', class: K0002OrderKeys },
-  { name: 'k0003-agreed-keys', class: K0003AgreedKeys },
-  { name: 'k0004-destroyed-keys', class: K0004DestroyedKeys },
-];
+/** The database of the keys, from nothing. */
+class K0001Keys extends Migration {
+  override up(): void {
+    this.addSql(readFileSync(join(import.meta.dirname, 'keys.sql'), 'utf8'));
+  }
+}
+
+/** Every migration of the database of the keys in order, by name: from the first release on, never edited after landing. */
+export const keysMigrations: NamedMigration[] = [{ name: 'k0001-keys', class: K0001Keys }];

@@ -2,7 +2,12 @@
 -- last backup of this one has gone. The keys here are sealed themselves, under DATA_ENCRYPTION_KEYS.
 
 revoke all on schema public from public;
-grant usage on schema public to amanah_app;
+grant usage on schema public to amanah_keys;
+
+-- A key that was destroyed goes from the file of its table, too. Its old row is dead at once, and autovacuum, which looks
+-- once a minute, begins with the first such row. What it frees is only overwritten when something is written there: so
+-- the new row is as long as the old one (`overwritten`) and, as pages keep room for it, lies on the same page, where it
+-- takes its place.
 
 -- A key for each person. One that was destroyed leaves its row, so that none is ever made again under its id.
 create table personal_keys (
@@ -13,8 +18,9 @@ create table personal_keys (
   is_settled boolean not null default false,
   look_after timestamptz not null default clock_timestamp() + interval '1 day',
   erased_at timestamptz,
+  overwritten text,
   check ((key_sealed is null) = (erased_at is not null))
-);
+) with (fillfactor = 70, autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
 create index personal_keys_erased on personal_keys (id) where erased_at is not null;
 create index personal_keys_unsettled on personal_keys (look_after) where not is_settled;
 
@@ -42,9 +48,47 @@ end $$;
 create trigger personal_keys_are_kept before update or delete on personal_keys
   for each row execute function keep_personal_key();
 
+-- A key for each payment, payout and refund of a partner that names a customer or a beneficiary. One that was destroyed
+-- leaves its row, so that none is ever made again under its id.
+create table order_keys (
+  id uuid primary key,
+  key_sealed text,
+  -- From when the time counts for which it is kept: since it was made, or later where the order was not over by then.
+  kept_since timestamptz not null default clock_timestamp(),
+  erased_at timestamptz,
+  overwritten text,
+  check ((key_sealed is null) = (erased_at is not null))
+) with (fillfactor = 70, autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
+create index order_keys_by_age on order_keys (kept_since) where erased_at is null;
+
+create function keep_order_key() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if tg_op = 'DELETE' or old.erased_at is not null or new.id <> old.id then
+    raise exception 'a key is sealed anew or destroyed, once' using errcode = 'AM003', detail = old.id::text;
+  end if;
+  return new;
+end $$;
+create trigger order_keys_are_kept before update or delete on order_keys
+  for each row execute function keep_order_key();
+
+-- Whether this database has the keys that were agreed on, by how their look-up key is stored; raises where it has not. A
+-- part of each statement on keys, as a connection made anew may lead elsewhere. Stable, so that as a condition of its own it
+-- is judged once and first, whatever rows there are.
+create function are_agreed_keys(p_look_up_key_sealed text) returns boolean language plpgsql stable
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (select from look_up_keys where id = 'email' and key_sealed = p_look_up_key_sealed) then
+    raise exception 'other keys than those agreed on' using errcode = 'AM011';
+  end if;
+  return true;
+end $$;
+
 revoke execute on all functions in schema public from public;
 -- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
 alter default privileges revoke execute on functions from public;
-grant select, insert, delete on personal_keys to amanah_app;
-grant update (key_sealed, is_settled, look_after, erased_at) on personal_keys to amanah_app;
-grant select, insert, update (key_sealed) on look_up_keys to amanah_app;
+grant select, insert, delete on personal_keys to amanah_keys;
+grant update (key_sealed, is_settled, look_after, erased_at, overwritten) on personal_keys to amanah_keys;
+grant select, insert, update (key_sealed) on look_up_keys to amanah_keys;
+grant select, insert, update (key_sealed, kept_since, erased_at, overwritten) on order_keys to amanah_keys;
+grant execute on function are_agreed_keys to amanah_keys;

@@ -25,13 +25,14 @@ const routes = createRouteGroup<Ports>({
 });
 
 routes.post(
-  '/xendit',
+  '/:provider',
   {
     summary: 'Receive a callback from the provider',
     description:
       'With the right token every body is stored first (once for its `webhook-id` and its bytes), answered 200 as soon ' +
       'as it is stored, then delivered. What cannot be read is kept for operators and delivered to nobody.',
     access: open('the header x-callback-token'),
+    params: z.object({ provider: z.string().meta({ description: 'The name of the provider: `xendit`.' }) }),
     upload: {
       contentType: 'application/json',
       schema: z.unknown().meta({ description: 'An event of the provider: `event`, and `data` with its ids.' }),
@@ -40,15 +41,17 @@ routes.post(
     answers: { 200: z.object({ message: z.string() }) },
     refusals: [401],
   },
-  async ({ em, deps, ctx }) => {
-    const { gateway, sealer, log } = deps;
+  async ({ em, deps, ctx, params: { provider } }) => {
+    const { gateways, sealer, log } = deps;
     const token = ctx.get('x-callback-token');
-    if (!gateway.isCallbackToken(token === '' ? undefined : token)) {
+    const gateway = gateways.names.includes(provider) ? gateways.of(provider) : null;
+    if (!gateway?.isCallbackToken(token === '' ? undefined : token)) {
       refuse('UNAUTHENTICATED', 'wrong or missing', { field: 'x-callback-token' });
     }
     const body = await readCallbackBody(ctx.req);
     const reading = body.isWhole ? gateway.readCallback(body.bytes) : { hint: null, unread: 'the body is too large' };
-    const stored = await storeCallback(em, sealer, { webhookId: ctx.get('webhook-id') || undefined, body, reading });
+    const webhookId = ctx.get('webhook-id') || undefined;
+    const stored = await storeCallback(em, sealer, { provider, webhookId, body, reading });
     if (stored === null) return { message: 'Callback stored' };
     const { id, hasOtherBody } = stored;
     if (hasOtherBody) log.warn({ callback: id }, 'an earlier callback with the same id had another body');

@@ -4,18 +4,18 @@ import { noteUnknownTransfer } from '../../money-out/payouts/beyond-ours.ts';
 import { CallbackRow } from '../../platform/callbacks/callback.entity.ts';
 import { bodyKept } from '../../platform/callbacks/forget-bodies.ts';
 import { withTime } from '../../platform/database/database-time-outs.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
-import type { CallbackWorkflows } from './callback-workflows.ts';
-import { findOwner } from './reference-owners.ts';
+import type { CallbackWorkflows, FindOwner } from './callback-workflows.ts';
 
 /** What delivering a callback needs. */
 export interface CallbackPorts {
   workflows: CallbackWorkflows;
-  gateway: Gateway;
+  gateways: Gateways;
+  findOwner: FindOwner;
 }
 
 /** Younger callbacks are still being delivered by the request that stored them. */
@@ -50,20 +50,26 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
  * payment method opens a case that asks the provider whose it is: a callback's reference, amount and status are not
  * trusted.
  */
-async function route(em: EntityManager, { workflows, gateway }: CallbackPorts, callback: CallbackRow): Promise<void> {
-  const { reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
+async function route(
+  em: EntityManager,
+  { workflows, gateways, findOwner }: CallbackPorts,
+  callback: CallbackRow,
+): Promise<void> {
+  const { provider, reference, provider_payment_id: paymentId, provider_payment_method_id: methodId } = callback;
   if (!reference) return;
-  const owner = await findOwner(em, reference);
+  const owner = await findOwner(em, { provider, reference });
   if (owner?.isOpen) await owner.hint(workflows);
   if (callback.kind === 'transfer' && owner === null) {
-    await noteUnknownTransfer(em, gateway, { reference, refundOf: callback.provider_payment_request_id ?? null });
+    const refundOf = callback.provider_payment_request_id ?? null;
+    await noteUnknownTransfer(em, gateways, { provider, reference, refundOf });
   }
   if (callback.kind !== 'payment') return;
   // Without the provider's ids there is nothing to look up: wake a final owner too, whose run looks for all payments.
   if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
   const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
   if (isMine || (await hasReceipt(em, paymentId))) return;
-  await workflows.openUnmatchedReceipt(strayOf({ providerPaymentId: paymentId, providerPaymentMethodId: methodId }));
+  const stray = { providerPaymentId: paymentId, providerPaymentMethodId: methodId };
+  await workflows.openUnmatchedReceipt(strayOf(provider, stray));
 }
 
 /**

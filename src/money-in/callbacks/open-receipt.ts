@@ -3,12 +3,11 @@ import type { DeliveryWorkflows } from '../../partners/webhooks/webhook-delivery
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway, ProviderPayment } from '../../platform/gateway/gateway.ts';
+import type { Gateways, ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { newId, receiptIdFor } from '../../shared/ids.ts';
 import { compareMoney, wholeRupiah } from '../../shared/money.ts';
-import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import { type Collection, findOwner } from '../callbacks/reference-owners.ts';
+import type { CallbackWorkflows, Collection, FindOwner } from '../callbacks/callback-workflows.ts';
 import { PartnerPayment } from '../collections/partner-payment.entity.ts';
 import { tellUnmatched } from '../collections/tell-payment.ts';
 import type { ReceiptOpening, StrayPayment } from '../payments/payment-contract.ts';
@@ -18,7 +17,8 @@ import { Receipt } from '../payments/receipt.entity.ts';
 import type { ReceiptReason } from '../payments/receipt.ts';
 
 interface ReceiptPorts {
-  gateway: Gateway;
+  gateways: Gateways;
+  findOwner: FindOwner;
   sealer: Sealer;
   workflows: CallbackWorkflows & Pick<DeliveryWorkflows, 'hastenWebhookDeliveries'>;
 }
@@ -31,15 +31,16 @@ interface ReceiptPorts {
  */
 export async function openReceipt(
   em: EntityManager,
-  { gateway, sealer, workflows }: ReceiptPorts,
+  { gateways, findOwner, sealer, workflows }: ReceiptPorts,
   { stray, signal }: { stray: StrayPayment; signal: AbortSignal },
 ): Promise<ReceiptOpening> {
   const known = await em.findOne(Receipt, { provider_payment_id: stray.providerPaymentId });
   if (known !== null) return tell(known);
-  const payment = await gateway.findPayment(stray.providerPaymentMethodId, stray.providerPaymentId, { signal });
+  const { provider, providerPaymentMethodId, providerPaymentId } = stray;
+  const payment = await gateways.of(provider).findPayment(providerPaymentMethodId, providerPaymentId, { signal });
   if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
-  const owner = await findOwner(em, payment.reference);
+  const owner = await findOwner(em, { provider, reference: payment.reference });
   // A final row stays final and an amount does not change, so this still holds when the receipt is posted.
   const reason = await reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {
@@ -54,7 +55,7 @@ export async function openReceipt(
     const collected = owner === null ? null : await findPaymentToTell(tx, owner.id);
     const cost = await costOfPayment(tx, payment);
     const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
-      'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?) as suspended',
+      'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?, ?) as suspended',
       [
         journalId,
         receiptIdFor(payment.providerPaymentId),
@@ -64,6 +65,7 @@ export async function openReceipt(
         payment.amount,
         cost,
         reason,
+        provider,
       ],
     );
     const receipt = must(
@@ -100,11 +102,17 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
 }
 
 /** Why this money cannot be applied to what it came for; null when it can. */
-async function reasonFor(collection: Collection | null, { amount }: ProviderPayment): Promise<ReceiptReason | null> {
+async function reasonFor(
+  collection: Collection | null,
+  { amount, providerPaymentMethodId }: ProviderPayment,
+): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
+  const { takes, providerPaymentMethodId: known } = collection;
+  // An instrument is looked at by its own method alone.
+  if (takes && known !== null && known !== providerPaymentMethodId) return 'unknown';
   if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
   if (!isFinalOrder(collection.status)) {
-    return collection.takes === undefined || (await collection.takes(amount)) ? null : 'wrong_amount';
+    return takes === undefined || (await takes(amount)) ? null : 'wrong_amount';
   }
   return collection.status === 'PAID' ? 'double' : 'late';
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { confirmInstrument } from '../payments/confirm-payment.ts';
 import { expireAtProvider } from '../payments/obtain-instrument.ts';
 import type { Confirmation } from '../payments/payment-contract.ts';
@@ -16,20 +16,18 @@ interface Question {
 /** Asks the provider about a partner's payment, as `confirmInstrument`. Throws ProviderUnknown. */
 export async function confirmPartnerPayment(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { paymentId, signal, briefly }: Question,
 ): Promise<Confirmation> {
-  const asked = await em.findOne(
-    PartnerPayment,
-    { id: paymentId },
-    { fields: ['partner_id'], disableIdentityMap: true },
-  );
-  return confirmInstrument(em, gateway, {
+  const asked = { fields: ['provider', 'partner_id'], disableIdentityMap: true } as const;
+  const { provider, partner_id: partnerId } = await em.findOneOrFail(PartnerPayment, { id: paymentId }, asked);
+  return confirmInstrument(em, gateways, {
     table: 'partner_payments',
+    provider,
     reference: paymentId,
     signal,
     briefly,
-    partnerId: asked?.partner_id ?? null,
+    partnerId,
     expect: async () => {
       const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
       const { amount: total, status, provider_payment_request_id: requestId } = payment;
@@ -41,9 +39,9 @@ export async function confirmPartnerPayment(
 /** Expires the payment's instrument, as `expireAtProvider` does, so that the provider's next answer is final. */
 export async function expirePartnerInstrument(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { paymentId, signal }: Question,
 ): Promise<void> {
   const payment = await em.findOneOrFail(PartnerPayment, { id: paymentId });
-  await expireAtProvider(em, gateway, { row: payment, signal, partnerId: payment.partner_id });
+  await expireAtProvider(em, gateways, { row: payment, signal, partnerId: payment.partner_id });
 }

@@ -1,5 +1,4 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
-import { readRefunded, refundedOf } from '../../money-out/refunds/read-refundable.ts';
 import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { columnsOf, executePrepared } from '../../platform/database/prepared-statements.ts';
@@ -7,6 +6,7 @@ import { readFresh } from '../../platform/database/replica.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
@@ -118,3 +118,19 @@ const referredAs = (reference: string, partnerId: string | undefined): FilterQue
   { external_ref: reference },
   ...(isUuid(reference) ? [{ id: reference, ...(partnerId && { external_ref: null }) }] : []),
 ];
+
+/** SQL: what of a payment is given back, or on its way back, at most all of it; `payment` is its table's alias. */
+export const refundedOf = (payment: string): string =>
+  `least(refunded_of_payment(${payment}.id), ${payment}.amount)::text`;
+
+/** What of each of these payments is given back, or on its way back, at most all of it; IDR, scale 4. */
+export async function readRefunded(
+  em: EntityManager,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, Money>> {
+  const rows = await em.execute<{ id: string; refunded: Money }[]>(
+    `select p.id, ${refundedOf('p')} as refunded from partner_payments p where p.id = any (?::uuid[])`,
+    [textArray(paymentIds)],
+  );
+  return new Map(rows.map(({ id, refunded }) => [id, refunded]));
+}

@@ -11,6 +11,8 @@ const PartnerPaymentSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     external_ref: p.string().length(128).nullable(),
     channel_id: p.integer(),
+    /** Its channel's when it was opened; the database sets it. */
+    provider: p.text().defaultRaw('null'),
     fee_mode: p.text().$type<FeeMode>(),
     /** The gross: what the customer pays; whole rupiah. */
     amount: p.decimal().precision(20).scale(4),

@@ -1,6 +1,6 @@
 import type { FeeMode } from '../../partners/partner.ts';
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 import type { OpenedOrder } from '../payments/payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 

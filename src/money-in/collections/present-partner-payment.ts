@@ -128,6 +128,7 @@ export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWith
   const { payment } = shown;
   return {
     ...(await presentPartnerPayment(sealer, shown)),
+    kind: 'partner_payment' as const,
     channel: shown.channel.channel_code,
     partner_id: payment.partner_id,
     organization_id: payment.organization_id ?? null,
@@ -138,6 +139,7 @@ export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWith
 
 export const OperatorsPaymentShape = PartnerPaymentShape.omit({ status_url: true })
   .extend({
+    kind: z.literal('partner_payment').meta({ description: 'What the filter `kind` takes; there is one.' }),
     partner_id: uuid(),
     organization_id: uuid().nullable().meta({ description: "Of a partner's customer that it collected for." }),
     provider_payment_request_id: z.string().nullable().meta({ description: "The provider's id of the instrument." }),

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { columnsOf, executePrepared } from '../../platform/database/prepared-statements.ts';
 import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import {
   type Attempt,
@@ -25,7 +25,7 @@ import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from '.
  */
 export async function requestPartnerInstrument(
   em: EntityManager,
-  { gateway, sealer, publicUrl }: { gateway: Gateway; sealer: Sealer; publicUrl: string },
+  { gateways, sealer, publicUrl }: { gateways: Gateways; sealer: Sealer; publicUrl: string },
   { paymentId, signal }: { paymentId: string; signal: AbortSignal },
 ): Promise<PartnerPaymentStep> {
   const asking = await beginAsking(em, paymentId);
@@ -44,12 +44,13 @@ export async function requestPartnerInstrument(
     channelCode: channel.channel_code,
     amount: payment.amount,
     expiresAt: payment.expires_at,
+    ...(payment.external_ref && { description: payment.external_ref }),
     customer,
     returnUrl: returnUrl ?? returnUrlOf(publicUrl, payment.id),
   };
   const after = 'request-partner-instrument.after';
   const search = { table, attempt, request, signal, after, partnerId: payment.partner_id } as const;
-  const answer = await obtainInstrument(em, gateway, search);
+  const answer = await obtainInstrument(em, gateways.of(payment.provider), search);
   if (answer.outcome === 'refused') {
     const end = { paymentId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
     const close = () => closePartnerPayment(em, sealer, end);

@@ -32,10 +32,12 @@ export async function settlePartnerPayment(
 ): Promise<PartnerPaymentStep> {
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
   let hasCase = false;
+  let provider = '';
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
     const payment = await lockPayment(tx, paymentId);
     if (received === null) return standingOf(tx, payment);
     const { id: reference, amount } = payment;
+    provider = payment.provider;
     const isKnown = await hasReceipt(tx, received.providerPaymentId, { reference, amount });
     const isFinal = isFinalPayment(payment.status);
     hasCase = isFinal && !isKnown;
@@ -45,7 +47,7 @@ export async function settlePartnerPayment(
     return settled.step;
   });
   await failpoint('settle-partner-payment.after');
-  if (received !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(received));
+  if (received !== null && hasCase) await workflows.openUnmatchedReceipt(strayOf(provider, received));
   return step;
 }
 

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readRefunded } from '../../money-out/refunds/read-refundable.ts';
 import type { WebhookEvent } from '../../partners/partner.ts';
 import { recordWebhook } from '../../partners/webhooks/record-webhook.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
@@ -7,6 +6,7 @@ import { must } from '../../shared/assert.ts';
 import type { Money } from '../../shared/money.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import type { ReceiptReason } from '../payments/receipt.ts';
+import { readRefunded } from './find-partner-payments.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { presentPartnerPayment } from './present-partner-payment.ts';
 

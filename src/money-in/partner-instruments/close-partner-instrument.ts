@@ -23,7 +23,7 @@ export async function closePartnerInstrument(
   if (found.instrument.status === 'closed') return found;
   await em.transactional(async (tx) => {
     const asked = await tx.execute<unknown[]>(
-      `update partner_instruments set closing_at = now(), look_again_at = now() + interval '1 minute', updated_at = now()
+      `update partner_instruments set closing_at = now(), read_from = null, read_before = null, look_again_at = now() + interval '1 minute', updated_at = now()
        where id = ? and status = 'active' and closing_at is null returning 1`,
       [instrumentId],
     );

@@ -4,7 +4,13 @@ import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { type Gateway, type ProviderPayment, ProviderUnknown } from '../../platform/gateway/gateway.ts';
+import {
+  type Gateway,
+  type Gateways,
+  type PaymentsRead,
+  type ProviderPayment,
+  ProviderUnknown,
+} from '../../platform/gateway/gateway.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { instrumentPaymentIdFor } from '../../shared/ids.ts';
@@ -23,12 +29,12 @@ import { priceReceived } from './price-received.ts';
 /** So many payments become ours in one look. */
 const mostAtOnce = 50;
 /** The provider's list may lag behind by less than this: from so long before the last look on it is read again. */
-const readAgainMs = 24 * 3_600_000;
+const readAgainMs = 3_600_000;
 /** A workflow so late with its next look has lost its instrument. */
 const overdueMs = 5 * 3_600_000;
 
 interface Looking {
-  gateway: Gateway;
+  gateways: Gateways;
   sealer: Sealer;
 }
 
@@ -40,25 +46,28 @@ interface Looking {
  */
 export async function collectInstrumentPayments(
   em: EntityManager,
-  { gateway, sealer }: Looking,
+  { gateways, sealer }: Looking,
   { instrumentId, signal }: { instrumentId: string; signal: AbortSignal },
 ): Promise<InstrumentLook> {
   const instrument = await em.findOne(PartnerInstrument, { id: instrumentId });
   if (instrument === null) refuse('NOT_FOUND', `no instrument ${instrumentId}`);
   const options = { signal, partnerId: instrument.partner_id };
+  const gateway = gateways.of(instrument.provider);
   const methodId = await findMethod(em, gateway, instrument, options);
   const isClosing = instrument.status === 'active' && Boolean(instrument.closing_at);
   if (methodId !== null && isClosing) await gateway.expireInstrument(methodId, options);
   const askedAt = await readDatabaseClock(em);
   const since = instrument.seen_until ? new Date(instrument.seen_until.getTime() - readAgainMs) : undefined;
-  const listed = methodId === null ? [] : await gateway.listPaymentsUnder(methodId, { ...options, since });
-  const fresh = await withoutReceipt(em, instrumentId, listed);
+  const before = instrument.read_before ?? undefined;
+  const { payments, rest } =
+    methodId === null ? nothingPaid : await gateway.listPaymentsUnder(methodId, { ...options, since, before });
+  const fresh = await withoutReceipt(em, instrumentId, payments);
   const look: InstrumentLook = {
     status: instrument.status,
     deliveryIds: [],
     strays: [],
     waiting: [],
-    hasMore: fresh.length > mostAtOnce,
+    hasMore: fresh.length > mostAtOnce || rest !== null,
     callbacksCome: await doCallbacksCome(em),
   };
   for (const payment of fresh.slice(0, mostAtOnce)) {
@@ -70,12 +79,27 @@ export async function collectInstrumentPayments(
       if (taken.isWaiting) look.waiting.push(taken.paymentId);
     }
   }
-  const hasPending = listed.some(({ status }) => status === 'pending');
-  const seenUntil = look.hasMore || hasPending ? null : askedAt;
+  const seen: Seen = {
+    from: payments.some(({ status }) => status === 'pending')
+      ? (instrument.seen_until ?? new Date(readAgainMs))
+      : askedAt,
+    // What is left of these is listed again.
+    until: fresh.length > mostAtOnce ? undefined : rest,
+  };
   look.status = await em
     .fork()
-    .transactional((tx) => finishLook(tx, { instrumentId, closes: isClosing && !look.hasMore, seenUntil }));
+    .transactional((tx) => finishLook(tx, { instrumentId, isClosing, hasMore: look.hasMore, seen }));
   return look;
+}
+
+const nothingPaid: PaymentsRead = { payments: [], rest: null };
+
+/** What a look has seen: of a pass over more payments than one look reads, those back to an instant. */
+interface Seen {
+  /** Everything that was made before this is seen once the pass is through. */
+  from: Date;
+  /** How far back the pass has come; null: it is through; undefined: no further than before. */
+  until: Date | null | undefined;
 }
 
 /** The provider's id of what customers pay to; null where the provider has made nothing. */
@@ -130,7 +154,8 @@ async function take(
   }
   const priced = await priceReceived(tx, { partnerId, channelId, gross });
   const fits = payment.reference === id && (!fixed || compareMoney(fixed, gross) === 0);
-  if (instrument.status !== 'active' || !fits || 'complaint' in priced) return { stray: strayOf(payment) };
+  if (instrument.status !== 'active' || !fits || 'complaint' in priced)
+    return { stray: strayOf(instrument.provider, payment) };
   const now = await readDatabaseClock(tx);
   const made = tx.create(PartnerPayment, {
     id: paymentId,
@@ -167,16 +192,26 @@ async function take(
 const lockInstrument = (tx: EntityManager, id: string): Promise<PartnerInstrument> =>
   tx.findOneOrFail(PartnerInstrument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
-/** Writes down up to when everything was seen, and closes the instrument when it is to be closed. */
+/** Writes down what was seen, and closes the instrument when it is to be closed. */
 async function finishLook(
   tx: EntityManager,
-  { instrumentId, closes, seenUntil }: { instrumentId: string; closes: boolean; seenUntil: Date | null },
+  look: { instrumentId: string; isClosing: boolean; hasMore: boolean; seen: Seen },
 ): Promise<InstrumentLook['status']> {
+  const { instrumentId, isClosing, hasMore, seen } = look;
+  const { from, until } = seen;
   const instrument = await lockInstrument(tx, instrumentId);
+  // What is to be closed is read anew, from when the provider takes no more for it.
+  if (instrument.closing_at && instrument.status === 'active' && !isClosing) return instrument.status;
   const now = await readDatabaseClock(tx);
-  if (seenUntil !== null) instrument.seen_until = seenUntil;
+  const { read_from: began } = instrument;
+  instrument.read_from = began && began < from ? began : from;
+  if (until !== undefined) instrument.read_before = until;
+  if (until === null) {
+    instrument.seen_until = instrument.read_from;
+    instrument.read_from = null;
+  }
   if (instrument.status === 'active') instrument.look_again_at = new Date(now.getTime() + overdueMs);
-  if (closes && instrument.status === 'active') {
+  if (isClosing && !hasMore && instrument.status === 'active') {
     instrument.status = 'closed';
     instrument.closed_at = instrument.updated_at = now;
     instrument.look_again_at = null;

@@ -3,12 +3,12 @@ import { sealForOrder } from '../../partners/seal-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { isVerdict } from '../../platform/openings/open-once.ts';
-import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { partnerInstrumentIdFor } from '../../shared/ids.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
+import type { KeyedRequest } from '../../shared/opening.ts';
 import { refuseField } from '../../shared/refuse-field.ts';
 import { findInstrument, type InstrumentWithChannel } from './find-partner-instruments.ts';
 import {

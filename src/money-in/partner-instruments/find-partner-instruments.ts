@@ -29,7 +29,7 @@ export async function getInstrument(
   em: EntityManager,
   of: { id: string; partnerId: string },
 ): Promise<InstrumentWithChannel> {
-  return (await findInstrument(em, of)) ?? refuse('RESOURCE_NOT_FOUND', 'There is no such instrument');
+  return (await findInstrument(em, of)) ?? refuse('RESOURCE_NOT_FOUND', 'The instrument was not found');
 }
 
 export interface InstrumentFilter {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateway, ReusableRequest } from '../../platform/gateway/gateway.ts';
+import type { Gateways, ReusableRequest } from '../../platform/gateway/gateway.ts';
 import { assert } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
@@ -14,7 +14,7 @@ import { type InstrumentTexts, instrumentTextsPlace, type PartnerInstrumentStatu
  */
 export async function obtainPaymentCode(
   em: EntityManager,
-  { gateway, sealer }: { gateway: Gateway; sealer: Sealer },
+  { gateways, sealer }: { gateways: Gateways; sealer: Sealer },
   { instrumentId, signal }: { instrumentId: string; signal: AbortSignal },
 ): Promise<PartnerInstrumentStatus> {
   const instrument = await em.findOneOrFail(PartnerInstrument, { id: instrumentId });
@@ -30,7 +30,9 @@ export async function obtainPaymentCode(
     ...(name !== null && { customer: { name } }),
   };
   await em.execute('update partner_instruments set asked_at = now() where id = ?', [instrumentId]);
-  const answer = await gateway.requestReusable(request, { signal, partnerId: instrument.partner_id });
+  const answer = await gateways
+    .of(instrument.provider)
+    .requestReusable(request, { signal, partnerId: instrument.partner_id });
   await failpoint('obtain-payment-code.after');
   const [row] = await em.execute<{ status: PartnerInstrumentStatus }[]>(
     answer.outcome === 'accepted'

@@ -8,6 +8,8 @@ const PartnerInstrumentSchema = defineEntity({
     id: p.uuid().primary(),
     partner_id: p.uuid(),
     channel_id: p.integer(),
+    /** Its channel's when it was opened; the database sets it. */
+    provider: p.text().defaultRaw('null'),
     /** What each payment has to be; null for any amount. */
     amount: p.decimal().precision(20).scale(4).nullable(),
     external_ref: p.string().length(128).nullable(),
@@ -24,6 +26,9 @@ const PartnerInstrumentSchema = defineEntity({
     closed_at: p.datetime().nullable(),
     /** Payments made before this have all been seen. */
     seen_until: p.datetime().nullable(),
+    /** Of a pass over more payments than one look reads: what it will have seen, and how far back it has come. */
+    read_from: p.datetime().nullable(),
+    read_before: p.datetime().nullable(),
     /** When the sweep wakes its workflow, unless something else has. */
     look_again_at: p.datetime().nullable(),
     request_id: p.text().nullable(),

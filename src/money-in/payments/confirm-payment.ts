@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { doCallbacksCome } from '../../platform/callbacks/do-callbacks-come.ts';
-import type { Gateway, InstrumentState, ProviderPayment } from '../../platform/gateway/gateway.ts';
+import type { Gateways, InstrumentState, ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { receiptIdFor } from '../../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
 import { findReceiptStates } from './find-receipts.ts';
@@ -18,11 +18,14 @@ import type { ReceiptState } from './receipt.ts';
  */
 export async function confirmPayment(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { orderId, signal, briefly }: { orderId: string; signal: AbortSignal; briefly?: boolean | undefined },
 ): Promise<Confirmation> {
-  return confirmInstrument(em, gateway, {
+  const asked = { fields: ['provider'], disableIdentityMap: true } as const;
+  const { provider } = await em.findOneOrFail(PaymentOrder, { id: orderId }, asked);
+  return confirmInstrument(em, gateways, {
     table: 'payment_orders',
+    provider,
     reference: orderId,
     signal,
     briefly,
@@ -47,6 +50,7 @@ export interface ExpectedPayment {
 
 export interface InstrumentQuestion {
   table: InstrumentTable;
+  provider: string;
   reference: string;
   signal: AbortSignal;
   /** Payments are not looked for while the provider waits for one. */
@@ -59,11 +63,11 @@ export interface InstrumentQuestion {
 /** As `confirmPayment`, for anything that has an instrument under its own id. */
 export async function confirmInstrument(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   question: InstrumentQuestion,
 ): Promise<Confirmation> {
-  const { reference, signal, briefly = false, partnerId = null } = question;
-  const state = await gateway.findInstrument(reference, { signal, briefly, partnerId });
+  const { provider, reference, signal, briefly = false, partnerId = null } = question;
+  const state = await gateways.of(provider).findInstrument(reference, { signal, briefly, partnerId });
   const expected = await question.expect();
   const verdict = await judge(em, question, state, expected);
   return {
@@ -75,7 +79,7 @@ export async function confirmInstrument(
 
 async function judge(
   em: EntityManager,
-  { table, reference }: InstrumentQuestion,
+  { table, provider, reference }: InstrumentQuestion,
   state: InstrumentState | null,
   { total, status: ours, requestId }: ExpectedPayment,
 ): Promise<Verdict> {
@@ -96,7 +100,7 @@ async function judge(
   const pays = (payment: ProviderPayment) =>
     payment.reference === reference && compareMoney(payment.amount, total) === 0;
   const paying = isOpen ? received.find(pays) : undefined;
-  const strays = received.filter((payment) => payment !== paying).map(strayOf);
+  const strays = received.filter((payment) => payment !== paying).map((payment) => strayOf(provider, payment));
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
   // What ends now goes on saying since when it was settling.
@@ -139,11 +143,12 @@ async function noteSettling(em: EntityManager, table: InstrumentTable, id: strin
 }
 
 /** A payment that no row has taken, as the input of its receipt's workflow. */
-export const strayOf = ({
-  providerPaymentId,
-  providerPaymentMethodId,
-}: Omit<StrayPayment, 'receiptId'>): StrayPayment => ({
+export const strayOf = (
+  provider: string,
+  { providerPaymentId, providerPaymentMethodId }: Omit<StrayPayment, 'receiptId' | 'provider'>,
+): StrayPayment => ({
   receiptId: receiptIdFor(providerPaymentId),
+  provider,
   providerPaymentId,
   providerPaymentMethodId,
 });
@@ -151,6 +156,7 @@ export const strayOf = ({
 /** The same of a receipt. */
 export const strayOfReceipt = (receipt: Receipt): StrayPayment => ({
   receiptId: receipt.id,
+  provider: receipt.provider,
   providerPaymentId: receipt.provider_payment_id,
   providerPaymentMethodId: receipt.provider_payment_method_id,
 });

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import {
   type Gateway,
+  type Gateways,
   type InstrumentOutcome,
   type InstrumentRequest,
   isNeverSent,
@@ -152,15 +153,16 @@ export async function closeByRefusal<T>(
 /** Expires the order's instrument, as `expireAtProvider` does, so that the provider's next answer is final. */
 export async function expireInstrument(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { orderId, signal }: { orderId: string; signal: AbortSignal },
 ): Promise<void> {
-  await expireAtProvider(em, gateway, { row: await em.findOneOrFail(PaymentOrder, { id: orderId }), signal });
+  await expireAtProvider(em, gateways, { row: await em.findOneOrFail(PaymentOrder, { id: orderId }), signal });
 }
 
 /** What the instrument's row knows about it. */
 interface Expiring {
   id: string;
+  provider: string;
   provider_payment_method_id?: string | null;
   instrument_asked_at?: Date | null;
   cancelled_at?: Date | null;
@@ -173,9 +175,10 @@ interface Expiring {
  */
 export async function expireAtProvider(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { row, ...options }: { row: Expiring; signal: AbortSignal; partnerId?: string },
 ): Promise<void> {
+  const gateway = gateways.of(row.provider);
   const methodId =
     row.provider_payment_method_id ??
     (await gateway.findInstrument(row.id, options))?.instrument.providerPaymentMethodId;

@@ -11,11 +11,11 @@ import {
   type SentAnswer,
   type StoredAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
-import type { KeyClaim, OpeningStamp } from '../../platform/openings/opening.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
+import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds } from './handler.ts';
 import type { Asking } from './pay-under-key.ts';

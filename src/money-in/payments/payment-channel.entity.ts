@@ -6,6 +6,8 @@ const PaymentChannelSchema = defineEntity({
   tableName: 'payment_channels',
   properties: {
     id: p.integer().primary(),
+    /** Who has it: what is opened through it keeps that name. */
+    provider: p.text().default('xendit'),
     name: p.string().length(100),
     method: p.text().$type<PaymentMethodKind>(),
     channel_code: p.text(),

@@ -1,5 +1,5 @@
-import type { KeyClaim, OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
+import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
 import type { PaymentOrder } from './payment-order.entity.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
 import type { ReceiptReason } from './receipt.ts';
@@ -64,6 +64,7 @@ export interface ConfirmedPayment {
 
 export interface StrayPayment {
   receiptId: string;
+  provider: string;
   providerPaymentId: string;
   providerPaymentMethodId: string;
 }

@@ -14,6 +14,8 @@ const PaymentOrderSchema = defineEntity({
     on_behalf_of: p.uuid().nullable(),
     target_account_id: p.uuid(),
     payment_id: p.integer(),
+    /** Its channel's when it was opened; the database sets it. */
+    provider: p.text().defaultRaw('null'),
     nominal: p.decimal().precision(20).scale(4),
     admin_fee: p.decimal().precision(20).scale(4),
     /** The provider's fee, posted with the settlement; 0 until then. Internal. */

@@ -6,6 +6,7 @@ const ReceiptSchema = defineEntity({
   tableName: 'receipts',
   properties: {
     id: p.uuid().primary(),
+    provider: p.text(),
     provider_payment_id: p.text(),
     provider_payment_method_id: p.text(),
     reference: p.text(),

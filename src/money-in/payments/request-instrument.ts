@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { openProfile } from '../../people/members/profile.ts';
 import { User } from '../../people/members/user.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateway, Instrument } from '../../platform/gateway/gateway.ts';
+import type { Gateways, Instrument } from '../../platform/gateway/gateway.ts';
 import { addMoney } from '../../shared/money.ts';
 import type { HandlingPorts } from './handler.ts';
 import { closeByRefusal, noteAttempt, obtainInstrument } from './obtain-instrument.ts';
@@ -19,7 +19,7 @@ import { closePayment, wakeAfterEnd } from './settle-payment.ts';
  */
 export async function requestInstrument(
   em: EntityManager,
-  ports: HandlingPorts & { gateway: Gateway; sealer: Sealer },
+  ports: HandlingPorts & { gateways: Gateways; sealer: Sealer },
   {
     orderId,
     publicUrl,
@@ -47,7 +47,13 @@ export async function requestInstrument(
   const after = 'request-instrument.after';
   const table = 'payment_orders';
   const attempt = await noteAttempt(em, table, order.id);
-  const answer = await obtainInstrument(em, ports.gateway, { table, attempt, request, signal, after });
+  const answer = await obtainInstrument(em, ports.gateways.of(order.provider), {
+    table,
+    attempt,
+    request,
+    signal,
+    after,
+  });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
   const end = { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
   return closeByRefusal(em, table, { id: orderId, refused: attempt, close: () => closePayment(em, end, ports) });

@@ -85,7 +85,7 @@ export async function settlePayment(
     return order.status;
   });
   await failpoint('settle-payment.after');
-  if (payment !== null && hasCase) await ports.workflows.openUnmatchedReceipt(strayOf(payment));
+  if (payment !== null && hasCase) await ports.workflows.openUnmatchedReceipt(strayOf(order.provider, payment));
   if (payment !== null && status === 'PAID') await wakeAfterEnd(order, ports);
   return status;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../money-out/decisions/end-decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { type Gateway, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
+import { type Gateways, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -39,12 +39,12 @@ const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partne
  */
 export async function settleReceipt(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
 ): Promise<ReceiptState> {
   const receipt =
     (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'there is no such receipt');
-  const says = await hearPayment(gateway, receipt, signal);
+  const says = await hearPayment(gateways, receipt, signal);
   const state = await em.fork().transactional(async (tx) => {
     const decision = await lockDecisionAbout(tx, {
       id: settlement.decision_id,
@@ -136,13 +136,13 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
 
 /** The provider status of a receipt's payment now, `not known`, or `silent` when the provider does not answer. */
 async function hearPayment(
-  gateway: Gateway,
-  receipt: Pick<Receipt, 'provider_payment_id' | 'provider_payment_method_id'>,
+  gateways: Gateways,
+  receipt: Pick<Receipt, 'provider' | 'provider_payment_id' | 'provider_payment_method_id'>,
   signal: AbortSignal,
 ): Promise<ProviderPayment['status'] | 'not known' | 'silent'> {
-  const { provider_payment_method_id: method, provider_payment_id: id } = receipt;
+  const { provider, provider_payment_method_id: method, provider_payment_id: id } = receipt;
   try {
-    return (await gateway.findPayment(method, id, { signal }))?.status ?? 'not known';
+    return (await gateways.of(provider).findPayment(method, id, { signal }))?.status ?? 'not known';
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
     return 'silent';
@@ -151,14 +151,14 @@ async function hearPayment(
 
 /** Credits money in suspense to an account, or records that it was refunded at the provider: needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
-  async look(em, gateway, { receipt_id: id, action, account_id }) {
+  async look(em, gateways, { receipt_id: id, action, account_id }) {
     const receipt =
       (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'the receipt was not found', { field: 'receipt_id' });
     const { state, amount, reason, reference, received_at } = receipt;
     if (state !== 'suspended')
       refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field: 'receipt_id' });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
-    const says = await hearPayment(gateway, receipt, AbortSignal.timeout(budgets.provider.call));
+    const says = await hearPayment(gateways, receipt, AbortSignal.timeout(budgets.provider.call));
     if (action === 'credit' && isTakenBack(says)) {
       refuse('REQUEST_INVALID', `the provider says that the payment is ${says}: there is no money to credit`, {
         field: 'action',
@@ -172,9 +172,9 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       isProven: false,
     };
   },
-  async carryOut(em, { gateway, workflows }, { id: decision_id, receipt_id }) {
+  async carryOut(em, { gateways, workflows }, { id: decision_id, receipt_id }) {
     const receipt = await em.findOneOrFail(Receipt, { id: receipt_id ?? '' });
-    await settleReceipt(em.fork(), gateway, {
+    await settleReceipt(em.fork(), gateways, {
       receiptId: receipt.id,
       settlement: { decision_id },
       signal: AbortSignal.timeout(budgets.provider.call),

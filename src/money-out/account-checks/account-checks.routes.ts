@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { partnerAnswer } from '../../partners/partner-answer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { partner } from '../../platform/http/access.ts';
 import { nameAtBank, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -11,7 +11,7 @@ import { checkBankAccount } from './check-bank-account.ts';
 /** What these routes work with. */
 interface Ports {
   sealer: Sealer;
-  gateway: Pick<Gateway, 'checkBankAccount'>;
+  gateways: Gateways;
 }
 
 const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/bank-account-checks', tag: 'Partner API' });

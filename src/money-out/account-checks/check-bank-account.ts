@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { complainOfAccountNumber, findPayoutBank } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { type BankAccountState, type Gateway, isProviderUnknown } from '../../platform/gateway/gateway.ts';
+import { type BankAccountState, type Gateways, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -48,7 +48,7 @@ const holderPlace = (id: string) => ({ table: 'bank_account_checks', column: 'ho
  */
 export async function checkBankAccount(
   em: EntityManager,
-  { sealer, gateway }: { sealer: Sealer; gateway: Pick<Gateway, 'checkBankAccount'> },
+  { sealer, gateways }: { sealer: Sealer; gateways: Gateways },
   { partnerId, body }: { partnerId: string; body: AccountCheckRequest },
 ): Promise<AccountCheck> {
   const { bank_code: bankCode, bank_account_number: accountNumber, name } = body;
@@ -64,10 +64,14 @@ export async function checkBankAccount(
   if (known !== null && (name === undefined || known.state.status === 'invalid' || known.state.holder !== null)) {
     return answerOf(kept.id, known, name);
   }
-  const state = await gateway.checkBankAccount({ bankCode, accountNumber, name }, { partnerId }).catch((error) => {
-    if (isProviderUnknown(error)) return null;
-    throw error;
-  });
+  const question = { bankCode, accountNumber, name };
+  const state = await gateways
+    .of(bank.provider)
+    .checkBankAccount(question, { partnerId })
+    .catch((error) => {
+      if (isProviderUnknown(error)) return null;
+      throw error;
+    });
   if (state === null) return nothingKnown(kept.id);
   const [row] = await em.execute<{ checked_at: Date | string }[]>(
     `update bank_account_checks set exists_at_bank = ?, holder_sealed = ?, checked_at = clock_timestamp()

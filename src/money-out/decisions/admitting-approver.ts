@@ -15,9 +15,12 @@ const field = 'user_id';
  */
 export const admittingApprover: DecisionHandling<'admit_approver'> = {
   async look(em, _, { user_id: id }, proposerId) {
-    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'there is no such user', { field });
-    const whyNot = await whyNotAdmitting(em, { userId: id, personId: proposerId, otherId: null });
-    if (whyNot !== null) refuse('FORBIDDEN', whyNot, { field });
+    const user = (await em.findOne(User, id)) ?? refuse('NOT_FOUND', 'the user was not found', { field });
+    const [row] = await em.execute<{ why: string | null }[]>('select why_not_admitting(?, ?, null) as why', [
+      id,
+      proposerId,
+    ]);
+    if (row?.why) refuse('FORBIDDEN', row.why, { field });
     const why = await whyNotAdmissible(em, user);
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { user_type, status, role_id } = user;
@@ -27,8 +30,6 @@ export const admittingApprover: DecisionHandling<'admit_approver'> = {
   async whyMoved(tx, decision) {
     return whyNotAdmissible(tx, await tx.findOneOrFail(User, personOf(decision), { refresh: true }));
   },
-  whyNotBy: (tx, decision, personId) =>
-    whyNotAdmitting(tx, { userId: personOf(decision), personId, otherId: decision.proposed_by }),
 };
 
 async function admit(tx: EntityManager, decisionId: string): Promise<void> {
@@ -65,18 +66,6 @@ async function whyNotAdmissible(em: EntityManager, user: User): Promise<string |
     [user.role_id ?? null],
   );
   return holds.length > 0 ? null : 'the role of the user lacks the permission approve-decision';
-}
-
-async function whyNotAdmitting(
-  em: EntityManager,
-  { userId, personId, otherId }: { userId: string; personId: string; otherId: string | null },
-): Promise<string | null> {
-  const [row] = await em.execute<{ why: string | null }[]>('select why_not_admitting(?, ?, ?) as why', [
-    userId,
-    personId,
-    otherId,
-  ]);
-  return row?.why ?? null;
 }
 
 const personOf = ({ user_id }: Decision): string => must(user_id, 'a decision about an admission names a user');

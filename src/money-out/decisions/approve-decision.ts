@@ -21,7 +21,8 @@ interface Deciding {
  * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
  * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
  * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it
- * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it, was not admitted or has no second factor, UNAUTHENTICATED when the
+ * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it, invited
+ * who did, was not admitted or has no second factor, UNAUTHENTICATED when the
  * session has ended meanwhile, REQUEST_INVALID when the decision has ended, and SERVICE_UNAVAILABLE when it is approved
  * but not carried out yet.
  */
@@ -30,8 +31,13 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   const decision = await decide(em, ports, deciding, async (tx, pending) => {
     if (pending.approved_by) return;
     const { userId } = deciding.caller;
-    const whyNot = await ports.decisionKinds[pending.kind].whyNotBy?.(tx, pending, userId);
-    if (whyNot) refuse('FORBIDDEN', whyNot, { field: 'id' });
+    const [row] = await tx.execute<{ why: string | null }[]>('select why_not_approving(?, ?, ?, ?) as why', [
+      pending.kind,
+      pending.user_id ?? null,
+      pending.proposed_by,
+      userId,
+    ]);
+    if (row?.why) refuse('FORBIDDEN', row.why, { field: 'id' });
     if (pending.first_approved_by === userId) {
       refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
     }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import type { Sweep } from '../../platform/housekeeping/sweep-rows.ts';
 import type { Decision } from './decision.entity.ts';
 import type { Evidence, ProposalOf, ProposedKind } from './decision.ts';
@@ -14,7 +14,7 @@ interface DecisionWorkflows {
 
 /** What decisions need in addition to the database. */
 export interface DecisionPorts {
-  gateway: Gateway;
+  gateways: Gateways;
   sealer: Sealer;
   /** The kinds, which their domains keep. */
   decisionKinds: DecisionKinds;
@@ -38,8 +38,6 @@ export interface CarryingOut {
   carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision): Promise<unknown>;
   /** Why it has become void through a change of its subject; null if it has not. */
   whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
-  /** Why this person may not approve it, though others may; null if nothing is against it. */
-  whyNotBy?(tx: EntityManager, decision: Decision, userId: string): Promise<string | null>;
   /** Looks after what such decisions have begun. */
   sweep?(workflows: DecisionWorkflows): Sweep;
 }
@@ -50,7 +48,7 @@ export interface DecisionHandling<Kind extends ProposedKind> extends CarryingOut
    * Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out as things are, and FORBIDDEN when the proposer may
    * have no part in it; then nothing is written.
    */
-  look(em: EntityManager, gateway: Gateway, proposal: ProposalOf<Kind>, proposerId: string): Promise<Look>;
+  look(em: EntityManager, gateways: Gateways, proposal: ProposalOf<Kind>, proposerId: string): Promise<Look>;
 }
 
 /** The handling of each kind; a kind without one does not compile. */

@@ -29,7 +29,7 @@ export async function proposeDecision<Kind extends ProposedKind>(
   const kind: Kind = proposing.proposal.kind as Kind;
   const proposable: { [One in ProposedKind]: DecisionHandling<One> } = ports.decisionKinds;
   const handling: DecisionHandling<Kind> = proposable[kind];
-  const look = await handling.look(em.fork(), ports.gateway, proposing.proposal, proposing.caller.userId);
+  const look = await handling.look(em.fork(), ports.gateways, proposing.proposal, proposing.caller.userId);
   const id = await write(em, proposing, look);
   if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
   try {

@@ -77,7 +77,7 @@ async function lockUndecided(
     { id: batchId, partner_id: partnerId },
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
-  if (batch === null) refuse('RESOURCE_NOT_FOUND', 'There is no such batch');
+  if (batch === null) refuse('RESOURCE_NOT_FOUND', 'The payout batch was not found');
   if (await isOfOneFamily(tx, keyId, batch.made_by)) {
     refuse(
       'AUTH_PERMISSION_DENIED',

@@ -37,7 +37,7 @@ export function findPayoutBatches(
 /** A partner's batch. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
 export async function getPayoutBatch(em: EntityManager, partnerId: string, id: string): Promise<PayoutBatch> {
   const batch = await em.findOne(PayoutBatch, { id, partner_id: partnerId });
-  return batch ?? refuse('RESOURCE_NOT_FOUND', 'There is no such batch');
+  return batch ?? refuse('RESOURCE_NOT_FOUND', 'The payout batch was not found');
 }
 
 /** An item of a batch, with what became of its payout if it has one. */

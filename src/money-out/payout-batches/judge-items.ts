@@ -35,13 +35,15 @@ export async function judgeItems(
     partnerId,
     bankCodes: [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))],
   });
-  const places = new Map<string, number>();
+  const places = new Map<unknown, number>();
   const judged: JudgedItem[] = [];
   for (const [place, request] of read.entries()) {
-    if (request === null) continue;
-    const earlier = places.get(request.external_ref);
+    // As sent: one that is refused for something else has its reference all the same.
+    const { external_ref: reference } = (items[place] ?? {}) as { external_ref?: unknown };
+    const earlier = typeof reference === 'string' ? places.get(reference) : undefined;
     if (earlier !== undefined) complain(`items.${place}.external_ref`, `is that of items.${earlier}, too`);
-    places.set(request.external_ref, earlier ?? place);
+    places.set(reference, earlier ?? place);
+    if (request === null) continue;
     const question = {
       bankCode: request.bank_code,
       accountNumber: request.bank_account_number,

@@ -28,7 +28,7 @@ export async function lookAtPayoutBatch(
     const now = await readDatabaseClock(tx);
     if (isFinalBatch(batch.status)) {
       const deliveryIds = await findPendingWebhooks(tx, { resourceType: 'payout_batch', resourceId: batchId });
-      return { status: batch.status, waitMs: 0, deliveryIds };
+      return standingOf(batch, { deliveryIds });
     }
     const lapsesInMs = batch.lapses_at.getTime() - now.getTime();
     if (batch.status === 'needs_approval' && lapsesInMs <= 0) return end(tx, sealer, batch, 'lapsed', now);
@@ -42,9 +42,14 @@ export async function lookAtPayoutBatch(
         : Math.min(longestWaitMs, Math.max(secondMs, Math.round(age / 10)));
     batch.look_again_at = new Date(now.getTime() + waitMs + graceMs);
     await tx.flush();
-    return { status: batch.status, waitMs, deliveryIds: [] };
+    return standingOf(batch, { waitMs });
   });
 }
+
+const standingOf = (
+  { status, decided_at }: PayoutBatch,
+  { waitMs = 0, deliveryIds = [] }: Partial<Pick<PayoutBatchStanding, 'waitMs' | 'deliveryIds'>> = {},
+): PayoutBatchStanding => ({ status, decidedAt: decided_at?.toISOString() ?? null, waitMs, deliveryIds });
 
 async function hasOpenPayouts(tx: EntityManager, batchId: string): Promise<boolean> {
   const open = await tx.execute<unknown[]>("select 1 from payouts where batch_id = ? and status = 'pending' limit 1", [
@@ -73,7 +78,7 @@ async function end(
     requestId: batch.request_id ?? null,
     data: { partner_id: batch.partner_id, status },
   });
-  if (status === 'lapsed') return { status, waitMs: 0, deliveryIds: [] };
+  if (status === 'lapsed') return standingOf(batch);
   const deliveryIds = await recordWebhook(tx, sealer, {
     partnerId: batch.partner_id,
     resourceType: 'payout_batch',
@@ -83,5 +88,5 @@ async function end(
     at: now,
     data: await presentPayoutBatch(sealer, batch),
   });
-  return { status, waitMs: 0, deliveryIds };
+  return standingOf(batch, { deliveryIds });
 }

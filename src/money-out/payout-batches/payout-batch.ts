@@ -36,13 +36,13 @@ export const batchMetadataPlace = (id: string) => ({ table: 'payout_batches', co
 /** The input of a batch's workflow. */
 export interface PayoutBatchInput {
   batchId: string;
-  /** The place of the last payout that was begun, when the workflow continues as new. */
-  begun?: number;
 }
 
 /** A batch as its workflow sees it. */
 export interface PayoutBatchStanding {
   status: PayoutBatchStatus;
+  /** ISO 8601; null before. */
+  decidedAt: string | null;
   /** In how many milliseconds to look again. */
   waitMs: number;
   /** Webhooks that are yet to be delivered. */

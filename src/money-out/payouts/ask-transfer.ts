@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { type Gateway, isProviderUnknown, restAfter } from '../../platform/gateway/gateway.ts';
+import { type Gateways, isProviderUnknown, restAfter, type TransferState } from '../../platform/gateway/gateway.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { compareMoney } from '../../shared/money.ts';
+import { compareMoney, type Money } from '../../shared/money.ts';
 import { closeAttempt, findMadeAttempts } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { Payout } from './payout.entity.ts';
@@ -12,20 +12,32 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 import { fail } from './resolve-payout.ts';
 
+/** What the provider's state of a payout's transfer says: one that failed or came back says so, whatever its amount was. */
+export function reportOf(
+  { status, amount, providerTransferId, failureCode }: TransferState,
+  asked: Money,
+): ProviderReport {
+  const isLive = status === 'accepted' || status === 'succeeded';
+  return isLive && compareMoney(amount, asked) !== 0
+    ? { said: 'another amount', providerTransferId, amount, isMade: status === 'succeeded' }
+    : { said: status, providerTransferId, failureCode };
+}
+
+/** What left by a payout's transfer (IDR, scale 4), where the provider says that it was made; null otherwise. */
+export function amountMade(report: ProviderReport, asked: Money): Money | null {
+  if (report.said === 'another amount') return report.isMade ? report.amount : null;
+  return report.said === 'succeeded' ? asked : null;
+}
+
 /** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
-export async function hearProvider(
-  gateway: Gateway,
-  { id, net_amount: amount, refund_of: refundOf, partner_id: partnerId = null, provider_transfer_id: known }: Payout,
-  signal: AbortSignal,
-): Promise<ProviderReport> {
+export async function hearProvider(gateways: Gateways, payout: Payout, signal: AbortSignal): Promise<ProviderReport> {
+  const { id, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } = payout;
+  const partnerId = payout.partner_id ?? null;
   try {
-    const transfer = await gateway.findTransfer(id, { signal, refundOf, partnerId, known });
+    const transfer = await gateways.of(payout.provider).findTransfer(id, { signal, refundOf, partnerId, known });
     if (transfer === null) return { said: 'not known' };
-    const { status, providerTransferId, failureCode } = transfer;
     const further = transfer.further.length > 0 ? { further: transfer.further } : {};
-    return compareMoney(transfer.amount, amount) === 0
-      ? { said: status, providerTransferId, failureCode, ...further }
-      : { said: 'another amount', providerTransferId, ...further };
+    return { ...reportOf(transfer, amount), ...further };
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
     return { said: 'silent', ...restAfter(error) };
@@ -44,7 +56,7 @@ export async function askTransfer(
 ): Promise<ProviderReport> {
   const asked = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
-  const heard = await hearProvider(sending.gateway, asked, signal);
+  const heard = await hearProvider(sending.gateways, asked, signal);
   const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const isUnheardOf = heard.said === 'not known' || heard.said === 'silent';

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway, TransferState } from '../../platform/gateway/gateway.ts';
+import type { Gateways, TransferState } from '../../platform/gateway/gateway.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
-import { takeBackBooking } from './booked-transfers.ts';
 import type { Payout } from './payout.entity.ts';
 
 /** Whether its money is with whoever it was sent to, or on its way there. */
@@ -12,10 +11,10 @@ const isLive = ({ status }: TransferState): boolean => status === 'accepted' || 
 /** Each further live transfer under a payout's reference is a difference of its day: we asked for one. */
 export async function noteFurtherTransfers(
   tx: EntityManager,
-  { id, status, net_amount: amount }: Pick<Payout, 'id' | 'status' | 'net_amount'>,
+  { id, status, net_amount: amount, provider }: Pick<Payout, 'id' | 'status' | 'net_amount' | 'provider'>,
   further: readonly TransferState[],
 ): Promise<void> {
-  await noteEach(tx, further, { id, ours: { status, amount } });
+  await noteEach(tx, provider, further, { id, ours: { status, amount } });
 }
 
 /**
@@ -24,17 +23,22 @@ export async function noteFurtherTransfers(
  */
 export async function noteUnknownTransfer(
   em: EntityManager,
-  gateway: Gateway,
-  { reference, refundOf }: { reference: string; refundOf: string | null },
+  gateways: Gateways,
+  { provider, reference, refundOf }: { provider: string; reference: string; refundOf: string | null },
 ): Promise<void> {
-  const found = await gateway.findTransfer(reference, { refundOf });
+  const found = await gateways.of(provider).findTransfer(reference, { refundOf });
   if (found === null) return;
-  await em.transactional((tx) => noteEach(tx, [found, ...found.further], null));
+  await em.transactional((tx) => noteEach(tx, provider, [found, ...found.further], null));
 }
 
-async function noteEach(tx: EntityManager, transfers: readonly TransferState[], payout: Ours): Promise<void> {
+async function noteEach(
+  tx: EntityManager,
+  provider: string,
+  transfers: readonly TransferState[],
+  payout: Ours,
+): Promise<void> {
   for (const transfer of transfers) {
-    if (isLive(transfer)) await note(tx, transfer, payout);
+    if (isLive(transfer)) await note(tx, provider, transfer, payout);
     else await noteGone(tx, { providerId: transfer.providerTransferId, status: transfer.status });
   }
 }
@@ -48,7 +52,8 @@ export async function noteGone(
   { providerId, status }: { providerId: string; status: string },
 ): Promise<void> {
   if (status !== 'failed' && status !== 'reversed') return;
-  await takeBackBooking(tx, providerId, { keepsCost: status === 'reversed' });
+  // The provider keeps its cost of what the bank returned.
+  await tx.execute('select unbook_transfer(?, ?, ?)', [newId(), providerId, status === 'reversed']);
   const resolved = await tx.execute<{ id: string; day: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()
      where resource_type = 'payout' and subject = ? and state <> 'resolved' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER')
@@ -72,12 +77,14 @@ type Ours = { id: string; ours: { status: string; amount: string } } | null;
 /** The daily comparison finds it again, and says the same of it. */
 async function note(
   tx: EntityManager,
+  provider: string,
   { providerTransferId, reference, amount, status, createdAt }: TransferState,
   payout: Ours,
 ): Promise<void> {
   const theirs = { status: status === 'accepted' ? 'pending' : status, amount };
-  await tx.execute("select keep_difference(?, ?, 'payout', ?, ?, ?, ?::jsonb, ?::jsonb, ?)", [
-    ...[newId(), westernIndonesiaDay(createdAt ?? new Date()), providerTransferId, payout?.id ?? null, reference],
+  await tx.execute("select keep_difference(?, ?, ?, 'payout', ?, ?, ?, ?::jsonb, ?::jsonb, ?)", [
+    ...[newId(), provider, westernIndonesiaDay(createdAt ?? new Date())],
+    ...[providerTransferId, payout?.id ?? null, reference],
     ...[payout && JSON.stringify(payout.ours), JSON.stringify(theirs), payout !== null],
   ]);
 }

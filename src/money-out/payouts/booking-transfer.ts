@@ -1,16 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Gateway, isProviderUnknown, type TransferState } from '../../platform/gateway/gateway.ts';
+import { type Gateways, isProviderUnknown, type TransferState } from '../../platform/gateway/gateway.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
+import type { Evidence } from '../decisions/decision.ts';
 import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
 import type { DecisionHandling, Look } from '../decisions/handling.ts';
-import { hearProvider } from '../payouts/ask-transfer.ts';
+import { amountMade, hearProvider } from '../payouts/ask-transfer.ts';
 import { noteGone } from '../payouts/beyond-ours.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import type { ProviderReport } from '../payouts/payout.ts';
 import { lockPayout, recordProviderStatus } from '../payouts/record-provider-status.ts';
 
 /**
@@ -18,12 +18,15 @@ import { lockPayout, recordProviderStatus } from '../payouts/record-provider-sta
  * The provider is asked when it is proposed, and again when it is carried out.
  */
 export const bookingTransfer: DecisionHandling<'book_transfer'> = {
-  look: (em, gateway, { payout_id, provider_reference }) =>
-    payout_id === undefined ? lookBeyond(em, gateway, provider_reference ?? '') : lookAtPayout(em, gateway, payout_id),
-  async carryOut(em, { gateway }, { id, payout_id, provider_reference, approved_by }) {
+  look: (em, gateways, { payout_id, provider_reference }) =>
+    payout_id === undefined
+      ? lookBeyond(em, gateways, provider_reference ?? '')
+      : lookAtPayout(em, gateways, payout_id),
+  async carryOut(em, { gateways }, { id, payout_id, provider_reference, evidence, approved_by }) {
     if (!approved_by) return;
-    const hear = payout_id ? hearOfPayout(em, gateway, payout_id) : hearBeyond(em, gateway, provider_reference ?? '');
-    const heard = await hear;
+    const heard = payout_id
+      ? await hearOfPayout(em, gateways, payout_id, evidence)
+      : await hearBeyond(em, gateways, provider_reference ?? '');
     await em.fork().transactional((tx) => book(tx, id, heard));
   },
   whyMoved: async () => null,
@@ -35,7 +38,7 @@ const unanswered = (cause?: unknown): never =>
 const whyNotMade = (says: string): string => `the provider does not say that the transfer succeeded; it says: ${says}`;
 const noSuchTransfer = 'there is no such transfer that is not booked';
 
-async function lookAtPayout(em: EntityManager, gateway: Gateway, payoutId: string): Promise<Look> {
+async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: string): Promise<Look> {
   const field = 'payout_id';
   const payout =
     (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
@@ -44,15 +47,17 @@ async function lookAtPayout(em: EntityManager, gateway: Gateway, payoutId: strin
     refuse('REQUEST_INVALID', `the payout is ${status}, neither failed nor reversed`, { field });
   }
   if (booked_at) refuse('REQUEST_INVALID', 'the transfer is booked already', { field });
-  const { said: says } = await hearProvider(gateway, payout, signalOfCall());
-  if (says !== 'succeeded' || last_word !== 'succeeded') refuse('REQUEST_INVALID', whyNotMade(says), { field });
+  const report = await hearProvider(gateways, payout, signalOfCall());
+  const { said: says } = report;
+  const amount = amountMade(report, net_amount);
+  if (amount === null || last_word !== says) refuse('REQUEST_INVALID', whyNotMade(says), { field });
   const [source] = await em.execute<{ balance: Money }[]>(
     'select account_balance(?)::numeric(20, 4)::text as balance',
     [source_account_id],
   );
   return {
     evidence: {
-      provider: { says, transfer_id: provider_transfer_id ?? null, amount: net_amount },
+      provider: { says, transfer_id: provider_transfer_id ?? null, amount },
       books: { status, net_amount, source_balance: source?.balance },
     },
     isProven: false,
@@ -61,6 +66,7 @@ async function lookAtPayout(em: EntityManager, gateway: Gateway, payoutId: strin
 
 interface Beyond {
   id: string;
+  provider: string;
   kind: string;
   subject: string;
   reference: string;
@@ -71,18 +77,18 @@ interface Beyond {
 /** The transfers that are meant, at most two: of each the difference of its last day. */
 const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
   em.execute<Beyond[]>(
-    `select distinct on (t.subject) t.id, t.kind, t.subject, t.reference, t.theirs ->> 'amount' as amount, p.refund_of
+    `select distinct on (t.subject) t.id, t.provider, t.kind, t.subject, t.reference, t.theirs ->> 'amount' as amount, p.refund_of
      from transfers_beyond_ours(?) t left join payouts p on p.id = t.resource_id order by t.subject, t.day desc limit 2`,
     [named],
   );
 
 /** A transfer that nobody knows, or that is the second of its reference. */
-async function lookBeyond(em: EntityManager, gateway: Gateway, named: string): Promise<Look> {
+async function lookBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Look> {
   const field = 'provider_reference';
   const [transfer, another] = await findBeyond(em, named);
   if (transfer === undefined) return refuse('NOT_FOUND', noSuchTransfer, { field });
   if (another !== undefined) refuse('REQUEST_INVALID', 'names several transfers: give the provider’s id', { field });
-  const found = await find(gateway, transfer);
+  const found = await find(gateways, transfer);
   const why = whyNotAsListed(transfer, found);
   if (found === undefined || why !== null) return refuse('REQUEST_INVALID', why ?? noSuchTransfer, { field });
   return {
@@ -100,9 +106,12 @@ function whyNotAsListed(transfer: Beyond, found: TransferState | undefined): str
 }
 
 /** Throws SERVICE_UNAVAILABLE when the provider does not answer. */
-async function find(gateway: Gateway, { reference, refund_of, subject }: Beyond): Promise<TransferState | undefined> {
+async function find(
+  gateways: Gateways,
+  { provider, reference, refund_of, subject }: Beyond,
+): Promise<TransferState | undefined> {
   try {
-    const found = await gateway.findTransfer(reference, {
+    const found = await gateways.of(provider).findTransfer(reference, {
       refundOf: refund_of,
       known: subject,
       signal: signalOfCall(),
@@ -122,22 +131,26 @@ interface Heard {
   write(tx: EntityManager): Promise<void>;
 }
 
-async function hearOfPayout(em: EntityManager, gateway: Gateway, payoutId: string): Promise<Heard> {
-  const report: ProviderReport = await hearProvider(
-    gateway,
-    await em.findOneOrFail(Payout, { id: payoutId }),
-    signalOfCall(),
-  );
+async function hearOfPayout(
+  em: EntityManager,
+  gateways: Gateways,
+  payoutId: string,
+  { provider }: Evidence,
+): Promise<Heard> {
+  const payout = await em.findOneOrFail(Payout, { id: payoutId });
+  const report = await hearProvider(gateways, payout, signalOfCall());
   if (report.said === 'silent') return unanswered();
+  const amount = amountMade(report, payout.net_amount);
+  const { amount: decided } = (provider ?? {}) as { amount?: Money };
   return {
-    why: report.said === 'succeeded' ? null : whyNotMade(report.said),
+    why: amount !== null && amount === decided ? null : whyNotMade(report.said),
     write: async (tx) => recordProviderStatus(tx, await lockPayout(tx, payoutId), report, new Date()),
   };
 }
 
-async function hearBeyond(em: EntityManager, gateway: Gateway, named: string): Promise<Heard> {
+async function hearBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Heard> {
   const [transfer] = await findBeyond(em, named);
-  const found = transfer && (await find(gateway, transfer));
+  const found = transfer && (await find(gateways, transfer));
   return {
     why: transfer === undefined ? noSuchTransfer : whyNotAsListed(transfer, found),
     write: async (tx) => {

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { must } from '../../shared/assert.ts';
 import { payoutIdFor } from '../../shared/ids.ts';
+import type { KeyedRequest } from '../../shared/opening.ts';
 import { Payout } from './payout.entity.ts';
 import type { PayoutWorkflows } from './payout.ts';
 import { type PayoutRequest, preparePayout } from './prepare-payout.ts';

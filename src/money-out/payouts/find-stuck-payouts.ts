@@ -62,14 +62,17 @@ const reasonOfBeyond = (kind: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER', providerId
 /** SQL: since when the provider has had a payout that it has accepted. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
+/** SQL: people ended it as failed, and its money counts as gone until the provider has said what became of it. */
+export const isUnheard = "status = 'failed' and has_left and booked_at is null and explained_word is null";
+
 /** Accepted payouts count as stuck a day after they were sent. */
-const since = `coalesce(unknown_since, contradicted_at, ${acceptedSince} + interval '1 day')`;
+const since = `coalesce(unknown_since, contradicted_at, finalized_at, ${acceptedSince} + interval '1 day')`;
 const stuck = `stuck as (
   select id, id as payout_id, kind, partner_id, reference, amount, status, last_word, contradicted_at, ${since} as since,
     null as provider_id, null as beyond
   from payouts
   where (unknown_since is not null and (? = 0 or unknown_since <= now() - make_interval(mins => ?)))
-    or contradicted_at is not null
+    or contradicted_at is not null or (${isUnheard})
     or (status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day'
       and ${acceptedSince} < now() - interval '1 day' - make_interval(mins => ?))
   union all
@@ -80,7 +83,7 @@ const stuck = `stuck as (
 
 /**
  * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones that the provider has not ended
- * a day and `minutes` minutes after they were sent, contradicted ones, and transfers beyond those that we know; oldest first, with `next` when more follow.
+ * a day and `minutes` minutes after they were sent, contradicted ones, those that people ended as failed while their money may be gone, and transfers beyond those that we know; oldest first, with `next` when more follow.
  * Throws REQUEST_INVALID for an `after` that is the id of none of them: one that has ended has no place among them.
  */
 export async function findStuckPayouts(
@@ -121,7 +124,7 @@ export async function findStuckPayouts(
         ? reasonOfBeyond(beyond, row.provider_id)
         : contradicted
           ? `contradicted: we say ${status}, the provider says ${last_word}`
-          : `unknown: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
+          : `${status === 'failed' ? 'unheard, and ended as failed' : 'unknown'}: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
     next,

@@ -1,5 +1,5 @@
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateway, RefundRequest, TransferRequest } from '../../platform/gateway/gateway.ts';
+import type { Gateways, RefundRequest, TransferRequest } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import type { PayoutKinds } from './handling.ts';
 import { openPayoutTexts } from './open-payout-texts.ts';
@@ -8,7 +8,7 @@ import type { PayoutTexts } from './payout.ts';
 
 /** What an attempt needs. */
 export interface Sending {
-  gateway: Gateway;
+  gateways: Gateways;
   sealer: Sealer;
   payoutKinds: PayoutKinds;
   /** `PAYOUT_RESEND_HOURS`. */
@@ -21,12 +21,12 @@ export interface Sending {
  * after a deployment that changed the provider's bank names; or nobody can read any more where the payout goes.
  */
 export async function buildRequest(
-  { gateway, sealer }: Pick<Sending, 'gateway' | 'sealer'>,
+  { gateways, sealer }: Pick<Sending, 'gateways' | 'sealer'>,
   payout: Payout,
 ): Promise<{ request: TransferRequest | RefundRequest; digest: string } | null> {
   const request = await requestOf(sealer, payout);
   if (request === null) return null;
-  const digest = gateway.digestTransfer(request);
+  const digest = gateways.of(payout.provider).digestTransfer(request);
   return isFrozen(payout) && payout.request_digest !== digest ? null : { request, digest };
 }
 

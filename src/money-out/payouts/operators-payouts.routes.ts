@@ -39,7 +39,8 @@ routes.get(
       'List payouts whose outcome is unknown, accepted for more than a day or contradicted, and transfers beyond ours',
     description:
       'Unknown for at least `minutes` minutes (0 is allowed), the longest first. One that the provider has accepted counts ' +
-      'as unknown from a day after it was first sent. See docs/operations.md.',
+      'as unknown from a day after it was first sent; one that people ended as failed stands here until the provider has ' +
+      'said what became of it. See docs/runbook/payout-unknown.md.',
     access: reads,
     query: listQuery()
       .omit({ order: true })

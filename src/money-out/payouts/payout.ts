@@ -1,8 +1,8 @@
 import type { FeeMode } from '../../partners/partner.ts';
 import type { TransferState } from '../../platform/gateway/gateway.ts';
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 import type { PayoutOutcome } from '../decisions/decision.ts';
 
@@ -138,8 +138,8 @@ export type ProviderReport = (
   | ({ said: 'silent' } & Rest)
   /** What would be sent now differs from what was sent first, or cannot be read any more: nothing is sent. */
   | { said: 'request differs' }
-  /** The provider has a transfer with this reference but another amount. */
-  | { said: 'another amount'; providerTransferId: string }
+  /** The provider has a transfer with this reference but another `amount` (IDR, scale 4), on its way or made. */
+  | { said: 'another amount'; providerTransferId: string; amount: Money; isMade: boolean }
 ) & {
   /** Other live transfers under its reference. */
   further?: TransferState[];

@@ -5,7 +5,6 @@ import { nextPayoutLookAt, nextPayoutWaitMs, overdueGraceMs, unansweredLookMs } 
 import { must } from '../../shared/assert.ts';
 import { answerAttempt, findMadeAttempts, openAttempt, readAskedSince } from './attempts.ts';
 import { noteFurtherTransfers, noteGone } from './beyond-ours.ts';
-import { takeBackBooking } from './booked-transfers.ts';
 import { Payout } from './payout.entity.ts';
 import {
   contradicts,
@@ -60,10 +59,7 @@ export async function recordProviderStatus(
   }
   payout.asked_at = at;
   payout.asks += 1;
-  if ('providerTransferId' in report && payout.provider_transfer_id !== report.providerTransferId) {
-    if (payout.status === 'succeeded') await takeBackBooking(tx, report.providerTransferId, { keepsCost: false });
-    payout.provider_transfer_id = report.providerTransferId;
-  }
+  if ('providerTransferId' in report) payout.provider_transfer_id = report.providerTransferId;
   if (isFinalPayout(payout.status)) {
     payout.look_again_at = nextLookAtFinal(payout, report, now);
   } else {
@@ -78,6 +74,8 @@ export async function recordProviderStatus(
     await noteGone(tx, { providerId: report.providerTransferId, status: report.said });
   }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
+  // What two people had booked of it may be taken back with one of them.
+  if (report.further) await tx.refresh(payout);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
 

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Creation, createOnce } from '../../platform/openings/create-once.ts';
-import type { OpeningPlace, OpeningStamp } from '../../platform/openings/opening.ts';
 import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore } from '../../shared/concurrency.ts';
+import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 
 interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, 'find' | 'prepare'> {
   /** As `createOnce` starts it, with the milliseconds that the request may still wait. */

@@ -11,7 +11,6 @@ import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, negateMoney } from '../../shared/money.ts';
 import { canMove } from '../../shared/status-law.ts';
 import { readAskedSince } from './attempts.ts';
-import { takeBackBooking } from './booked-transfers.ts';
 import type { MovingPorts } from './handling.ts';
 import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
@@ -153,9 +152,6 @@ async function move(
   const handling = ports.payoutKinds[payout.kind];
   // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
   if (payout.partner_id) await showPayoutTexts(ports.sealer, payout);
-  if (status === 'succeeded' && payout.provider_transfer_id) {
-    await takeBackBooking(tx, payout.provider_transfer_id, { keepsCost: false });
-  }
   const now = await readDatabaseClock(tx);
   payout.status = status;
   payout.finalized_at = payout.updated_at = now;

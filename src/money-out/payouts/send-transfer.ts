@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import {
   type CallOptions,
   type Gateway,
+  type Gateways,
   isNeverSent,
   isProviderUnknown,
   type RefundRequest,
@@ -11,8 +12,7 @@ import {
 } from '../../platform/gateway/gateway.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { compareMoney } from '../../shared/money.ts';
-import { askTransfer, hearProvider } from './ask-transfer.ts';
+import { askTransfer, hearProvider, reportOf } from './ask-transfer.ts';
 import { answerAttempt, findMadeAttempts, maySend, openAttempt } from './attempts.ts';
 import { buildRequest, isFrozen, type Sending } from './frozen-request.ts';
 import { Payout } from './payout.entity.ts';
@@ -36,15 +36,15 @@ export async function sendTransfer(
   await failpoint('send-transfer.before');
   if (await mayNotLeave(em.fork(), sending, payoutId)) return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if (await arePayoutsHeld(em.fork())) return holdBack(em, sending, { payoutId, at, signal });
-  const earlier = await hearOfEarlier(em.fork(), sending.gateway, { payoutId, signal });
+  const earlier = await hearOfEarlier(em.fork(), sending.gateways, { payoutId, signal });
   if (earlier !== null && earlier.said !== 'not known') return keepEarlier(em.fork(), payoutId, earlier, new Date(at));
   const begun = await em.transactional((tx) => beginAttempt(tx, sending, payoutId, new Date(at)));
   if (begun === 'held') return holdBack(em, sending, { payoutId, at, signal });
   if (begun === 'ask') return askTransfer(em.fork(), sending, { payoutId, at, signal });
   if ('said' in begun) return begun;
   await failpoint('send-transfer.attempt-written');
-  const { number, request, partnerId } = begun;
-  const heard = await makeRequest(sending.gateway, request, {
+  const { number, request, provider, partnerId } = begun;
+  const heard = await makeRequest(sending.gateways.of(provider), request, {
     signal,
     partnerId,
     follows: earlier !== null,
@@ -88,12 +88,12 @@ async function holdBack(
  */
 async function hearOfEarlier(
   em: EntityManager,
-  gateway: Gateway,
+  gateways: Gateways,
   { payoutId, signal }: { payoutId: string; signal: AbortSignal },
 ): Promise<ProviderReport | null> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
   if (isFinalPayout(payout.status) || (await findMadeAttempts(em, payoutId)).length > 0) return null;
-  const report = await hearProvider(gateway, payout, signal);
+  const report = await hearProvider(gateways, payout, signal);
   return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }
 
@@ -108,6 +108,7 @@ function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport
 interface Begun {
   number: number;
   request: TransferRequest | RefundRequest;
+  provider: string;
   partnerId: string | null;
 }
 
@@ -142,7 +143,7 @@ async function beginAttempt(
   if (number === null) return 'held';
   payout.request_digest = built.digest;
   await tx.flush();
-  return { number, request: built.request, partnerId: payout.partner_id ?? null };
+  return { number, request: built.request, provider: payout.provider, partnerId: payout.partner_id ?? null };
 }
 
 async function makeRequest(
@@ -153,10 +154,7 @@ async function makeRequest(
   try {
     const answer = await gateway.requestTransfer(transfer, options);
     if (answer.outcome === 'refused') return { said: 'refused', failureCode: answer.code };
-    const { status, providerTransferId, failureCode, amount } = answer.transfer;
-    return compareMoney(amount, transfer.amount) === 0
-      ? { said: status, providerTransferId, failureCode }
-      : { said: 'another amount', providerTransferId };
+    return reportOf(answer.transfer, transfer.amount);
   } catch (error) {
     if (!isProviderUnknown(error)) throw error;
     return { said: isNeverSent(error) ? 'unsent' : 'silent', ...restAfter(error) };

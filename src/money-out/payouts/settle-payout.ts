@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateway } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { assert, must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -45,10 +45,10 @@ interface Settling {
  */
 export async function settlePayout(
   em: EntityManager,
-  ports: MovingPorts & { gateway: Gateway },
+  ports: MovingPorts & { gateways: Gateways },
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const report = await hearProvider(ports.gateway, await em.findOneOrFail(Payout, { id: payoutId }), signal);
+  const report = await hearProvider(ports.gateways, await em.findOneOrFail(Payout, { id: payoutId }), signal);
   const standing = await em.fork().transactional(async (tx) => {
     const decision = await decisionOf(tx, payoutId, settlement);
     const payout = await lockPayout(tx, payoutId);

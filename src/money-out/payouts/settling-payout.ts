@@ -13,7 +13,7 @@ const field = 'payout_id';
 
 /** Ends a payout by hand: one person where the provider's final status proves the outcome, otherwise two. */
 export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'settle_payout'> => ({
-  async look(em, gateway, { payout_id: payoutId, outcome }) {
+  async look(em, gateways, { payout_id: payoutId, outcome }) {
     const payout =
       (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
     if ((await readDecision(em, payout)).isHeld) {
@@ -21,7 +21,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
     }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
-    const report = await hearProvider(gateway, payout, signal);
+    const report = await hearProvider(gateways, payout, signal);
     const says = lastingStatus(report.said, payout.last_word);
     const proven = finalOutcomeOf({ said: says });
     if (proven !== null && proven !== outcome) {

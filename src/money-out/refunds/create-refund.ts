@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { KeyedRequest } from '../../platform/openings/opening.ts';
 import { must } from '../../shared/assert.ts';
 import { refundIdFor } from '../../shared/ids.ts';
+import type { KeyedRequest } from '../../shared/opening.ts';
 import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
 import { findRefund } from './find-refunds.ts';
 import { prepareRefund, type RefundRequest } from './prepare-refund.ts';

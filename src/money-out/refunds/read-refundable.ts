@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shared/money.ts';
-import { textArray } from '../../shared/postgres.ts';
 
 /** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
@@ -50,22 +49,6 @@ export async function readRefundable(
   if (row === undefined) return refuse('RESOURCE_NOT_FOUND', 'The payment was not found');
   if (row.status !== 'PAID') refuse('PAYMENT_NOT_PAID', 'The payment is not paid, so there is nothing to refund');
   return row;
-}
-
-/** SQL: what of a payment is given back, or on its way back, at most all of it; `payment` is its table's alias. */
-export const refundedOf = (payment: string): string =>
-  `least(refunded_of_payment(${payment}.id), ${payment}.amount)::text`;
-
-/** What of each of these payments is given back, or on its way back, at most all of it; IDR, scale 4. */
-export async function readRefunded(
-  em: EntityManager,
-  paymentIds: readonly string[],
-): Promise<ReadonlyMap<string, Money>> {
-  const rows = await em.execute<{ id: string; refunded: Money }[]>(
-    `select p.id, ${refundedOf('p')} as refunded from partner_payments p where p.id = any (?::uuid[])`,
-    [textArray(paymentIds)],
-  );
-  return new Map(rows.map(({ id, refunded }) => [id, refunded]));
 }
 
 /** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */

@@ -1,5 +1,5 @@
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 
 /**

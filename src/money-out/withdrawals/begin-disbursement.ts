@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { startCause } from '../../giving/causes/cause-of-disbursement.ts';
 import type { Account } from '../../ledger/accounts/account.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
@@ -11,7 +10,7 @@ import { decisionLivesHours } from '../decisions/decision.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';
 import type { Withdrawal } from './withdrawal.entity.ts';
-import { placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
+import { type CausePort, placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
 import { refuseBeyondWithdrawalHeadroom, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
 
 /** What makes a withdrawal a disbursement. */
@@ -40,23 +39,24 @@ export async function openDisbursement(
     return null;
   }
   const { causeId, noteSealed } = disbursement;
-  const cause = await judgeDisbursement(tx, headroom, { causeId, accountId, amount, lock: true });
+  const { isOfIndividual } = await judgeDisbursement(tx, headroom, { causeId, accountId, amount, lock: true });
   const isLarge = compareMoney(amount, config.DISBURSEMENT_APPROVAL_ABOVE) > 0;
   return {
     causeId,
     note: await sealer.open(placeOfNote(id), noteSealed),
-    waits: cause.owner_type === 'individual' || account.kind === 'user' || isLarge,
+    waits: isOfIndividual || account.kind === 'user' || isLarge,
   };
 }
 
 /** What follows a disbursement's reservation: its decision, or, where it needs none, its cause is `in_progress`. */
 export async function beginDisbursement(
   tx: EntityManager,
+  causes: CausePort,
   { withdrawal, payout, disbursement }: { withdrawal: Withdrawal; payout: Payout; disbursement: Disbursement },
 ): Promise<void> {
   const { causeId, note, waits } = disbursement;
   const { id, user_id: userId } = withdrawal;
-  if (!waits) return startCause(tx, causeId, { actorId: userId, requestId: payout.request_id ?? null });
+  if (!waits) return causes.startCause(tx, causeId, { actorId: userId, requestId: payout.request_id ?? null });
   const lapsesAt = payout.created_at.getTime() + decisionLivesHours('disburse') * 3_600_000;
   payout.look_again_at = new Date(lapsesAt + overdueGraceMs);
   await tx.flush();

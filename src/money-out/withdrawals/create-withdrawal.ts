@@ -7,10 +7,10 @@ import {
   keepFirstAnswer,
   type StoredAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
-import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
+import { claimOfUser } from '../../shared/opening.ts';
 import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
 import { findWithdrawal } from './find-withdrawals.ts';
 import { prepareWithdrawal, type WithdrawalRequest } from './prepare-withdrawal.ts';

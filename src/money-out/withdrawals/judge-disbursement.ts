@@ -1,18 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CauseOwnerType, CauseStatus } from '../../giving/causes/cause.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
 import { refuseBeyondBalance, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
 
-/** A cause whose money may be disbursed. */
-export interface DisbursingCause {
-  id: string;
-  owner_type: CauseOwnerType;
-  status: CauseStatus;
-}
-
-interface CauseRow extends DisbursingCause {
+interface CauseRow {
+  owner_type: string;
   account_id: string;
   /** Whether its account and the source account have the same owner. */
   own: boolean;
@@ -30,9 +23,9 @@ export async function judgeDisbursement(
   em: EntityManager,
   headroom: WithdrawalHeadroom,
   { causeId, accountId, amount, lock = false }: { causeId: string; accountId: string; amount: Money; lock?: boolean },
-): Promise<DisbursingCause> {
+): Promise<{ isOfIndividual: boolean }> {
   const [cause] = await em.execute<CauseRow[]>(
-    `select c.id, c.owner_type, c.status, c.account_id, c.approved_at is not null as approved,
+    `select c.owner_type, c.account_id, c.approved_at is not null as approved,
        c.stopped_from is not null as stopped,
        (a.user_id, a.organization_id) is not distinct from (b.user_id, b.organization_id) as own
      from charitable_causes c join accounts a on a.id = c.account_id join accounts b on b.id = ?
@@ -53,5 +46,5 @@ export async function judgeDisbursement(
   if (compareMoney(amount, disbursable) > 0) {
     refuse('REQUEST_INVALID', `IDR ${disbursable} of the charitable cause may be disbursed`, { field: 'amount' });
   }
-  return cause;
+  return { isOfIndividual: cause.owner_type === 'individual' };
 }

@@ -1,17 +1,17 @@
-import { completeClosedCause, receiveLateMoney } from '../../giving/causes/cause-of-disbursement.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
 import { isReturnUnbooked } from '../payouts/payout.ts';
 import { readDecision } from '../payouts/undecided.ts';
 import { tellDisbursement } from './tell-disbursement.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
+import type { CausePort } from './withdrawal.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 /**
  * A withdrawal: money that comes back to the account is recorded among its transactions. The end of a disbursement may
  * complete its cause, and its return by the bank opens that again.
  */
-export const payingOwner: PayoutHandling = {
+export const payingOwner = (causes: CausePort): PayoutHandling => ({
   heldBy: readDecision,
   tell: tellDisbursement,
   async moved(tx, _, payout, { journalId }) {
@@ -23,9 +23,9 @@ export const payingOwner: PayoutHandling = {
     // Where the bank has returned it at once the money is still the cause's, and this transaction goes on.
     if (withdrawal.cause_id && status === 'succeeded' && !isReturnUnbooked(payout)) {
       const by = { actorId: withdrawal.user_id, requestId: payout.request_id ?? null };
-      await completeClosedCause(tx, withdrawal.cause_id, by);
+      await causes.completeClosedCause(tx, withdrawal.cause_id, by);
     }
-    if (withdrawal.cause_id && status === 'reversed') await receiveLateMoney(tx, withdrawal.cause_id);
+    if (withdrawal.cause_id && status === 'reversed') await causes.receiveLateMoney(tx, withdrawal.cause_id);
     return [];
   },
-};
+});

@@ -9,11 +9,11 @@ import { getOwnBankAccount } from '../../people/bank-accounts/get-own-bank-accou
 import { readPayer } from '../../people/identity/read-payer.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
-import { claimOfUser } from '../../platform/openings/opening.ts';
 import type { Payer } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId, payoutReferenceOf } from '../../shared/ids.ts';
+import { claimOfUser } from '../../shared/opening.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import { type PayoutStanding, type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { readProviderFee } from '../payouts/provider-fee.ts';
@@ -24,13 +24,14 @@ import { beginDisbursement, openDisbursement } from './begin-disbursement.ts';
 import { refuseOtherOwner } from './prepare-withdrawal.ts';
 import { refuseUnusable } from './price-withdrawal.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
-import type { WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
+import type { CausePort, WithdrawalOpening, WithdrawalTerms } from './withdrawal.ts';
 import { readWithdrawalHeadroom } from './withdrawal-headroom.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 interface Ports {
   sealer: Sealer;
   config: WithdrawalTerms;
+  causes: CausePort;
 }
 
 /**
@@ -102,7 +103,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   await tx.flush();
   const journalId = await reserveMoney(tx, payout, { actorId: userId, data: { amount: opening.amount } });
   await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, 'reserved'));
-  if (disbursement !== null) await beginDisbursement(tx, { withdrawal, payout, disbursement });
+  if (disbursement !== null) await beginDisbursement(tx, ports.causes, { withdrawal, payout, disbursement });
   return payout;
 }
 

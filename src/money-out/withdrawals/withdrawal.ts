@@ -1,5 +1,6 @@
-import type { OpeningStamp } from '../../platform/openings/opening.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Money } from '../../shared/money.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 
 /** Pure facts about withdrawals: payouts from an account of a person or an organization to a bank account of theirs. */
@@ -37,6 +38,13 @@ export interface WithdrawalWorkflows {
    * SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   startWithdrawal(withdrawalId: string, opening: WithdrawalOpening, waitMs: number): Promise<PayoutStatus | null>;
+}
+
+/** What a disbursement does to its cause, in the transaction that moves the money; handed in by `src/wiring/`. */
+export interface CausePort {
+  startCause(tx: EntityManager, causeId: string, by: { actorId: string; requestId: string | null }): Promise<void>;
+  completeClosedCause: CausePort['startCause'];
+  receiveLateMoney(tx: EntityManager, causeId: string): Promise<void>;
 }
 
 /** The configured terms of withdrawals; IDR. */

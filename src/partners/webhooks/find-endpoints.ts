@@ -34,7 +34,7 @@ export async function lockEndpoint(
 ): Promise<WebhookEndpoint> {
   await lockPartner(tx, partnerId);
   const endpoint = await tx.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId }, { refresh: true });
-  return endpoint ?? refuse('NOT_FOUND', 'the endpoint was not found', { field: 'id' });
+  return endpoint ?? refuse('NOT_FOUND', 'the webhook endpoint was not found', { field: 'id' });
 }
 
 /** The secrets that sign for an endpoint now: its own and each earlier one, until 24 hours after its rotation. */
@@ -70,5 +70,5 @@ export async function requireEnabledEndpoint(
 ): Promise<void> {
   const endpoint = await em.findOne(WebhookEndpoint, { id: endpointId, partner_id: partnerId });
   const field = 'endpoint_id';
-  requireEnabled(endpoint ?? refuse('NOT_FOUND', 'the endpoint was not found', { field }), field);
+  requireEnabled(endpoint ?? refuse('NOT_FOUND', 'the webhook endpoint was not found', { field }), field);
 }

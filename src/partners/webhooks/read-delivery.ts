@@ -13,7 +13,7 @@ export async function readDelivery(
 ): Promise<{ delivery: WebhookDelivery; body: string | undefined }> {
   const delivery =
     (await em.findOne(WebhookDelivery, { id: deliveryId, partner_id: partnerId })) ??
-    refuse('NOT_FOUND', 'the delivery was not found', { field: 'id' });
+    refuse('NOT_FOUND', 'the webhook delivery was not found', { field: 'id' });
   const { body_sealed: sealed } = delivery;
   const body = sealed ? await openUnlessGone(sealer, webhookBodyPlace(delivery.id), sealed) : null;
   return { delivery, body: body ?? undefined };

@@ -57,7 +57,7 @@ export async function redeliverWebhook(
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     const field = 'delivery_id';
-    if (delivery === null) refuse('NOT_FOUND', 'the delivery was not found', { field });
+    if (delivery === null) refuse('NOT_FOUND', 'the webhook delivery was not found', { field });
     const endpoint = await tx.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
     const deleted = 'its endpoint was deleted: there is nowhere to send it';
     requireEnabled(endpoint ?? refuse('REQUEST_INVALID', deleted, { field }), field);

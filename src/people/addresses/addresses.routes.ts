@@ -7,7 +7,7 @@ import { countedFields, listQuery, presentCounted } from '../../platform/http/pa
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { addressTypes } from './address.ts';
 import { createAddress } from './create-address.ts';
-import { getAddress, listAddresses } from './find-addresses.ts';
+import { getAddress, listAddresses, listOwnAddresses } from './find-addresses.ts';
 import { AddressAnswer, presentAddress } from './present-address.ts';
 import { updateAddress } from './update-address.ts';
 
@@ -52,6 +52,7 @@ const success = <T extends object>(statusCode: 200 | 201, message: string, data:
   data,
 });
 const One = z.object({ address: AddressAnswer });
+const Many = z.object({ ...countedFields, addresses: z.array(AddressAnswer) });
 
 routes.post(
   '/',
@@ -75,10 +76,25 @@ routes.get(
     summary: 'List addresses',
     access: allow('read-address', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery(),
-    answers: { 200: envelope(200, z.object({ ...countedFields, addresses: z.array(AddressAnswer) })) },
+    answers: { 200: envelope(200, Many) },
   },
   async ({ em, deps, caller, query, requestId }) => {
     const { addresses, ...listed } = await listAddresses(em, deps.sealer, { caller, requestId, ...query });
+    const data = { ...presentCounted(query, listed), addresses: addresses.map(presentAddress) };
+    return success(200, 'Addresses found', data);
+  },
+);
+
+routes.get(
+  '/mine',
+  {
+    summary: "List one's own addresses",
+    access: allow('read-address', { scope: "own; also the organization's for its admins" }),
+    query: listQuery(),
+    answers: { 200: envelope(200, Many) },
+  },
+  async ({ em, deps, caller, query }) => {
+    const { addresses, ...listed } = await listOwnAddresses(em, deps.sealer, { caller, ...query });
     const data = { ...presentCounted(query, listed), addresses: addresses.map(presentAddress) };
     return success(200, 'Addresses found', data);
   },

@@ -1,10 +1,10 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { unlessErased, unlessMissing } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordReadOfOthers } from '../../platform/events/record-event.ts';
-import type { Caller } from '../../shared/caller.ts';
+import { type Caller, isOrganizationAdmin } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, mayUseAddress, placeOfDetails } from './address.ts';
@@ -46,8 +46,30 @@ export async function listAddresses(
   sealer: Sealer,
   { caller, requestId, ...window }: ListWindow & { caller: Caller; requestId: string },
 ): Promise<Listed & { addresses: OpenedAddress[] }> {
-  const { items, ...listed } = await findPage(em, Address, {}, window);
   await recordReadOfOthers(em, caller, { resourceType: 'address', resourceId: null, ownerId: null, requestId });
+  return readAddresses(em, sealer, {}, window);
+}
+
+/** A page of the caller's own addresses and, for its admins, the organization's. */
+export function listOwnAddresses(
+  em: EntityManager,
+  sealer: Sealer,
+  { caller, ...window }: ListWindow & { caller: Caller },
+): Promise<Listed & { addresses: OpenedAddress[] }> {
+  const own = { user_id: caller.userId };
+  const { organizationId } = caller;
+  const where =
+    isOrganizationAdmin(caller) && organizationId !== null ? { $or: [own, { organization_id: organizationId }] } : own;
+  return readAddresses(em, sealer, where, window);
+}
+
+async function readAddresses(
+  em: EntityManager,
+  sealer: Sealer,
+  where: FilterQuery<Address>,
+  window: ListWindow,
+): Promise<Listed & { addresses: OpenedAddress[] }> {
+  const { items, ...listed } = await findPage(em, Address, where, window);
   const opened = await Promise.all(items.map((address) => unlessMissing(unsealAddress(sealer, address))));
   return { addresses: opened.filter((address) => address !== null), ...listed };
 }

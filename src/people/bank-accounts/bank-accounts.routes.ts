@@ -3,13 +3,36 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
-import { nameAtBank, text, uuid } from '../../platform/http/fields.ts';
+import { nameAtBank, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { maskNumber } from '../official-documents/official-document.ts';
 import { addBankAccount } from './add-bank-account.ts';
 import { deleteBankAccount } from './delete-bank-account.ts';
-import { listBankAccounts } from './find-bank-accounts.ts';
-import { BankAccountShape, presentBankAccount } from './present-bank-account.ts';
+import { listBankAccounts, type OpenedBankAccount } from './find-bank-accounts.ts';
+
+const BankAccountShape = z
+  .object({
+    id: z.guid(),
+    bank_code: z.string(),
+    account_number: z
+      .string()
+      .meta({ description: 'Masked: its last four digits, when they are less than half of it.' }),
+    account_holder: z.string(),
+    usable_at: timestamp(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'BankAccount' });
+
+/** A bank account as the API shows it, its number masked for everybody. */
+const presentBankAccount = ({ account, details }: OpenedBankAccount) => ({
+  id: account.id,
+  bank_code: account.bank_code,
+  account_number: maskNumber(details.account_number),
+  account_holder: details.account_holder,
+  usable_at: account.usable_at.toISOString(),
+  created_at: account.created_at.toISOString(),
+});
 
 /** What these routes work with. */
 interface Ports {

@@ -8,11 +8,13 @@ export interface PayoutBank {
   longest: number;
   minimum: Money;
   maximum: Money;
+  /** Who sends transfers to it, and knows its accounts. */
+  provider: string;
 }
 
 /** SQL: the columns of `PayoutBank`, of the row `b` of `payout_banks`. */
 export const bankColumns = `b.account_number_min_length as shortest, b.account_number_max_length as longest,
-  b.minimum_amount::text as minimum, b.maximum_amount::text as maximum`;
+  b.minimum_amount::text as minimum, b.maximum_amount::text as maximum, b.provider`;
 
 /** The bank of this code; null when none is served. */
 export async function findPayoutBank(em: EntityManager, bankCode: string): Promise<PayoutBank | null> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordRead } from '../../platform/events/record-event.ts';
 import { allow, open } from '../../platform/http/access.ts';
 import { answer, created } from '../../platform/http/answer.ts';
@@ -13,16 +14,33 @@ import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { deleteDocument } from './delete-document.ts';
-import { documentTypes, maximumFileBytes, productTypes, visibilities } from './document.ts';
+import type { Document } from './document.entity.ts';
+import { documentTypes, maximumFileBytes, productTypes, viewUrlLifetimeSeconds, visibilities } from './document.ts';
+import { showFileName } from './file-name.ts';
 import { getDocument, getPublicDocument, listDocuments } from './find-documents.ts';
-import type { DocumentView } from './present-document.ts';
-import { DocumentAnswer, presentDocument } from './present-document.ts';
+import { DocumentAnswer, type DocumentView, presentDocument } from './present-document.ts';
 import { registerDocument } from './register-document.ts';
 import type { ProductOwners } from './require-product.ts';
 import { storeDocument } from './store-document.ts';
+import { openUrl } from './stored-url.ts';
 import { updateDocument } from './update-document.ts';
 import { createUploadSlots } from './upload-slots.ts';
-import { viewDocument } from './view-document.ts';
+
+/** A document's storage key, and a new URL that downloads its file under its name, valid for fifteen minutes. */
+async function viewDocument(
+  { storage, sealer }: { storage: Storage; sealer: Sealer },
+  document: Document,
+): Promise<{ key: string; viewUrl: string }> {
+  const key = await openUrl(sealer, document);
+  const extension = /^(?:image|video|application)\/(pdf|png|jpeg|gif|webp|mp4|webm|zip)$/.exec(document.content_type);
+  const viewUrl = await storage.signViewUrl(key, {
+    fileName:
+      (await showFileName(sealer, document)) ??
+      `${document.document_type}-${document.id}${extension ? `.${extension[1]}` : ''}`,
+    lifetimeSeconds: viewUrlLifetimeSeconds,
+  });
+  return { key, viewUrl };
+}
 
 const message = z.string();
 const scopeOfReading = "own, the organization's, public ones, no colleague's identity scans; all for platform";
@@ -106,13 +124,14 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Register an object that is in storage',
       description:
-        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. The new one is private. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
+        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
         url: text(255),
         document_type: z.enum(documentTypes),
         product_type: z.enum(productTypes).optional(),
         product_id: uuid().optional(),
+        visibility: z.enum(visibilities).default('private'),
         category_id: uuid().nullish(),
       }),
       answers: { 201: One },
@@ -120,10 +139,10 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     },
     async ({ em, deps, caller, body, requestId }) => {
       const { url, document_type: documentType, product_type: productType = null, product_id: productId = null } = body;
-      const { category_id: categoryId = null } = body;
+      const { category_id: categoryId = null, visibility } = body;
       const { STORED_BYTES_PER_USER: maximumStoredBytes } = deps.config;
-      const input = { caller, requestId, url, documentType, productType, productId, categoryId, maximumStoredBytes };
-      const document = await registerDocument(em, deps, input);
+      const fields = { url, documentType, productType, productId, visibility, categoryId };
+      const document = await registerDocument(em, deps, { caller, requestId, ...fields, maximumStoredBytes });
       return created({ message: 'Document created', document: await presentDocument(document, deps) });
     },
   );
@@ -222,6 +241,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
           document_type: z.enum(documentTypes),
           product_type: z.enum(productTypes).nullable(),
           product_id: uuid().nullable(),
+          visibility: z.enum(visibilities),
           category_id: uuid().nullable(),
         })
         .partial(),

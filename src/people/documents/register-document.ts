@@ -5,7 +5,7 @@ import type { Storage } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { newId } from '../../shared/ids.ts';
 import { Document } from './document.entity.ts';
-import { type DocumentType, type ProductType, placeOfUrl } from './document.ts';
+import { type DocumentType, type ProductType, placeOfUrl, type Visibility } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { requireCategory } from './keep-category.ts';
 import { type ProductOwners, requireProduct } from './require-product.ts';
@@ -20,19 +20,30 @@ export interface RegisterDocumentInput {
   documentType: DocumentType;
   productType: ProductType | null;
   productId: string | null;
+  visibility: Visibility;
   categoryId: string | null;
   /** The most bytes that one user's documents may have together. */
   maximumStoredBytes: number;
 }
 
 /**
- * Creates a private document for an object that is already in storage; several documents may carry one object. Throws
+ * Creates a document for an object that is already in storage; several documents may carry one object. Throws
  * as `getOwnObject` and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's bytes.
  */
 export async function registerDocument(
   em: EntityManager,
   { storage, sealer, productOwners }: { storage: Storage; sealer: Sealer; productOwners: ProductOwners },
-  { caller, requestId, url, documentType, productType, productId, categoryId, ...input }: RegisterDocumentInput,
+  {
+    caller,
+    requestId,
+    url,
+    documentType,
+    productType,
+    productId,
+    visibility,
+    categoryId,
+    ...input
+  }: RegisterDocumentInput,
 ): Promise<Document> {
   await requireProduct(em, { productOwners, caller }, { productType, productId });
   await requireCategory(em, categoryId);
@@ -57,7 +68,7 @@ export async function registerDocument(
       document_type: documentType,
       product_type: productType,
       product_id: productId,
-      visibility: 'private',
+      visibility,
       category_id: categoryId,
       file_name_sealed: await sealFileName(tx, sealer, { id, ...owner }, object.fileName),
       content_type: object.contentType,

@@ -7,7 +7,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { type GivenUp, giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import { Document } from './document.entity.ts';
-import { type DocumentType, mayChangeDocument, type ProductType, placeOfUrl } from './document.ts';
+import { type DocumentType, mayChangeDocument, type ProductType, placeOfUrl, type Visibility } from './document.ts';
 import { sealFileName } from './file-name.ts';
 import { getOwnDocument } from './find-documents.ts';
 import { requireCategory } from './keep-category.ts';
@@ -22,6 +22,7 @@ export interface UpdateDocumentInput {
   changes: {
     url?: string | undefined;
     document_type?: DocumentType | undefined;
+    visibility?: Visibility | undefined;
     /** Null clears these. */
     product_type?: ProductType | null | undefined;
     product_id?: string | null | undefined;

@@ -3,12 +3,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { must } from '../../shared/assert.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
+import { isOwnToken } from '../members/own-token.ts';
 import { openProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { openFirstAccount } from './create-user.ts';
-import { countedAddress } from './login-failures.ts';
+import { countedAddress, loginAttempt, rememberLogin } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 
@@ -24,9 +26,10 @@ export interface AcceptInvitationInput {
 export async function acceptInvitation(em: EntityManager, sealer: Sealer, input: AcceptInvitationInput): Promise<User> {
   const tokenHash = sha256(input.token);
   const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
+  if (!(await isOwnToken(sealer, 'invitation', known.user_id, input.token))) refuseInvitation();
   const { email } = await openProfile(sealer, { id: known.user_id, profile_sealed: known.profile_sealed });
   refuseGuessable(input.password, email);
-  const passwordHash = await hashPassword(input.password, countedAddress(input.address));
+  const password_sealed = await hashPassword(sealer, known.user_id, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
     // The user is locked before the invitation, as when it is taken back or sent again, so that their result is read.
     const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
@@ -35,8 +38,9 @@ export async function acceptInvitation(em: EntityManager, sealer: Sealer, input:
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
     const now = await readDatabaseClock(tx);
     // Whoever has the token reads what is sent to the address.
-    tx.assign(user, { password_hash: passwordHash, status: 'active', email_confirmed_at: now, updated_at: now });
+    tx.assign(user, { password_sealed, status: 'active', email_confirmed_at: now, updated_at: now });
     await tx.flush();
+    await rememberLogin(tx, loginAttempt(must(user.email_digest, 'an invited user has an address'), input.address));
     const { requestId } = input;
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

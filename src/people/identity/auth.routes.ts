@@ -91,7 +91,7 @@ routes.post(
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
     // First, because it may fail: no session begins with a 503.
     const user = await presentUser(deps.sealer, loggedIn.user);
-    const data = { ...showSession(ctx, deps, await openSession(em.fork(), deps.tokens, loggedIn)), user };
+    const data = { ...showSession(ctx, deps, await openSession(em.fork(), deps, loggedIn)), user };
     return { message: 'Logged in', data };
   },
 );
@@ -232,7 +232,7 @@ routes.post(
   async ({ body, em, deps, ctx, requestId }) => {
     const user = await acceptInvitation(em, deps.sealer, { ...body, address: ctx.ip, requestId });
     const loggedIn = { user, generation: user.token_generation, secondFactor: null };
-    const session = showSession(ctx, deps, await openSession(em.fork(), deps.tokens, loggedIn));
+    const session = showSession(ctx, deps, await openSession(em.fork(), deps, loggedIn));
     return { message: 'Invitation accepted', data: { ...(await presentUser(deps.sealer, user)), ...session } };
   },
 );

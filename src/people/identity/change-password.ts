@@ -37,19 +37,19 @@ export async function changePassword(
   const known = await em.findOneOrFail(User, caller.userId);
   const attempt = loginAttempt(must(known.email_digest, 'an active user has an address'), input.address);
   await refuseThrottled(em, attempt);
-  const passwordHash = known.password_hash ?? null;
-  const { matches } = await verifyPassword(passwordHash, currentPassword, attempt.address);
+  const before = known.password_sealed ?? null;
+  const { matches } = await verifyPassword(sealer, known, currentPassword, attempt.address);
   await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
   if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
   if (normalizePassword(newPassword) === normalizePassword(currentPassword))
     refuse('REQUEST_INVALID', 'must differ from the current one', { field: 'new_password' });
   refuseGuessable(newPassword, (await openProfile(sealer, known)).email, 'new_password');
-  const newHash = await hashPassword(newPassword, attempt.address);
+  const password_sealed = await hashPassword(sealer, known.id, newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
     const user = await lockOwnRow(tx, caller);
     // Of two concurrent changes, the second's current password is no longer right.
-    if (user.password_hash !== passwordHash) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
-    tx.assign(user, { password_hash: newHash, updated_at: await readDatabaseClock(tx) });
+    if (user.password_sealed !== before) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
+    tx.assign(user, { password_sealed, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
 import type { User } from '../members/user.entity.ts';
@@ -11,9 +12,10 @@ import { lockUserRow } from './end-tokens.ts';
  */
 export async function confirmAddress(
   em: EntityManager,
+  sealer: Sealer,
   { token, requestId }: { token: string; requestId: string },
 ): Promise<User> {
-  const userId = (await findMailToken(em, 'confirm_address', token)) ?? refuseMailToken();
+  const userId = (await findMailToken(em, sealer, 'confirm_address', token)) ?? refuseMailToken();
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();

@@ -1,8 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-
 import { openAccount } from '../../ledger/accounts/open-account.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
@@ -18,7 +16,8 @@ export interface NewUser {
   organizationId: string | null;
   roleId: string;
   status: UserStatus;
-  passwordHash: string | null;
+  /** From `hashPassword`. */
+  passwordSealed: string | null;
   /** Whether the user counts at once as one who may approve decisions. */
   isApprover?: boolean;
   actorId: string | null;
@@ -29,6 +28,8 @@ export interface NewUser {
 export async function createUser(tx: EntityManager, input: NewUser): Promise<User> {
   const { id, profile_sealed, email_digest } = input.person;
   await freeExpiredAddress(tx, email_digest, input.actorId, input.requestId);
+  const taken = await tx.execute<unknown[]>('select from users where email_digest = ?', [email_digest]);
+  if (taken.length > 0) refuseTaken();
   const user = tx.create(User, {
     id,
     profile_sealed,
@@ -37,13 +38,13 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
     organization_id: input.organizationId,
     role_id: input.roleId,
     status: input.status,
-    password_hash: input.passwordHash,
+    password_sealed: input.passwordSealed,
     approver_since: input.isApprover ? await readDatabaseClock(tx) : null,
   });
   try {
     await tx.flush();
   } catch (error) {
-    if (isUniqueViolation(error)) refuse('DUPLICATE', 'a user with this address already exists', { field: 'email' });
+    if (isUniqueViolation(error)) refuseTaken();
     throw error;
   }
   await recordEvent(tx, {
@@ -57,20 +58,12 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
   return user;
 }
 
+const refuseTaken = (): never => refuse('DUPLICATE', 'a user with this address already exists', { field: 'email' });
+
 /** Opens the first account of a user or an organization, with its event. */
-export async function openFirstAccount(
+export const openFirstAccount = (
   tx: EntityManager,
   owner: { userId: string } | { organizationId: string },
-  { actorId, requestId }: { actorId: string; requestId: string | null },
-): Promise<string> {
-  const kind = 'userId' in owner ? 'user' : 'organization';
-  const accountId = await openAccount(tx, { kind, name: 'Main', ...owner });
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'account',
-    resourceId: accountId,
-    actorId,
-    requestId,
-  });
-  return accountId;
-}
+  by: { actorId: string; requestId: string | null },
+): Promise<string> =>
+  openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);

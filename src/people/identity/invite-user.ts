@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
@@ -15,6 +14,7 @@ import { requireTakeable } from '../access/role-holders.ts';
 import { findPermissionNames } from '../access/role-permissions.ts';
 import { recordMail } from '../mail/record-mail.ts';
 import { Organization } from '../members/organization.entity.ts';
+import { createOwnToken } from '../members/own-token.ts';
 import { type NewPerson, openProfile, preparePerson, sealProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
@@ -73,7 +73,6 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   requirePermission(caller, invitePermissions[userType]);
   const organizationId = await organizationFor(em, input);
   const person = await preparePerson(sealer, { email, name });
-  const token = randomBytes(32).toString('base64url');
   return em.transactional(async (tx) => {
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
     const role = await lockRole(tx, roleId, 'hold');
@@ -95,7 +94,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
         organizationId,
         roleId,
         status: 'invited',
-        passwordHash: null,
+        passwordSealed: null,
         actorId: caller.userId,
         requestId,
       }));
@@ -104,6 +103,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
       await changeInvited(tx, sealer, waiting, { name, role_id: roleId }, who);
     }
     await tx.execute('delete from invitations where user_id = ? and accepted_at is null', [user.id]);
+    const token = await createOwnToken(sealer, 'invitation', user.id);
     const id = newId();
     const expiresAt = new Date((await readDatabaseClock(tx)).getTime() + invitationDays * 24 * 60 * 60 * 1000);
     await tx.execute(

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
-import { refuse } from '../../shared/errors.ts';
-import { countedAddress } from './login-failures.ts';
+import { isDomainError, refuse } from '../../shared/errors.ts';
+import { countedAddress, type LoginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
 
 /** The network address of a sign-up, and how many it may send per hour; undefined is no limit. */
 export interface SignUpOrigin {
@@ -34,4 +34,25 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
   await refuseManySignUps(tx, origin);
   await tx.execute('insert into sign_ups (address) values (?)', [address]);
   await forgetRows(tx, 'sign_ups', '1 hour', 100);
+}
+
+/**
+ * Signs up, where a taken address counts as a failed login of that account: whoever asks for many, to learn who has one, is
+ * held back as for passwords (TOO_MANY_REQUESTS).
+ */
+export async function countingTaken<T>(
+  em: EntityManager,
+  { attempt, requestId }: { attempt: LoginAttempt; requestId: string | null },
+  signUp: () => Promise<T>,
+): Promise<T> {
+  await refuseThrottled(em, attempt);
+  try {
+    return await signUp();
+  } catch (error) {
+    if (isDomainError(error) && error.code === 'DUPLICATE') {
+      const failure = { attempt, userId: undefined, actorId: null, reason: 'password', requestId } as const;
+      await recordLoginFailure(em.fork(), failure);
+    }
+    throw error;
+  }
 }

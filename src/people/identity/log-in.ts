@@ -39,7 +39,7 @@ export interface LoggedIn {
 interface Account {
   id: string;
   status: UserStatus;
-  password_hash: string | null;
+  password_sealed: string | null;
   token_generation: number;
   profile_sealed: string | null;
 }
@@ -54,15 +54,15 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const attempt = loginAttempt(await emailDigest(sealer, email), address);
   await refuseThrottled(em, attempt);
   const [found] = await em.execute<Account[]>(
-    'select id, status, password_hash, token_generation, profile_sealed from users where email_digest = ?',
+    'select id, status, password_sealed, token_generation, profile_sealed from users where email_digest = ?',
     [attempt.account],
   );
-  const { matches, isAsTyped } = await verifyPassword(found?.password_hash ?? null, password, attempt.address);
+  const { matches, isAsTyped } = await verifyPassword(sealer, found ?? null, password, attempt.address);
   const entered = matches && found?.status === 'active' ? found : null;
   const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
   await countPassword(em, failure, entered !== null);
   if (entered === null) refuseUnknown();
-  if (isAsTyped) await hashAnew(em, entered, password, attempt.address);
+  if (isAsTyped) await hashAnew(em, sealer, entered, password, attempt.address);
   // The answer shows the profile: while its key cannot be read, no code is spent and no login is recorded.
   await openProfile(sealer, entered);
   const begun = await findSecondFactor(em, entered.id);
@@ -73,7 +73,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
     // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
     const user = factor ? await lockUserRow(tx, entered.id) : await holdUserRow(tx, entered.id);
     // Whoever was suspended or erased meanwhile, or has another password now, is let in no more.
-    if (user.status !== 'active' || user.password_hash !== entered.password_hash) refuseUnknown();
+    if (user.status !== 'active' || user.password_sealed !== entered.password_sealed) refuseUnknown();
     const current = await findSecondFactor(tx, entered.id);
     if (factor) {
       await refuseThrottled(tx, attempt, { ofCodes: true });
@@ -91,13 +91,19 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
 }
 
 /** Has the password of an account stored in its usual form, if it is still the same. */
-async function hashAnew(em: EntityManager, account: Account, password: string, address: string): Promise<void> {
-  const anew = await hashPassword(password, address);
+async function hashAnew(
+  em: EntityManager,
+  sealer: Sealer,
+  account: Account,
+  password: string,
+  address: string,
+): Promise<void> {
+  const anew = await hashPassword(sealer, account.id, password, address);
   const changed = await em.execute<unknown[]>(
-    'update users set password_hash = ? where id = ? and password_hash = ? returning 1',
-    [anew, account.id, account.password_hash],
+    'update users set password_sealed = ? where id = ? and password_sealed = ? returning 1',
+    [anew, account.id, account.password_sealed],
   );
-  if (changed.length > 0) account.password_hash = anew;
+  if (changed.length > 0) account.password_sealed = anew;
 }
 
 function refuseUnknown(): never {

@@ -1,8 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { endSessionOf } from './refresh-tokens.ts';
-import { revokeToken } from './revoke-token.ts';
+
+/** Revokes a token by its id until it would have expired anyway; deletes revocations a day past that. */
+async function revokeToken(em: EntityManager, tokenId: string, expiresAt: Date): Promise<void> {
+  await em.execute('insert into revoked_tokens (id, expires_at) values (?, ?) on conflict do nothing', [
+    tokenId,
+    expiresAt,
+  ]);
+  await forgetRows(em, 'revoked_tokens', '1 day', 100);
+}
 
 interface LogOutInput {
   userId: string;

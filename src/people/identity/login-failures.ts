@@ -70,7 +70,7 @@ export interface LoginFailure {
   /** The user who tried, if logged in already. */
   actorId: string | null;
   reason: 'password' | 'totp_code';
-  requestId: string;
+  requestId: string | null;
 }
 
 /** Counts a failed login, and deletes failures past the window; one of an existing account leaves an event. */
@@ -123,14 +123,15 @@ export async function countPassword(em: EntityManager, failure: LoginFailure, is
 }
 
 /**
- * Remembers that the account logged in from this address, and deletes entries older than `knownDays`. Returns whether the
- * account is known from other addresses only.
+ * Remembers that the account logged in from this address, and deletes entries older than `knownDays`. Returns whether that
+ * is news to its user: the address is not known, and the account has logged in elsewhere, or is older than what is known.
  */
 export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<boolean> {
-  const [known] = await tx.execute<[{ here: boolean; elsewhere: boolean }]>(
-    `select coalesce(bool_or(address = ?), false) as here, count(*) > 0 as elsewhere from known_logins
-     where account_hash = ? and logged_in_at > clock_timestamp() - interval '${knownDays} days'`,
-    [address, account],
+  const [known] = await tx.execute<[{ is_news: boolean }]>(
+    `select not coalesce(bool_or(address = ?), false) and (count(*) > 0 or exists (select from users u
+       where u.email_digest = ? and u.created_at < clock_timestamp() - interval '${knownDays} days')) as is_news
+     from known_logins where account_hash = ? and logged_in_at > clock_timestamp() - interval '${knownDays} days'`,
+    [address, account, account],
   );
   await tx.execute(
     `insert into known_logins (account_hash, address) values (?, ?)
@@ -138,7 +139,7 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
     [account, address],
   );
   await forgetRows(tx, 'known_logins', `${knownDays} days`, 100);
-  return known.elsewhere && !known.here;
+  return known.is_news;
 }
 
 /**

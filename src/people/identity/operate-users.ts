@@ -3,6 +3,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { emailDigest, preparePerson } from '../members/profile.ts';
@@ -19,10 +20,11 @@ export async function createPlatformUser(
   sealer: Sealer,
   input: { email: string; name: string; password: string; role: 'platform_super_admin' | 'platform_admin' },
 ): Promise<User> {
-  const passwordHash = await hashPassword(requirePassword(input.password, input.email));
   if (!/^[^\s@]+@[^\s@]+$/.test(input.email))
     refuse('REQUEST_INVALID', 'must be an e-mail address', { field: 'email' });
-  const person = await preparePerson(sealer, input);
+  const id = newId();
+  const passwordSealed = await hashPassword(sealer, id, requirePassword(input.password, input.email));
+  const person = await preparePerson(sealer, input, id);
   return em.transactional(async (tx) => {
     const role = await getDefaultRole(tx, input.role);
     return createUser(tx, {
@@ -31,7 +33,7 @@ export async function createPlatformUser(
       organizationId: null,
       roleId: role.id,
       status: 'active',
-      passwordHash,
+      passwordSealed,
       isApprover: input.role === 'platform_super_admin',
       actorId: null,
       requestId: null,
@@ -61,10 +63,13 @@ export async function setPassword(
   sealer: Sealer,
   { email, password }: { email: string; password: string },
 ): Promise<User> {
-  const passwordHash = await hashPassword(requirePassword(password, email));
+  requirePassword(password, email);
+  const { id } = await getUserByEmail(em, sealer, email);
+  const password_sealed = await hashPassword(sealer, id, password);
   return em.transactional(async (tx) => {
     const user = await lockByEmail(tx, sealer, email);
-    tx.assign(user, { password_hash: passwordHash, updated_at: await readDatabaseClock(tx) });
+    if (user.id !== id) refuseNobody();
+    tx.assign(user, { password_sealed, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
+import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
 import { createSemaphore } from '../../shared/concurrency.ts';
 
 // argon2id with the parameters that OWASP recommends: 19 MiB, two passes, one lane.
@@ -10,6 +11,9 @@ const longestWaitMs = 10_000;
 /** The queue key where there is no network address: a command run on this machine. */
 const noAddress = '';
 
+/** Sign-ups share the turn of one address: however many come, from wherever, a login waits for one of them. */
+export const turnOfSignUps = 'sign-ups';
+
 /** Network addresses take turns: many requests from one do not hold up a login from another. */
 async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
   const leave = await semaphore.enter({ key: address, waitMs: longestWaitMs });
@@ -20,31 +24,61 @@ async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-let stranger: Promise<string> | undefined;
+/** Whose password it is; nobody has one yet, or none at all, where nothing is sealed. */
+interface Account {
+  id: string;
+  password_sealed?: string | null;
+}
+
+const placeOf = (userId: string): Place => ({ table: 'users', column: 'password_sealed', row: userId });
+const nobody = '00000000-0000-0000-0000-000000000000';
+const strangers = new WeakMap<Sealer, Promise<string>>();
+
+/** The sealed hash that is checked where there is none. */
+function strangerOf(sealer: Sealer): Promise<string> {
+  const made =
+    strangers.get(sealer) ?? hash('nobody has this password', parameters).then((it) => seal(sealer, nobody, it));
+  strangers.set(sealer, made);
+  return made;
+}
+
+const seal = (sealer: Sealer, userId: string, hashed: string): Promise<string> => sealer.seal(placeOf(userId), hashed);
 
 /** The form in which passwords are hashed: what looks alike on two keyboards is the same (docs/contract.md 1). */
 export const normalizePassword = (password: string): string => password.normalize('NFKC');
 
 /**
- * The argon2id hash of a password (`normalizePassword`), parameters and salt included, for a request from this address (in
- * the form of `countedAddress`). Throws SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
+ * The argon2id hash of a user's password (`normalizePassword`), parameters and salt included, for a request from this
+ * address (in the form of `countedAddress`). It is sealed for the row of this user: whoever writes to the database can
+ * neither make one nor copy another's, and no log shows it. Throws SERVICE_UNAVAILABLE when too many wait, or after
+ * waiting 10 seconds.
  */
-export const hashPassword = (password: string, address = noAddress): Promise<string> =>
-  inPlace(address, () => hash(normalizePassword(password), parameters));
+export async function hashPassword(
+  sealer: Sealer,
+  userId: string,
+  password: string,
+  address = noAddress,
+): Promise<string> {
+  return seal(sealer, userId, await inPlace(address, () => hash(normalizePassword(password), parameters)));
+}
 
 /**
- * Whether the password matches the hash, and if so whether only as it was typed: then it is to be hashed anew. Without a
- * hash it does not, after the same work. Waits and throws as `hashPassword` does.
+ * Whether the password is that of the account, and if so whether only as it was typed: then it is to be hashed anew.
+ * Without a hash it is not, after the same work. Waits and throws as `hashPassword` does, and throws where the hash was
+ * sealed for another row.
  */
 export async function verifyPassword(
-  passwordHash: string | null,
+  sealer: Sealer,
+  account: Account | null,
   password: string,
   address = noAddress,
 ): Promise<{ matches: boolean; isAsTyped: boolean }> {
-  stranger ??= hash('nobody has this password', parameters);
-  const known = passwordHash ?? (await stranger);
+  const sealed = account?.password_sealed ?? null;
+  const known = await (account && sealed !== null
+    ? sealer.open(placeOf(account.id), sealed)
+    : sealer.open(placeOf(nobody), await strangerOf(sealer)));
   const normal = normalizePassword(password);
-  const matches = async (text: string) => (await inPlace(address, () => verify(known, text))) && passwordHash !== null;
+  const matches = async (text: string) => (await inPlace(address, () => verify(known, text))) && sealed !== null;
   if (await matches(normal)) return { matches: true, isAsTyped: false };
   const isAsTyped = normal !== password && (await matches(password));
   return { matches: isAsTyped, isAsTyped };

@@ -61,7 +61,7 @@ export interface ResetPasswordInput {
  */
 export async function resetPassword(em: EntityManager, sealer: Sealer, input: ResetPasswordInput): Promise<User> {
   const { token, requestId } = input;
-  const userId = (await findMailToken(em, 'reset_password', token)) ?? refuseMailToken();
+  const userId = (await findMailToken(em, sealer, 'reset_password', token)) ?? refuseMailToken();
   const [known] = await em.execute<{ profile_sealed: string | null }[]>(
     "select profile_sealed from users where id = ? and status = 'active'",
     [userId],
@@ -69,14 +69,14 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
   if (known === undefined) refuseMailToken();
   const { email } = await openProfile(sealer, { id: userId, profile_sealed: known.profile_sealed });
   refuseGuessable(input.password, email);
-  const passwordHash = await hashPassword(input.password, countedAddress(input.address));
+  const password_sealed = await hashPassword(sealer, userId, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
     await spendMailToken(tx, 'reset_password', token);
     const now = await readDatabaseClock(tx);
     const email_confirmed_at = user.email_confirmed_at ?? now;
-    tx.assign(user, { password_hash: passwordHash, email_confirmed_at, updated_at: now });
+    tx.assign(user, { password_sealed, email_confirmed_at, updated_at: now });
     await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

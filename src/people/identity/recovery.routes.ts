@@ -31,8 +31,8 @@ routes.post(
     body: z.strictObject({ token }),
     answers: { 200: Told },
   },
-  async ({ body, em, requestId }) => {
-    await confirmAddress(em, { ...body, requestId });
+  async ({ body, em, deps, requestId }) => {
+    await confirmAddress(em, deps.sealer, { ...body, requestId });
     return { message: 'Address confirmed' };
   },
 );

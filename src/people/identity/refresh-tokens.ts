@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
@@ -6,6 +5,7 @@ import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { recordMail } from '../mail/record-mail.ts';
+import { createOwnToken, isOwnToken } from '../members/own-token.ts';
 import type { User } from '../members/user.entity.ts';
 import { holdUserRow } from './end-tokens.ts';
 import type { LoggedIn } from './log-in.ts';
@@ -18,6 +18,11 @@ const livesDays = 30;
 export interface Session {
   access: SignedToken;
   refreshToken: string;
+}
+
+interface TokenMakers {
+  sealer: Sealer;
+  tokens: Tokens;
 }
 
 interface RefreshRow {
@@ -37,17 +42,17 @@ export const subjectOf = (user: User): TokenSubject => ({
 });
 
 /** Opens a session of an authenticated user: the first access and refresh token of a new family. */
-export const openSession = (em: EntityManager, tokens: Tokens, loggedIn: LoggedIn): Promise<Session> =>
-  addTokens(em, tokens, loggedIn, newId());
+export const openSession = (em: EntityManager, by: TokenMakers, loggedIn: LoggedIn): Promise<Session> =>
+  addTokens(em, by, loggedIn, newId());
 
 async function addTokens(
   em: EntityManager,
-  tokens: Tokens,
+  { sealer, tokens }: TokenMakers,
   { user, generation, secondFactor }: LoggedIn,
   familyId: string,
 ): Promise<Session> {
   const access = await tokens.sign({ ...subjectOf(user), generation, secondFactor });
-  const refreshToken = randomBytes(32).toString('base64url');
+  const refreshToken = await createOwnToken(sealer, 'refresh', user.id);
   await em.execute(
     `insert into refresh_tokens (token_hash, family_id, user_id, token_generation, second_factor, access_token_id,
        access_expires_at, expires_at)
@@ -69,13 +74,14 @@ const find = `select family_id, user_id, token_generation, second_factor, expire
  */
 export async function refreshSession(
   em: EntityManager,
-  { sealer, tokens }: { sealer: Sealer; tokens: Tokens },
+  by: TokenMakers,
   { refreshToken, requestId }: { refreshToken: string; requestId: string },
 ): Promise<{ user: User; session: Session }> {
   const hash = sha256(refreshToken);
   const [known] = await em.execute<RefreshRow[]>(find, [hash]);
   if (known === undefined || known.is_expired) refuseRefresh();
   const { family_id: familyId, user_id: userId } = known;
+  if (!(await isOwnToken(by.sealer, 'refresh', userId, refreshToken))) refuseRefresh();
   const refreshed = await em.transactional(async (tx) => {
     // Of two uses at once, of whichever tokens of the family, the second sees what the first has done.
     await tx.execute("select pg_advisory_xact_lock(hashtextextended('session/' || ?, 0))", [familyId]);
@@ -93,12 +99,12 @@ export async function refreshSession(
         actorId: null,
         requestId,
       });
-      await recordMail(tx, sealer, { userId, kind: 'sessions_ended' });
+      await recordMail(tx, by.sealer, { userId, kind: 'sessions_ended' });
       return null;
     }
     await tx.execute('update refresh_tokens set used_at = clock_timestamp() where token_hash = ?', [hash]);
     const loggedIn = { user, generation: row.token_generation, secondFactor: row.second_factor };
-    return { user, session: await addTokens(tx, tokens, loggedIn, familyId) };
+    return { user, session: await addTokens(tx, by, loggedIn, familyId) };
   });
   return refreshed ?? refuseRefresh();
 }

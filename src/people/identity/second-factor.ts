@@ -71,7 +71,7 @@ export async function spendAppCode(
   { id, secret_sealed }: SecondFactor,
   typed: string,
 ): Promise<boolean> {
-  const code = typed.replaceAll(' ', '');
+  const code = typed.replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return false;
   const secret = await sealer.open(placeOfSecret(id), secret_sealed);
   const result = verifySync({ secret, token: code, epochTolerance: toleranceSeconds });

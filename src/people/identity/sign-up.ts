@@ -1,14 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { newId } from '../../shared/ids.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { recordTokenMail } from '../mail/record-mail.ts';
 import { preparePerson } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { createUser, openFirstAccount } from './create-user.ts';
-import { countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
-import { countedAddress } from './login-failures.ts';
-import { hashPassword } from './password.ts';
+import { countingTaken, countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
+import { loginAttempt } from './login-failures.ts';
+import { hashPassword, turnOfSignUps } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 
 export interface SignUpInput {
@@ -30,10 +31,12 @@ export async function signUp(
 ): Promise<User> {
   refuseGuessable(password, email);
   await refuseManySignUps(em, origin);
-  const passwordHash = await hashPassword(password, countedAddress(origin.address));
-  const person = await preparePerson(sealer, { email, name });
+  const id = newId();
+  const passwordSealed = await hashPassword(sealer, id, password, turnOfSignUps);
+  const person = await preparePerson(sealer, { email, name }, id);
   await failpoint('sign-up.before-row');
-  return em.transactional(async (tx) => {
+  const attempt = loginAttempt(person.email_digest, origin.address);
+  const write = async (tx: EntityManager) => {
     await countSignUp(tx, origin);
     const role = await getDefaultRole(tx, 'individual_user');
     const user = await createUser(tx, {
@@ -42,12 +45,13 @@ export async function signUp(
       organizationId: null,
       roleId: role.id,
       status: 'active',
-      passwordHash,
+      passwordSealed,
       actorId: null,
       requestId,
     });
     await openFirstAccount(tx, { userId: user.id }, { actorId: user.id, requestId });
     await recordTokenMail(tx, sealer, { userId: user.id, kind: 'confirm_address' });
     return user;
-  });
+  };
+  return countingTaken(em, { attempt, requestId }, () => em.transactional(write));
 }

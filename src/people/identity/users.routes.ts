@@ -34,7 +34,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The one-time token is sent to the invited address, and stands in the answer only outside production. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type.',
+      'The one-time token is sent to the invited address, and stands in the answer in development only. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -65,7 +65,7 @@ routes.post(
       roleId: body.role_id,
     });
     const shown = await presentUser(deps.sealer, user);
-    const told = deps.config.NODE_ENV === 'production' ? {} : { token };
+    const told = deps.config.NODE_ENV === 'development' ? { token } : {};
     const data = { id: user.id, ...told, expires_at: expiresAt.toISOString(), user: shown };
     return created({ message: 'User invited', data });
   },

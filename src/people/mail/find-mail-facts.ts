@@ -19,12 +19,15 @@ const round = `select c.name as circle, c.amount::text as amount, r.amount::text
 const queries: Partial<Record<MailKind, string>> = {
   donation,
   subscription_period: donation,
+  allocation: donation,
   contribution: `select k.id::text as reference, k.amount::text as amount, nullif(k.guarantee_amount, 0)::text as guarantee,
       c.name as circle, k.turn_number::text as turn, k.updated_at as at
     from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id where k.id = ?`,
   withdrawal: `select p.reference, p.net_amount::text as amount, nullif(p.fee, 0)::text as fee, p.bank_code as bank,
       p.succeeded_at as at
     from payouts p where p.id = ?`,
+  circle_invitation: `select c.name as circle, c.amount::text as amount, c.starts_at as at from saving_circles c
+    where c.id = ? and c.status = 'new' and c.deleted_at is null`,
   circle_due: round,
   circle_overdue: round,
   circle_default: round,

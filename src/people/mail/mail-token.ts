@@ -1,25 +1,30 @@
-import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
+import { isOwnToken } from '../members/own-token.ts';
 import type { TokenKind } from './mail.ts';
-
-export const createMailToken = (): string => randomBytes(32).toString('base64url');
 
 type Spent = Exclude<TokenKind, 'invitation'>;
 
 /** Whose token this is, if it can be spent now; null otherwise. */
-export async function findMailToken(em: EntityManager, kind: Spent, token: string): Promise<string | null> {
+export async function findMailToken(
+  em: EntityManager,
+  sealer: Sealer,
+  kind: Spent,
+  token: string,
+): Promise<string | null> {
   const [found] = await em.execute<{ user_id: string }[]>(
     `select user_id from mails where token_hash = ? and kind = ? and token_used_at is null
        and token_expires_at > clock_timestamp()`,
     [sha256(token), kind],
   );
-  return found?.user_id ?? null;
+  return found && (await isOwnToken(sealer, kind, found.user_id, token)) ? found.user_id : null;
 }
 
 /**
- * Spends a token, once, and every other of its kind that the user has; the caller's transaction holds the user's row.
+ * Spends a token, once, and every other of its kind that the user has; `findMailToken` found it, and the caller's transaction holds the user's
+ * row.
  * Throws REQUEST_INVALID for one that is unknown, expired or already used.
  */
 export async function spendMailToken(tx: EntityManager, kind: Spent, token: string): Promise<void> {

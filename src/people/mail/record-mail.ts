@@ -2,9 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { newId } from '../../shared/ids.ts';
+import { createOwnToken } from '../members/own-token.ts';
 import type { MailFacts, MailKind, TokenKind } from './mail.ts';
 import { tokenMinutes } from './mail.ts';
-import { createMailToken } from './mail-token.ts';
 
 /** Where the facts of a mail are stored that only the mail may tell: sealed, and gone once it was sent. */
 export const mailFactsPlace = (id: string): Place => ({ table: 'mails', column: 'facts_sealed', row: id });
@@ -38,7 +38,7 @@ export async function recordTokenMail(
   mail: { userId: string; kind: Exclude<TokenKind, 'invitation'> },
 ): Promise<void> {
   const id = newId();
-  const token = createMailToken();
+  const token = await createOwnToken(sealer, mail.kind, mail.userId);
   const place = { ...mailFactsPlace(id), person: { id: mail.userId } };
   await tx.execute(
     `insert into mails (id, user_id, kind, facts_sealed, token_hash, token_expires_at)

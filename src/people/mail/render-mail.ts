@@ -1,9 +1,12 @@
 import { html, raw } from 'hono/html';
 import mustache from 'mustache';
 import type { Locale } from '../../shared/user.ts';
-import type { MailFacts, MailKind } from './mail.ts';
-import { mailFamilies } from './mail.ts';
-import { mailTexts } from './mail-texts.ts';
+import { type MailFacts, type MailKind, type MailTexts, mailFamilies } from './mail.ts';
+import { english } from './texts-en.ts';
+import { indonesian } from './texts-id.ts';
+
+/** The text of every mail, in every language. */
+const mailTexts: Record<Locale, MailTexts> = { id: indonesian, en: english };
 
 export interface RenderedMail {
   subject: string;

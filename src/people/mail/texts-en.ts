@@ -86,6 +86,13 @@ export const english: MailTexts = {
       'Reference: {{reference}}',
     ],
   },
+  allocation: {
+    subject: 'Your donation of {{amount}} goes to {{cause}}',
+    paragraphs: [
+      'We have passed your open donation of {{amount}} on to {{cause}}, {{at}}. Thank you.',
+      'Reference: {{reference}}',
+    ],
+  },
   contribution: {
     subject: 'Receipt for your contribution to {{circle}}',
     paragraphs: [
@@ -98,6 +105,13 @@ export const english: MailTexts = {
     paragraphs: [
       '{{amount}} was sent to your bank account at {{bank}}, {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
       'Reference: {{reference}}',
+    ],
+  },
+  circle_invitation: {
+    subject: 'You are asked to join {{circle}}',
+    paragraphs: [
+      'You are asked to join the saving circle {{circle}}: {{amount}} each round, from {{at}}.',
+      'You join in the app, once you have read its terms. If you do nothing, you are no member.',
     ],
   },
   circle_due: {
@@ -120,6 +134,6 @@ export const english: MailTexts = {
   },
   circle_pot: {
     subject: 'You have received the pot of {{circle}}',
-    paragraphs: ['{{pot}} of {{circle}}, the pot of turn {{turn}}, is on your account since {{at}}.'],
+    paragraphs: ['{{pot}} of {{circle}}, the pot of turn {{turn}}, has been on your account since {{at}}.'],
   },
 };

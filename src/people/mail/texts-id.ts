@@ -86,6 +86,13 @@ export const indonesian: MailTexts = {
       'Referensi: {{reference}}',
     ],
   },
+  allocation: {
+    subject: 'Donasi Anda sebesar {{amount}} disalurkan ke {{cause}}',
+    paragraphs: [
+      'Donasi terbuka Anda sebesar {{amount}} telah kami salurkan ke {{cause}}, {{at}}. Terima kasih.',
+      'Referensi: {{reference}}',
+    ],
+  },
   contribution: {
     subject: 'Bukti iuran Anda untuk {{circle}}',
     paragraphs: [
@@ -98,6 +105,13 @@ export const indonesian: MailTexts = {
     paragraphs: [
       '{{amount}} telah dikirim ke rekening Anda di {{bank}}, {{at}}.{{#fee}} Biayanya {{fee}}.{{/fee}}',
       'Referensi: {{reference}}',
+    ],
+  },
+  circle_invitation: {
+    subject: 'Anda diajak bergabung di {{circle}}',
+    paragraphs: [
+      'Anda diajak bergabung di arisan {{circle}}: {{amount}} setiap putaran, mulai {{at}}.',
+      'Anda bergabung melalui aplikasi setelah membaca ketentuannya. Jika tidak, Anda tidak menjadi anggota.',
     ],
   },
   circle_due: {

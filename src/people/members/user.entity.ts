@@ -17,7 +17,7 @@ const UserSchema = defineEntity({
     locale: p.text().$type<Locale>().default('id'),
     takes_receipts: p.boolean().default(true),
     takes_reminders: p.boolean().default(true),
-    password_hash: p.text().nullable().hidden(),
+    password_sealed: p.text().nullable().hidden(),
     token_generation: p.integer().default(0),
     tokens_ended_at: p.datetime().nullable(),
     erased_at: p.datetime().nullable(),

@@ -3,14 +3,48 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow, open } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
-import { clearable, email, password, text, uuid, verbatimText } from '../../platform/http/fields.ts';
+import { clearable, email, password, text, timestamp, uuid, verbatimText } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { industryValues, organizationLaw, organizationSizeLabels } from '../../shared/organization.ts';
+import type { Organization } from '../members/organization.entity.ts';
 import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } from './find-organization.ts';
-import { OrganizationAnswer, presentOrganization } from './present-organization.ts';
 import { signUpOrganization } from './sign-up-organization.ts';
 import { updateOrganization } from './update-organization.ts';
+
+/** An organization in answers. */
+const OrganizationAnswer = z
+  .object({
+    id: z.guid(),
+    name: z.string(),
+    logo_id: z.string().nullable(),
+    email: z.string(),
+    phone_number: z.string().nullable(),
+    official_registration_number: z.string().nullable(),
+    industry: z.string().nullable(),
+    size: z.string().nullable(),
+    status: z.enum(organizationLaw.statuses),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Organization' });
+
+function presentOrganization(organization: Organization): z.input<typeof OrganizationAnswer> {
+  const { id, name, email, status } = organization;
+  return {
+    id,
+    name,
+    logo_id: organization.logo_id ?? null,
+    email,
+    phone_number: organization.phone_number ?? null,
+    official_registration_number: organization.official_registration_number ?? null,
+    industry: organization.industry ?? null,
+    size: organization.size ?? null,
+    status,
+    created_at: organization.created_at.toISOString(),
+    updated_at: organization.updated_at.toISOString(),
+  };
+}
 
 /** What these routes work with. */
 interface Ports {

@@ -5,9 +5,9 @@ import { withFieldNames } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { createUser, openFirstAccount } from '../identity/create-user.ts';
-import { countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
-import { countedAddress } from '../identity/login-failures.ts';
-import { hashPassword } from '../identity/password.ts';
+import { countingTaken, countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
+import { loginAttempt } from '../identity/login-failures.ts';
+import { hashPassword, turnOfSignUps } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import { recordTokenMail } from '../mail/record-mail.ts';
 import { Organization } from '../members/organization.entity.ts';
@@ -36,10 +36,12 @@ export async function signUpOrganization(
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
   await refuseManySignUps(em, input.origin);
-  const passwordHash = await hashPassword(input.admin.password, countedAddress(input.origin.address));
-  const person = await preparePerson(sealer, input.admin);
+  const adminId = newId();
+  const passwordSealed = await hashPassword(sealer, adminId, input.admin.password, turnOfSignUps);
+  const person = await preparePerson(sealer, input.admin, adminId);
   const { requestId } = input;
-  return em.transactional(async (tx) => {
+  const attempt = loginAttempt(person.email_digest, input.origin.address);
+  const write = async (tx: EntityManager) => {
     await countSignUp(tx, input.origin);
     const organization = tx.create(Organization, {
       id: newId(),
@@ -60,7 +62,7 @@ export async function signUpOrganization(
         organizationId: organization.id,
         roleId: role.id,
         status: 'active',
-        passwordHash,
+        passwordSealed,
         actorId: null,
         requestId,
       }),
@@ -76,5 +78,6 @@ export async function signUpOrganization(
     await recordTokenMail(tx, sealer, { userId: admin.id, kind: 'confirm_address' });
     const accountId = await openFirstAccount(tx, owner, { actorId: admin.id, requestId });
     return { organization, admin, accountId };
-  });
+  };
+  return countingTaken(em, { attempt, requestId }, () => em.transactional(write));
 }

@@ -6,6 +6,7 @@ const CallbackSchema = defineEntity({
   tableName: 'gateway_callbacks',
   properties: {
     id: p.uuid().primary(),
+    provider: p.text(),
     webhook_id: p.text(),
     event: p.text().nullable(),
     kind: p.text().$type<CallbackHint['kind']>().nullable(),

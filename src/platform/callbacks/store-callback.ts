@@ -10,6 +10,7 @@ import type { CallbackBody } from './read-callback-body.ts';
 const longestWebhookId = 255;
 
 export interface ReceivedCallback {
+  provider: string;
   /** The header as received, in any form; undefined without one. */
   webhookId: string | undefined;
   body: CallbackBody;
@@ -30,7 +31,7 @@ export interface StoredCallback {
 export async function storeCallback(
   em: EntityManager,
   sealer: Sealer,
-  { webhookId, body, reading }: ReceivedCallback,
+  { provider, webhookId, body, reading }: ReceivedCallback,
 ): Promise<StoredCallback | null> {
   // By the database's clock, which says in which month it is kept.
   const [{ id }] = await em.execute<[{ id: string }]>('select uuidv7() as id');
@@ -44,16 +45,17 @@ export async function storeCallback(
   const [stored] = await em.execute<{ has_other_body: boolean }[]>(
     `with key as (insert into callback_keys (webhook_id, body_digest, callback_id) values (?, ?, ?)
        on conflict (webhook_id, body_digest) do nothing returning webhook_id, body_digest, callback_id)
-     insert into gateway_callbacks (id, webhook_id, event, kind, reference, provider_payment_id,
+     insert into gateway_callbacks (id, webhook_id, provider, event, kind, reference, provider_payment_id,
        provider_payment_request_id, provider_payment_method_id, provider_transfer_id, unread, body_digest, body_bytes,
        body_encoding, body_sealed)
-     select callback_id, webhook_id, ?, ?, ?, ?, ?, ?, ?, ?, body_digest, ?, ?, ? from key
+     select callback_id, webhook_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, body_digest, ?, ?, ? from key
      returning exists (select from callback_keys other where other.webhook_id = gateway_callbacks.webhook_id)
        as has_other_body`,
     [
       knownAs,
       body.digest,
       id,
+      provider,
       hint?.event ?? null,
       hint?.kind ?? null,
       reference,

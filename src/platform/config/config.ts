@@ -106,6 +106,8 @@ const schema = z
   .object({
     NODE_ENV: environment,
     PORT: port.default(3000),
+    /** Set by `npm start`, which nobody else on the network is to reach; every address without it. */
+    LISTEN_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
     WORKER_PORT: port.optional(),
     METRICS_PORT: port.optional(),
     MAX_CONNECTIONS: z.coerce.number().int().min(1).default(10_000),

@@ -1,16 +1,24 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConfigError } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
-import { timeOutNames } from './database-time-outs.ts';
+import { settingNames } from './database-time-outs.ts';
+import { executePrepared } from './prepared-statements.ts';
 
 /** The role of API and worker: reads everything, writes what `roles.sql` grants, never a posting directly. */
 export const applicationRole = 'amanah_app';
 /** The role for people, reports and `npm run verify`: reads everything but secrets, writes nothing. */
 export const readerRole = 'amanah_reader';
 
-export type DatabaseRole = typeof applicationRole | typeof readerRole;
+/** The role of API and worker in the database of the keys, which the one of the books cannot enter. */
+export const keysRole = 'amanah_keys';
 
-const roles: readonly DatabaseRole[] = [applicationRole, readerRole];
+export type DatabaseRole = typeof applicationRole | typeof readerRole | typeof keysRole;
+
+/** Who uses the database of the books, and who that of the keys, besides the owner. */
+export const rolesOf = {
+  books: [applicationRole, readerRole],
+  keys: [keysRole],
+} as const satisfies Record<string, readonly DatabaseRole[]>;
 
 /** Passwords for roles to create; a role without one cannot log in by password until it is given one. */
 export type RolePasswords = Partial<Record<DatabaseRole, string>>;
@@ -26,7 +34,11 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
  * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, of which two databases
  * may be migrated at once. Throws ConfigError, with what to run instead, when this role may not create roles.
  */
-export async function createRoles(tx: EntityManager, passwords: RolePasswords): Promise<void> {
+export async function createRoles(
+  tx: EntityManager,
+  roles: readonly DatabaseRole[],
+  passwords: RolePasswords,
+): Promise<void> {
   const missing = await tx.execute<{ name: DatabaseRole }[]>(
     'select name from unnest(?::text[]) name where not exists (select from pg_roles where rolname = name)',
     [textArray(roles)],
@@ -44,10 +56,12 @@ export async function createRoles(tx: EntityManager, passwords: RolePasswords): 
   }
   for (const { name } of missing) {
     // A utility statement takes no parameters, so its text is built in the database, with proper quoting.
-    await tx.execute("select set_config('amanah.password', ?, true)", [passwords[name] ?? '']);
+    // The password is a parameter, and what fails says nothing of the statement: the server's log has neither.
+    await executePrepared(tx, "select set_config('amanah.password', ?, true) as password", [passwords[name] ?? '']);
     await tx.execute(`do $make$ begin
         execute format('create role ${name} login password %L', nullif(current_setting('amanah.password'), ''));
-      exception when duplicate_object or unique_violation then null; end $make$`);
+      exception when duplicate_object or unique_violation then null;
+        when others then raise exception using errcode = sqlstate, message = sqlerrm; end $make$`);
     await tx.execute("select set_config('amanah.password', '', true)");
   }
 }
@@ -161,6 +175,7 @@ const ownFunctions = [
   'is_operator',
   'brought_by',
   'why_not_admitting',
+  'why_not_approving',
   'hold_operator',
   'hold_of_person',
   'make_coming_month',
@@ -227,7 +242,7 @@ export async function refuseMightyRole(
       textArray(provenTables),
       textArray(keptTables),
       textArray(ownFunctions),
-      textArray(timeOutNames),
+      textArray(settingNames),
     ],
   );
   const wrong = [
@@ -251,7 +266,7 @@ export async function refuseMightyRole(
   if (wrong.length === 0) return;
   throw new ConfigError(
     `${variable} names the role ${it.role}, with which the process must not run in production: ${wrong.join('; ')}. ` +
-      `Name ${applicationRole} there and the owner in MIGRATION_${variable}, and run "npm run migrate".`,
+      `Name ${variable === 'KEYS_DATABASE_URL' ? keysRole : applicationRole} there and the owner in MIGRATION_${variable}, and run "npm run migrate".`,
   );
 }
 
@@ -279,18 +294,22 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
  * The statements that keep everybody but our roles out of a database and forbid temporary tables, which would shadow
  * ours. These rights belong to the database itself: a copy made from it as a template lacks them.
  */
-export const databaseRights = (database: string): string[] => [
+export const databaseRights = (database: string, roles: readonly DatabaseRole[]): string[] => [
   `revoke all on database ${quote(database)} from public`,
   `grant connect on database ${quote(database)} to ${roles.join(', ')}`,
 ];
 
 /** The statements of `databaseRights` if the manager's database still needs them; otherwise none. */
-export async function missingRights(tx: EntityManager, database: string): Promise<string[]> {
+export async function missingRights(
+  tx: EntityManager,
+  database: string,
+  roles: readonly DatabaseRole[],
+): Promise<string[]> {
   const [it] = await tx.execute<[{ settled: boolean }]>(
     `select not has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY')
        and bool_and(has_database_privilege(role, current_database(), 'CONNECT')) as settled
      from unnest(?::text[]) role`,
     [textArray(roles)],
   );
-  return it.settled ? [] : databaseRights(database);
+  return it.settled ? [] : databaseRights(database, roles);
 }

@@ -11,8 +11,6 @@ const parameters = {
 } as const satisfies Record<keyof DatabaseBudget, string>;
 
 const names = Object.keys(parameters) as (keyof DatabaseBudget)[];
-/** The settings that the product's roles have. */
-export const timeOutNames: readonly string[] = Object.values(parameters);
 
 /**
  * Gives the manager's transaction a budget other than the role's. The time-outs are set for this transaction only,
@@ -47,25 +45,44 @@ export function withTime<T>(
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * The statements that make the usual time-outs a role's defaults in one database, not in the whole cluster, where other
- * programs may use the same role. A copy of the database lacks them.
+ * Keeps what statements carry out of the server's log: of one that fails, its text, and the DETAIL, which quotes rows and
+ * of a deadlock the statements of both sides. Only an administrator may set these, or whom they let.
  */
-export const roleTimeOuts = (role: string, database: string): string[] =>
-  names.map((name) => roleTimeOut(role, database, name));
+const quietLog: Record<string, string> = { log_min_error_statement: 'panic', log_error_verbosity: 'terse' };
+const timeOuts: Record<string, string> = Object.fromEntries(
+  names.map((name) => [parameters[name], String(budgets.database.role[name])]),
+);
 
-const roleTimeOut = (role: string, database: string, name: keyof DatabaseBudget): string =>
-  `alter role ${quote(role)} in database ${quote(database)} set ${parameters[name]} = ${budgets.database.role[name]}`;
+/** The settings that the product's roles have. */
+export const settingNames: readonly string[] = Object.keys({ ...timeOuts, ...quietLog });
 
-/** Those of `roleTimeOuts` that are not set yet. */
-export async function missingTimeOuts(tx: EntityManager, role: string, database: string): Promise<string[]> {
+const statementOf = (role: string, database: string, name: string, value: string): string =>
+  `alter role ${quote(role)} in database ${quote(database)} set ${name} = ${value}`;
+
+/**
+ * The statements that make the usual time-outs, and a log without secrets, a role's defaults in one database, not in the
+ * whole cluster, where other programs may use the same role. A copy of the database lacks them.
+ */
+export const roleSettings = (role: string, database: string): string[] =>
+  Object.entries({ ...timeOuts, ...quietLog }).map(([name, value]) => statementOf(role, database, name, value));
+
+/** Those of `roleSettings` that are not set yet; apart those that an owner seldom may set. */
+export async function missingSettings(
+  tx: EntityManager,
+  role: string,
+  database: string,
+): Promise<{ timeOuts: string[]; quietLog: string[] }> {
   const rows = await tx.execute<{ setting: string }[]>(
     `select unnest(s.setconfig) as setting from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
      join pg_database d on d.oid = s.setdatabase where r.rolname = ? and d.datname = ?`,
     [role, database],
   );
   const settings = new Set(rows.map(({ setting }) => setting));
-  const isMissing = (name: keyof DatabaseBudget) => !settings.has(`${parameters[name]}=${budgets.database.role[name]}`);
-  return names.filter(isMissing).map((name) => roleTimeOut(role, database, name));
+  const missing = (wanted: Record<string, string>) =>
+    Object.entries(wanted)
+      .filter(([name, value]) => !settings.has(`${name}=${value}`))
+      .map(([name, value]) => statementOf(role, database, name, value));
+  return { timeOuts: missing(timeOuts), quietLog: missing(quietLog) };
 }
 
 /** Throws, naming each setting that differs from the role's budget, unless this connection has them all. */

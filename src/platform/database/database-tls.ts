@@ -17,7 +17,7 @@ const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const parameters: readonly string[] = ['sslmode', 'sslrootcert'];
 
 /** Whether a host is this machine: nothing of what is said to it travels. */
-const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
 /**
  * Why a database's URL cannot be obeyed: a parameter or an `sslmode` that is not known, a certificate that cannot be read,

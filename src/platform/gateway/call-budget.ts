@@ -35,17 +35,18 @@ export const unlimited: CallBudget = { take: async () => 0, pause: async () => {
 const longestPauseMs = 60_000;
 
 /**
- * The budget shared by all processes on this database: `perMinute` calls in any minute. Payouts go first, and a partner
+ * The budget of calls to a provider, shared by all processes on this database: `perMinute` calls in any minute. Payouts go first, and a partner
  * that takes more than a quarter of all calls gives way to others (`take_provider_call`). 0 is no limit.
  */
-export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
+export function createCallBudget(orm: MikroORM, provider: string, perMinute: number): CallBudget {
   if (perMinute === 0) return unlimited;
   return {
     waiting: createWaiting(),
     async take({ payout, partnerId, follows = false }) {
       const [row] = await orm.em
         .fork()
-        .execute<{ seconds: number }[]>('select take_provider_call(?, ?, ?, ?) as seconds', [
+        .execute<{ seconds: number }[]>('select take_provider_call(?, ?, ?, ?, ?) as seconds', [
+          provider,
           perMinute,
           payout,
           partnerId,
@@ -56,8 +57,9 @@ export function createCallBudget(orm: MikroORM, perMinute: number): CallBudget {
     async pause(ms) {
       await orm.em.fork().execute(
         `update provider_budget set paused_until = greatest(clock_timestamp() + make_interval(secs => ?),
-             case when paused_until <= clock_timestamp() + interval '1 minute' then paused_until end)`,
-        [Math.min(ms, longestPauseMs) / 1000],
+             case when paused_until <= clock_timestamp() + interval '1 minute' then paused_until end)
+         where provider = ?`,
+        [Math.min(ms, longestPauseMs) / 1000, provider],
       );
     },
   };

@@ -12,6 +12,7 @@ export interface InstrumentRequest {
   /** IDR, whole rupiah. */
   amount: Money;
   expiresAt: Date;
+  /** What it is for, as the provider's own pages show it. */
   description?: string;
   customer?: { name?: string; email?: string; phone?: string };
   /** Where an e-wallet's checkout sends the payer afterwards. */
@@ -154,6 +155,12 @@ export interface CallbackHint {
 /** What a callback's bytes contain: a hint, or why there is none. */
 export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: string };
 
+export interface PaymentsRead {
+  payments: ProviderPayment[];
+  /** When the oldest of these was made, where there are more; null otherwise. */
+  rest: Date | null;
+}
+
 export interface CallOptions {
   /** Aborts the call; an aborted call is unknown. */
   signal?: AbortSignal;
@@ -168,6 +175,11 @@ export interface CallOptions {
 }
 
 export interface Gateway {
+  /**
+   * The provider's name, which channels, banks and rows carry, and the path of its callbacks. Its ids are unique over all
+   * providers: where they may be another's too, the adapter puts the name in front of them.
+   */
+  readonly provider: string;
   /**
    * Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome cannot be known.
    */
@@ -190,11 +202,14 @@ export interface Gateway {
   requestReusable(request: ReusableRequest, options?: CallOptions): Promise<ReusableOutcome>;
   /** What was made under this reference; null when the provider knows none. */
   findReusable(reference: string, options?: CallOptions): Promise<ReusableInstrument | null>;
-  /** Every payment under a payment method that was made at `since` or later. Throws ProviderUnknown. */
+  /**
+   * The payments under a payment method that were made at `since` or later and at `before` or earlier, newest first, as
+   * many as one call reads. Throws ProviderUnknown.
+   */
   listPaymentsUnder(
     providerPaymentMethodId: string,
-    options?: CallOptions & { since?: Date | undefined },
-  ): Promise<ProviderPayment[]>;
+    options?: CallOptions & { since?: Date | undefined; before?: Date | undefined },
+  ): Promise<PaymentsRead>;
   /** Expires the instrument so that it takes no more money; one that is already final is no error. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
@@ -225,6 +240,15 @@ export interface Gateway {
   readCallback(body: Buffer): CallbackReading;
   /** Whether this is the right `x-callback-token`; compares in constant time. */
   isCallbackToken(token: string | undefined): boolean;
+}
+
+/** The providers by name; a row is always asked about at its own. */
+export interface Gateways {
+  readonly names: readonly string[];
+  /** Throws for a name that is not among `names`. */
+  of(provider: string): Gateway;
+  /** What all providers hold together, IDR. Throws ProviderUnknown when one of them does not say. */
+  readBalance(options?: CallOptions): Promise<Money>;
 }
 
 /** The outcome of a call cannot be known: look it up by reference, never send it under another key. */

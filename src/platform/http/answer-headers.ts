@@ -23,21 +23,30 @@ const headerTexts = {
 } as const;
 type HeaderName = keyof typeof headerTexts;
 
+const describe = ([description, example]: readonly [string, string]) => ({
+  description,
+  schema: { type: 'string' as const, examples: [example] },
+});
+/** Those of what is deprecated, which is rarely anything. */
+const deprecationHeaders = {
+  Deprecation: describe(['Since when it is deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600']),
+  Sunset: describe(['Until when it works (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT']),
+};
+
 /** The headers of an answer to a route with this status, as references into the document. */
-export function headersOf({ path, idempotent }: Pick<Route, 'path' | 'idempotent'>, status: number) {
+export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated'>, status: number) {
+  const { path, idempotent, deprecated } = route;
   const names: HeaderName[] = ['x-request-id'];
   const isPartners = isPartnerPath(path);
   // Partners' keys also keep the provider's refusal.
   if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (isPartners) names.push('Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
+  const common = names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]);
+  return { ...Object.fromEntries(common), ...(deprecated && deprecationHeaders) };
 }
 
 /** The headers as components of the document, each with what it means. */
 export const answerHeaders = Object.fromEntries(
-  Object.entries(headerTexts).map(([name, [description, example]]) => [
-    name,
-    { description, schema: { type: 'string' as const, examples: [example] } },
-  ]),
+  Object.entries(headerTexts).map(([name, text]) => [name, describe(text)]),
 );

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { refPrefix, type Schema } from './json-schema.ts';
 
-/** Example by field name; tried before what the format or type suggests. */
-const byName: Record<string, unknown> = {
+/** Examples that hold wherever a field has the name; tried before what the format or type suggests. */
+const byName: FieldExamples = {
   email: 'siti@example.org',
   name: 'Siti Rahayu',
   customer_name: 'Budi Santoso',
@@ -21,7 +22,6 @@ const byName: Record<string, unknown> = {
 };
 
 const byFormat: Record<string, string> = {
-  uuid: '3f2b8c1e-9d4a-4b7e-8a61-2c5d7e9f0a13',
   'date-time': '2026-01-31T08:00:00.000Z',
   date: '2026-01-31',
   email: 'siti@example.org',
@@ -29,67 +29,109 @@ const byFormat: Record<string, string> = {
   password: 'correct horse battery staple',
 };
 
-/** Adds an example to every JSON body and answer that has none. Changes the document and returns it. */
-export function addExamples<T extends object>(document: T): T {
-  const schemas = readSchemas(document);
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    if ('content' in value && typeof value.content === 'object' && value.content !== null) {
-      for (const [type, media] of Object.entries(value.content)) {
-        if (/json/.test(type) && media.schema !== undefined && !('example' in media)) {
-          media.example = exampleOf(media.schema, schemas);
-        }
-      }
-      return;
-    }
-    for (const part of Object.values(value)) visit(part);
+/** Examples by the name of a field, of a field within another (`admin.name`), or under a tag (`Products.name`). */
+export type FieldExamples = Readonly<Record<string, unknown>>;
+
+interface Parameter {
+  name: string;
+  in: string;
+  schema?: Schema;
+  example?: unknown;
+}
+interface Operation {
+  tags?: string[];
+  parameters?: Parameter[];
+  requestBody?: Content;
+  responses?: Record<string, Content>;
+}
+type Content = { content?: Record<string, { schema?: Schema; example?: unknown }> };
+
+/** What examples of one operation are made with. */
+interface Made {
+  schemas: Record<string, Schema>;
+  tag: string;
+  named: FieldExamples;
+}
+
+/** Adds an example to every parameter of a path, JSON body and answer that has none. Changes the document and returns it. */
+export function addExamples<T extends object>(document: T, named: FieldExamples = {}): T {
+  const {
+    paths = {},
+    webhooks = {},
+    components,
+  } = document as {
+    paths?: Record<string, Record<string, Operation>>;
+    webhooks?: Record<string, Record<string, Operation>>;
+    components?: { schemas?: Record<string, Schema> };
   };
-  if ('paths' in document) visit(document.paths);
-  if ('webhooks' in document) visit(document.webhooks);
+  for (const operation of [paths, webhooks].flatMap(Object.values).flatMap(Object.values) as Operation[]) {
+    const { tags = [], parameters = [], requestBody = {}, responses = {} } = operation;
+    const made: Made = { schemas: components?.schemas ?? {}, tag: tags[0] ?? '', named: { ...byName, ...named } };
+    for (const parameter of parameters) {
+      if (parameter.in !== 'path' && !/idempotency-key$/i.test(parameter.name)) continue;
+      parameter.example ??= exampleOf(parameter.schema ?? {}, made, [parameter.name]);
+    }
+    for (const [type, media] of [requestBody, ...Object.values(responses)].flatMap(({ content = {} }) =>
+      Object.entries(content),
+    )) {
+      if (/json/.test(type) && media.schema !== undefined && !('example' in media)) {
+        media.example = exampleOf(media.schema, made, []);
+      }
+    }
+  }
   return document;
 }
 
-function readSchemas(document: object): Record<string, Schema> {
-  const { components } = document as { components?: { schemas?: Record<string, Schema> } };
-  return components?.schemas ?? {};
-}
-
-function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = '', depth = 0): unknown {
-  if (schema.$ref !== undefined)
-    return exampleOf(schemas[schema.$ref.slice(refPrefix.length)] ?? {}, schemas, name, depth);
+/** An example of a schema, which is the field that `path` leads to. */
+function exampleOf(schema: Schema, made: Made, path: readonly string[]): unknown {
+  if (schema.$ref !== undefined) return exampleOf(made.schemas[schema.$ref.slice(refPrefix.length)] ?? {}, made, path);
   if ('const' in schema) return schema.const;
   if (schema.examples?.[0] !== undefined) return schema.examples[0];
   if (schema.enum) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
   const either = (schema.anyOf ?? schema.oneOf)?.[0];
   // A body that is one of several objects has type `object` without properties of its own.
-  if (either && (schema.type === undefined || schema.properties === undefined))
-    return exampleOf(either, schemas, name, depth);
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, schemas, name, depth)));
+  if (either && (schema.type === undefined || schema.properties === undefined)) return exampleOf(either, made, path);
+  if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, made, path)));
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
-  if (type === 'object') return exampleOfObject(schema, schemas, depth);
+  if (type === 'object') return exampleOfObject(schema, made, path);
   if (type === 'array')
-    return depth > 8 || !schema.items || schema.items.not ? [] : [exampleOf(schema.items, schemas, name, depth + 1)];
-  if (type === 'integer' || type === 'number') return Math.max(1, schema.minimum ?? 1);
+    return path.length > 8 || !schema.items || schema.items.not ? [] : [exampleOf(schema.items, made, path)];
+  const name = path.at(-1) ?? '';
+  const named = [`${made.tag}.${name}`, `${path.at(-2)}.${name}`, name].map((key) => made.named[key]).find(isGiven);
+  if (type === 'integer' || type === 'number')
+    return typeof named === 'number' ? named : Math.max(1, schema.minimum ?? 1);
   if (type === 'boolean') return true;
-  return type === 'string' ? exampleOfText(schema, name) : null;
+  return type === 'string' ? exampleOfText(schema, { ...made, named }, name) : null;
 }
 
-function exampleOfObject(schema: Schema, schemas: Record<string, Schema>, depth: number): object {
+const isGiven = (value: unknown): boolean => value !== undefined;
+
+function exampleOfObject(schema: Schema, made: Made, path: readonly string[]): object {
   const fields = Object.entries(schema.properties ?? {}).filter(
-    ([name]) => depth < 8 || schema.required?.includes(name),
+    ([name]) => path.length < 8 || schema.required?.includes(name),
   );
-  return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, schemas, name, depth + 1)]));
+  return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, made, [...path, name])]));
 }
 
-function exampleOfText({ format, pattern, minLength = 0, maxLength = 200 }: Schema, name: string): string {
-  const named = byName[name];
+/** The same for a name in the whole document: a `cause_id` is that of one cause. */
+function idOf(of: string): string {
+  const hex = createHash('sha256').update(of).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18, 30)}`;
+}
+
+function exampleOfText(
+  { format, pattern, minLength = 0, maxLength = 200 }: Schema,
+  { named, tag }: { named: unknown; tag: string },
+  name: string,
+): string {
   const fits = (text: string) =>
     text.length >= minLength &&
     text.length <= maxLength &&
     (pattern === undefined || new RegExp(pattern, 'u').test(text));
   const candidates = [
     ...(typeof named === 'string' ? [named] : []),
+    ...(format === 'uuid' ? [idOf(name === 'id' ? tag : name)] : []),
     ...(format !== undefined && byFormat[format] !== undefined ? [byFormat[format]] : []),
     name.replaceAll('_', ' '),
     '1',

@@ -5,7 +5,7 @@ interface Media {
 }
 interface Operation {
   operationId?: string;
-  parameters?: { name: string; description?: string }[];
+  parameters?: { name: string; description?: string; schema?: Schema }[];
   requestBody?: Media;
   responses?: Record<string, Media>;
 }
@@ -20,19 +20,38 @@ export type FieldTexts = Readonly<Record<string, string>>;
 /** The scope under which fields of webhooks are looked up. */
 const webhookScope = 'webhook';
 
+/** Whether null is among the values that a schema allows. */
+const isNullable = ({ type, anyOf = [] }: Schema): boolean => [type].flat().includes('null') || anyOf.some(isNullable);
+
+/** What a name says by itself: `cause_id`, `approved_at`, `approved_by`. */
+function readName(name: string, schema: Schema): string | undefined {
+  const [, words = '', ending] = /^(\w+)_(id|at|by)$/.exec(name) ?? [];
+  const plain = words.replaceAll('_', ' ');
+  if (ending === 'id') return `Id of the ${plain}${isNullable(schema) ? '; null without one' : ''}.`;
+  if (ending === undefined || !plain.endsWith('ed')) return undefined;
+  const [said, without] =
+    ending === 'at'
+      ? [`When it was ${plain}`, 'null until then']
+      : [`Id of the user who ${plain} it`, 'null without one'];
+  return `${said}${isNullable(schema) ? `; ${without}` : ''}.`;
+}
+
 /**
  * Adds a description to each field and parameter that has none, in the operations under `prefix` and in the webhooks.
- * It is looked up as `<scope>.<field>` (scope: the named schema, the operation's id or `webhook`), then as `<field>`.
- * Returns the fields left without a text.
+ * In the first table that has one it is looked up as `<scope>.<field>` (scope: the named schema, where a `Listed…` and a
+ * `…Detail` say what the schema itself does, the operation's id or `webhook`), then as `<field>`. Returns the fields left
+ * without a text.
  */
-export function describeFields(built: object, prefix: string, texts: FieldTexts): string[] {
+export function describeFields(built: object, prefix: string, tables: readonly FieldTexts[]): string[] {
   const { paths = {}, webhooks = {}, components } = built as Document;
   const schemas = components?.schemas ?? {};
   const missing: string[] = [];
   const seen = new Set<string>();
 
-  const textOf = (scope: string, name: string): string | undefined => {
-    const text = texts[`${scope}.${name}`] ?? texts[name];
+  const textOf = (scope: string, name: string, schema: Schema = {}): string | undefined => {
+    const keys = [`${scope}.${name}`, `${scope.replace(/^Listed|Detail$/g, '')}.${name}`, name];
+    const found = tables.flatMap((texts) => keys.map((key) => texts[key])).find(Boolean);
+    const text = found ?? readName(name, schema);
     if (text === undefined) missing.push(`${scope}.${name}`);
     return text;
   };
@@ -47,7 +66,7 @@ export function describeFields(built: object, prefix: string, texts: FieldTexts)
     }
     for (const [field, value] of Object.entries(schema.properties ?? {})) {
       const named = value.$ref === undefined ? value : schemas[value.$ref.slice(refPrefix.length)];
-      const text = value.description ?? named?.description ?? textOf(scope, field);
+      const text = value.description ?? named?.description ?? textOf(scope, field, value);
       if (text !== undefined) value.description = text;
       visit(value, scope);
     }
@@ -56,7 +75,7 @@ export function describeFields(built: object, prefix: string, texts: FieldTexts)
   };
   const visitOperation = (operation: Operation, scope: string): void => {
     for (const parameter of operation.parameters ?? []) {
-      const text = parameter.description ?? textOf(scope, parameter.name);
+      const text = parameter.description ?? textOf(scope, parameter.name, parameter.schema);
       if (text !== undefined) parameter.description = text;
     }
     for (const media of [operation.requestBody, ...Object.values(operation.responses ?? {})]) {

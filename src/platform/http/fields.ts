@@ -119,7 +119,9 @@ function readLiteral(source: string): { amount: Money } | { complaint: string } 
  */
 export const moneyNumber = () =>
   z
-    .custom<NumberLiteral>((value) => value instanceof NumberLiteral, 'must be a number')
+    .custom<NumberLiteral>((value) => value instanceof NumberLiteral, {
+      error: ({ input }) => ((input ?? null) === null ? 'is required' : 'must be a number'),
+    })
     .transform((value, ctx): Money => {
       const read = readLiteral(value.source);
       if ('amount' in read) {
@@ -175,7 +177,10 @@ export const page = () =>
     .refine((value) => /^0*[1-9]\d*$/.test(value), 'must be a whole number from 1')
     .transform((value) => Math.min(Number(value), lastPage))
     .default(1)
-    .meta({ override: { type: 'integer', minimum: 1, default: 1 } });
+    .meta({
+      override: { type: 'integer', minimum: 1, default: 1 },
+      description: 'The page, from 1. One beyond the last is empty.',
+    });
 
 /** `limit` in the query: a page size of 1 to 100. */
 export const limit = (standard = 10) =>
@@ -185,22 +190,30 @@ export const limit = (standard = 10) =>
     .refine((value) => Number(value) <= 100, 'must be at most 100')
     .transform(Number)
     .default(standard)
-    .meta({ override: { type: 'integer', minimum: 1, maximum: 100, default: standard } });
+    .meta({
+      override: { type: 'integer', minimum: 1, maximum: 100, default: standard },
+      description: 'How many rows a page has, at most 100.',
+    });
 
-/** `discover=true`: what is open to everybody, whichever organization owns it. */
-export const discoverFlag = () =>
+/** A parameter of a query that is `true` or `false`. */
+const flag = (description: string) =>
   z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
     .optional()
-    .meta({
-      // The words `true` and `false` in the query; a boolean to clients.
-      override: { type: 'boolean', enum: [true, false] },
-      description: 'What is open to everybody, of the platform and of every organization, without private fields.',
-    });
+    // The words `true` and `false` in the query; a boolean to clients.
+    .meta({ override: { type: 'boolean', enum: [true, false] }, description });
+
+/** `discover=true`: what is open to everybody, whichever organization owns it. */
+export const discoverFlag = () =>
+  flag('What is open to everybody, of the platform and of every organization, without private fields.');
+
+/** `bom=true`: CSV that spreadsheets read as UTF-8. */
+export const bomFlag = () => flag('CSV begins with a byte order mark, by which spreadsheets recognize UTF-8.');
 
 /** `asc` or `desc` by `created_at`. */
-export const order = () => z.enum(['asc', 'desc']).default('desc');
+export const order = () =>
+  z.enum(['asc', 'desc']).default('desc').meta({ description: 'By `created_at`: `desc` begins with the newest.' });
 
 /** A calendar day `YYYY-MM-DD`; the year 0000 is refused, as PostgreSQL has none. */
 export const isoDate = () =>

@@ -3,6 +3,8 @@ import { refuse } from '../../shared/errors.ts';
 
 /** How deeply a body may be nested; the outermost object counts. */
 export const mostNesting = 32;
+/** How deeply a schema may have fields whose numbers are read from their digits; deeper ones stay as they were parsed. */
+export const deepestLiteral = 4;
 
 /** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -53,8 +55,8 @@ const lastSpace = 0x20;
 const endOfNumber = /[^-+.\deE]/g;
 
 /**
- * Reads a well-formed JSON text once, a character at a time, and stops where it is nested more deeply than
- * `mostNesting`: the answer then says just that.
+ * Reads a JSON text once, a character at a time, and stops where it is nested more deeply than `mostNesting`: the answer
+ * then says just that. Of a text that is not well-formed it says nothing that counts; it may throw SyntaxError.
  */
 export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonScan {
   const literals: PlacedLiteral[] = [];
@@ -84,7 +86,7 @@ export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonSc
         if (duplicateKey === null && hasKey(keys, depth - 1, key)) duplicateKey = key;
         places[depth - 1] = key;
         at = next;
-        if (!literalKeys.has(key)) continue;
+        if (depth > deepestLiteral || !literalKeys.has(key)) continue;
         const value = afterSpace(text, next + 1);
         if (!beginsNumber(text.charCodeAt(value))) continue;
         endOfNumber.lastIndex = value;
@@ -148,15 +150,17 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   if (contentType !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
     refuseBody('must be application/json');
   }
-  let text: string;
+  let scan: JsonScan;
   let value: unknown;
   try {
-    text = utf8.decode(bytes);
-    value = JSON.parse(text);
+    const text = utf8.decode(bytes);
+    scan = scanJson(text, literalKeys);
+    // To parse what is nested deeply costs most.
+    if (scan.nesting <= mostNesting) value = JSON.parse(text);
   } catch {
     return refuseBody('is not well-formed JSON');
   }
-  const { nesting, duplicateKey, literals } = scanJson(text, literalKeys);
+  const { nesting, duplicateKey, literals } = scan;
   if (nesting > mostNesting) refuseBody(`is nested more than ${mostNesting} levels deep`);
   if (duplicateKey !== null) {
     refuse('REQUEST_INVALID', 'appears twice', {

@@ -7,18 +7,22 @@ const keyCharacters = 40;
 const valueCharacters = 500;
 const example = { order_id: '2026-0042', note: 'Gift card\nfor Siti' };
 
+/** Whether a text is longer, in characters as people and JSON Schema count them. */
+const isLonger = (text: string, most: number): boolean =>
+  text.length > most && (text.length > 2 * most || [...text].length > most);
+
 /** Control characters other than line feeds, which alone are allowed in values. */
 const controlsInValue = /[^\P{Cc}\n]/u;
 
 const complainOfKey = (key: string): string | null => {
-  if (key.length > keyCharacters) return `must be at most ${keyCharacters} characters long`;
+  if (isLonger(key, keyCharacters)) return `must be at most ${keyCharacters} characters long`;
   if (!isVisible(key)) return 'must have a visible character';
   return isOneLine(key) && key.isWellFormed() ? null : 'must be one line, without control characters';
 };
 
 const complainOfValue = (value: unknown): string | null => {
   if (typeof value !== 'string') return 'must be text';
-  if (value.length > valueCharacters) return `must have at most ${valueCharacters} characters`;
+  if (isLonger(value, valueCharacters)) return `must have at most ${valueCharacters} characters`;
   if (!value.isWellFormed()) return 'must not contain half of a character (a lone surrogate)';
   return controlsInValue.test(value) ? 'must not contain control characters other than line feeds' : null;
 };

@@ -9,7 +9,7 @@ import {
 import { type Access, needsWholeSignature } from './access.ts';
 import { answerHeaders, headersOf } from './answer-headers.ts';
 import { describeRefusals, type RefusalsOf, statusesOfRefusals } from './document-refusals.ts';
-import { isPartnerPath, partnerPrefix } from './errors.ts';
+import { isPartnerPath } from './errors.ts';
 import { addExamples } from './examples.ts';
 import { describeFields, type FieldTexts } from './field-texts.ts';
 import { operationId } from './operation-id.ts';
@@ -106,6 +106,7 @@ function operationOf(route: Route, refusals: RefusalsOf | undefined): ZodOpenApi
     operationId: operationId(route),
     summary: route.summary,
     description: [route.description, describeAccess(route.access)].filter(Boolean).join('\n\n'),
+    ...(route.deprecated && { deprecated: true }),
     security: securityOf(route),
     requestParams: {
       ...(route.params instanceof z.ZodObject ? { path: route.params } : {}),
@@ -186,8 +187,11 @@ export function buildOpenApi(
     version: string;
     url: string;
     webhooks?: readonly WebhookDocument[];
-    partnerTexts?: FieldTexts;
+    /** Descriptions of fields by the prefix of the paths that they are for, one after the other. */
+    texts?: Readonly<Record<string, readonly FieldTexts[]>>;
     examples?: WrittenExamples;
+    /** What the introduction says besides. */
+    introduction?: string;
   },
 ): object {
   const paths: NonNullable<ZodOpenApiObject['paths']> = {};
@@ -205,7 +209,7 @@ export function buildOpenApi(
         title: 'Amanah',
         license: { name: 'MIT', identifier: 'MIT' },
         version: options.version,
-        description: introduction,
+        description: [introduction, options.introduction].filter(Boolean).join('\n\n'),
       },
       servers: [{ url: options.url }],
       tags: tagsOf(routeGroups),
@@ -243,10 +247,10 @@ export function buildOpenApi(
     },
     { allowEmptySchema: { unknown: true, any: true, custom: true }, override: keepWritten },
   );
-  if (options.partnerTexts) describeFields(document, `${partnerPrefix}/`, options.partnerTexts);
+  for (const [prefix, tables] of Object.entries(options.texts ?? {})) describeFields(document, prefix, tables);
   if (options.examples) placeExamples(document, options.examples);
   if (routeGroups.some(({ routes }) => routes.some(({ path }) => !isPartnerPath(path)))) nameApart(document);
-  return addExamples(document);
+  return addExamples(document, options.examples?.app);
 }
 
 /**

@@ -17,6 +17,10 @@ const singular = (segment: string): string =>
         .replace(/(?<!s)s$/, '')
     : segment;
 
+/** What the last parameter of a path names: `webhook endpoint`. */
+export const nounOf = (path: string): string =>
+  singular(/([^/]+)\/:[^/]+(?:\/[^/:]+)*$/.exec(path)?.[1] ?? 'resource').replaceAll('-', ' ');
+
 /** What operators read under a name that partners' routes have: ids are of one document. */
 const alsoPartners: Readonly<Record<string, string>> = { payouts: 'operators-payouts' };
 /** Operations whose paths name no thing that is made or changed. */

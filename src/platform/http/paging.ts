@@ -61,5 +61,15 @@ const next = z
     examples: [exampleNext],
   });
 
-export const pageFields = { page: z.int(), limit: z.int(), total: z.int(), next };
-export const countedFields = { limit: z.int(), count: z.int(), currentPage: z.int(), totalPages: z.int(), next };
+const number = (description: string, example: number) => z.int().meta({ description, examples: [example] });
+const size = number('How many rows a page has at most.', 10);
+const all = number('How many rows there are on all pages.', 42);
+
+export const pageFields = { page: number('The page, from 1.', 1), limit: size, total: all, next };
+export const countedFields = {
+  limit: size,
+  count: all,
+  currentPage: number('The page, from 1.', 1),
+  totalPages: number('How many pages there are.', 5),
+  next,
+};

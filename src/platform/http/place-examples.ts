@@ -1,5 +1,6 @@
 import type { RefusalsOf } from './document-refusals.ts';
 import { isPartnerPath } from './errors.ts';
+import type { FieldExamples } from './examples.ts';
 
 /** What an operation is called with, and what it answers. */
 export interface OperationExample {
@@ -17,6 +18,8 @@ export interface WrittenExamples {
   /** What each of these operations refuses, by status. */
   refusals: RefusalsOf;
   requestId: string;
+  /** Of the fields of people and operators. */
+  app?: FieldExamples;
 }
 
 interface Media {

@@ -2,8 +2,15 @@ import Router from '@koa/router';
 import { budgets } from '../../shared/budgets.ts';
 import { collectTogether, gauge, type Metrics } from '../metrics/metrics.ts';
 
-type State = 'ok' | 'away';
+/** `ok`, `away`, or what is missing. */
+type State = string;
 type Checks = Readonly<Record<string, () => Promise<void>>>;
+
+/** A dependency that answers and lacks something: `/readyz` shows the message. */
+export class Lacking extends Error {}
+
+/** These are shown and measured, and make no process unready. */
+const shownOnly: ReadonlySet<string> = new Set(['temporal', 'storage']);
 
 /** A dependency that has not answered after this long counts as away. */
 const probeTimeoutMs = budgets.reach.probe;
@@ -14,8 +21,8 @@ async function probe(check: () => Promise<void>): Promise<State> {
   try {
     await Promise.race([check(), timer.promise]);
     return 'ok';
-  } catch {
-    return 'away';
+  } catch (error) {
+    return error instanceof Lacking ? error.message : 'away';
   } finally {
     clearTimeout(handle);
   }
@@ -51,7 +58,7 @@ export function probes(readiness: Checks, metrics: Metrics | null): Router {
   router.get('/readyz', async (ctx) => {
     // A process that stops says so at once.
     const checks: Record<string, State> = { ...(await states()), ...('serving' in readiness && { serving: 'away' }) };
-    const ready = checks.database === 'ok' && checks.serving === undefined;
+    const ready = Object.entries(checks).every(([name, state]) => state === 'ok' || shownOnly.has(name));
     ctx.status = ready ? 200 : 503;
     if (!ready) ctx.set('Retry-After', '2');
     ctx.body = { status: ready ? 'ok' : 'not ready', checks };

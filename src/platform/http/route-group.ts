@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Caller } from '../../shared/caller.ts';
-import type { KeyedRequest } from '../openings/opening.ts';
+import type { KeyedRequest } from '../../shared/opening.ts';
 import type { Access, Open, PartnerAccess } from './access.ts';
 import type { Answer } from './answer.ts';
 import { nullsAsAbsent } from './nulls-as-absent.ts';
@@ -55,6 +55,8 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   formats?: readonly DocumentFormat[];
   /** Statuses of refusals beyond those that every route has. */
   refusals?: readonly number[];
+  /** The days since when it is deprecated and until when it works, as every answer says (`Deprecation`, `Sunset`). */
+  deprecated?: { since: string; until: string };
   /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
   /** The most bytes of the body, where it is not the usual limit (`bodyLimitBytes`). */

@@ -53,7 +53,7 @@ export function security(origins: Origins): Middleware[] {
     cors({
       origin: (ctx) => (origins.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
       credentials: true,
-      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed', 'Amanah-Version'],
+      exposeHeaders: ['x-request-id', 'Retry-After', 'Idempotency-Replayed', 'Content-Disposition', 'Amanah-Version'],
       maxAge: 600,
       keepHeadersOnError: false,
     }),

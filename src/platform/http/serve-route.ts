@@ -3,13 +3,14 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import { assert, must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
-import { DomainError, refuse } from '../../shared/errors.ts';
+import { DomainError, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
 import { mayChangeThings } from '../../shared/organization.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
 import { bodyLimitBytes, decodeBody, readBody, refuseCompressed } from './body.ts';
 import { parseJson } from './json-body.ts';
 import { moneyLiteralKeys } from './money-keys.ts';
+import { nounOf } from './operation-id.ts';
 import type { PartnerCaller, Route } from './route-group.ts';
 import { validate } from './validate.ts';
 
@@ -92,6 +93,13 @@ function refuseRepeatedParameters(query: Record<string, unknown>): void {
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: repeated, message }] });
 }
 
+/** What a path names and is missing has one wording, whatever the route calls the parameter. */
+function asMissing(error: unknown, params: Record<string, string>): unknown {
+  if (!isDomainError(error) || errorStatuses[error.code] !== 404 || !((error.field ?? '') in params)) return error;
+  const { code, complaint } = error;
+  return new DomainError(code, complaint.charAt(0).toUpperCase() + complaint.slice(1), { cause: error });
+}
+
 /** What every route is served with. */
 export interface ServingPorts {
   orm: MikroORM;
@@ -114,7 +122,7 @@ export async function callRoute<Ports extends ServingPorts>(
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
     // To partners a malformed id is simply not found.
     if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
-      refuse('RESOURCE_NOT_FOUND', 'The resource was not found');
+      refuse('RESOURCE_NOT_FOUND', `The ${nounOf(route.path)} was not found`);
     }
     const params = validate(paramsSchema, call.params);
     if (access.kind === 'partner') refuseUnknownParameters(querySchema, call.query);
@@ -123,7 +131,9 @@ export async function callRoute<Ports extends ServingPorts>(
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
     // `caller` matches the route's access, by which the declaration types the handler.
     const context = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
-    const result = await route.handler(context);
+    const result = await route.handler(context).catch((error) => {
+      throw asMissing(error, call.params);
+    });
     return isAnswer(result) ? result : answer(200, result);
   };
 
@@ -146,8 +156,14 @@ export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 
 export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps: Ports, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
   const limitBytes = bodyLimitOf(route);
+  const { deprecated } = route;
+  const notice = deprecated && {
+    Deprecation: `@${Date.parse(deprecated.since) / 1000}`,
+    Sunset: new Date(deprecated.until).toUTCString(),
+  };
 
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    if (notice) ctx.set(notice);
     const encoding = ctx.get('content-encoding');
     if (route.access.kind === 'open' && !route.upload) refuseCompressed(encoding);
     const bytes = once(() => readBody(ctx.req, { limitBytes }));

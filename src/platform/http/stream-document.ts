@@ -33,6 +33,8 @@ export interface DocumentForm<Facts extends object, Line> {
   list: string;
   /** The columns of the CSV; JSON has every field of a line. */
   columns: readonly (keyof Line & string)[];
+  /** Whether the CSV begins with a byte order mark. */
+  bom?: boolean | undefined;
   /** Renders the HTML page; required when the format is `html`. */
   page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
 }
@@ -68,10 +70,10 @@ async function* asJson<Facts extends object, Line>(
 }
 
 async function* asCsv<Facts extends object, Line>(
-  { columns }: DocumentForm<Facts, Line>,
+  { columns, bom }: DocumentForm<Facts, Line>,
   parts: AsyncIterable<DocumentPart<Facts, Line>>,
 ): AsyncGenerator<string> {
-  yield csvLine(columns);
+  yield (bom ? '\uFEFF' : '') + csvLine(columns);
   for await (const part of parts) {
     if (!('lines' in part)) continue;
     yield part.lines.map((line) => csvLine(columns.map((column) => line[column] as CsvCell))).join('');
@@ -127,11 +129,23 @@ export async function streamDocument<Facts extends object, Line>(
 }
 
 /** The format that the `Accept` header prefers of these; JSON when none fits. */
-export function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): DocumentFormat {
+function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): DocumentFormat {
   const types = formats.map(mediaTypeOf);
   return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
 }
 
-/** The answer that streams a document. */
-export const sendDocument = (format: DocumentFormat, body: Readable): Answer =>
-  stream(body, { 'content-type': contentTypes[format] });
+/**
+ * The answer that streams a document in the format that the request prefers, to whom `reader` names; as CSV it is a file of
+ * this name. Throws as `streamDocument`.
+ */
+export async function sendDocument<Facts extends object, Line>(
+  ctx: Context,
+  { reader, name, formats = jsonOrCsv }: { reader: string; name: string; formats?: readonly DocumentFormat[] },
+  form: Omit<DocumentForm<Facts, Line>, 'format'>,
+  read: () => AsyncGenerator<DocumentPart<Facts, Line>, void, undefined>,
+): Promise<Answer> {
+  const format = documentFormat(ctx, formats);
+  const body = await streamDocument(reader, { ...form, format }, read);
+  const isFile = format === 'csv' && { 'content-disposition': `attachment; filename="${name}.csv"` };
+  return stream(body, { 'content-type': contentTypes[format], ...isFile });
+}

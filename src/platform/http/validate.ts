@@ -17,7 +17,7 @@ function complaintsOf(issue: z.core.$ZodIssue, value: unknown, within: readonly 
     });
   }
   const field = path.join('.') || 'body';
-  const missing = issue.path.length > 0 && issue.code !== 'custom' && valueAt(value, issue.path) === undefined;
+  const missing = issue.path.length > 0 && issue.code !== 'custom' && (valueAt(value, issue.path) ?? null) === null;
   return [{ field, message: missing ? `${field}: is required` : `${field}: ${lowerFirst(issue.message)}` }];
 }
 

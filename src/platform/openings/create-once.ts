@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { DomainError } from '../../shared/errors.ts';
+import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
-import type { OpeningPlace, OpeningStamp } from './opening.ts';
 
 export interface Creation<Found, Prepared> {
   /** The resource that was made, as it is in the database now. */

@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
+import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
 import { executePrepared } from '../database/prepared-statements.ts';
-import type { KeyClaim, OpeningStamp } from './opening.ts';
 import { type Stamping, stamping, stampOf } from './stamp-opening.ts';
 
 /** What is stored under a key. */

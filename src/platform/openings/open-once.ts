@@ -3,9 +3,9 @@ import { must } from '../../shared/assert.ts';
 import { budgets, type DatabaseBudget } from '../../shared/budgets.ts';
 import { busy } from '../../shared/concurrency.ts';
 import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
+import type { OpeningKind, OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 import { withTime } from '../database/database-time-outs.ts';
 import { placeOf, refuseReused } from './idempotency-keys.ts';
-import type { OpeningKind, OpeningPlace, OpeningStamp } from './opening.ts';
 
 export interface StoredRefusal {
   code: ErrorCode;

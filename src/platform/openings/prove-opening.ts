@@ -1,6 +1,6 @@
 import { refuse } from '../../shared/errors.ts';
+import type { OpeningPlace } from '../../shared/opening.ts';
 import type { Proved, Prover } from '../encryption/prover.ts';
-import type { OpeningPlace } from './opening.ts';
 
 const aboutOf = ({ kind, resourceId }: OpeningPlace): string => `opening ${kind} ${resourceId.toLowerCase()}`;
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
-import type { OpeningStamp } from './opening.ts';
+import type { OpeningStamp } from '../../shared/opening.ts';
 
 /** The row of `stamping`. */
 export interface Stamping {

@@ -14,7 +14,19 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { budgets } from '../../shared/budgets.ts';
 import { DomainError } from '../../shared/errors.ts';
 import type { Config } from '../config/config.ts';
-import { attachment } from './attachment.ts';
+
+/**
+ * A Content-Disposition value for downloads under this name: an ASCII form, plus the full name (RFC 6266, RFC 8187).
+ */
+function attachment(fileName: string): string {
+  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
+  if (plain === fileName) return `attachment; filename="${plain}"`;
+  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
 
 /** What storage knows about an object. */
 export interface StoredObject {

@@ -6,13 +6,13 @@ import type { Reconciliation } from '../../control/reconciliation/reconciliation
 import type { Side } from '../../control/reconciliation/reconciliation.ts';
 import { readReconciliationConfig } from '../../platform/config/config.ts';
 import { connectionOptions } from '../../platform/config/connection-options.ts';
-import { createCallBudget } from '../../platform/gateway/call-budget.ts';
-import { createXenditGateway } from '../../platform/gateway/xendit/create-xendit-gateway.ts';
 import type { SweepFailure } from '../../platform/housekeeping/sweep-rows.ts';
 import { createLogger } from '../../platform/process/log.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
+import { createGateways } from '../gateways.ts';
 import { openDatabase } from '../open-database.ts';
+import { findOwner } from '../reference-owners.ts';
 import { openTemporal } from '../temporal/connect.ts';
 import { createWorkflows } from '../temporal/workflows.ts';
 import { CommandError, runCommand } from './run-command.ts';
@@ -42,9 +42,13 @@ await runCommand(usage, async () => {
   }
   if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
   await using parts = await openParts();
-  const { em, gateway, workflows, log } = parts;
+  const { em, gateways, workflows, log } = parts;
   const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
-  const summary = await reconcileDay(em(), { gateway, workflows, failed }, { day, takenBy: `command/${newId()}` });
+  const summary = await reconcileDay(
+    em(),
+    { gateways, workflows, findOwner, failed },
+    { day, takenBy: `command/${newId()}` },
+  );
   const rows = (await everyDifference(em(), day)).filter(({ state }) => state !== 'resolved');
   if (summary.open > 0) process.exitCode = 1;
   if (values.json) return JSON.stringify({ ...summary, items: rows }, null, 2);
@@ -64,12 +68,7 @@ async function openParts() {
   return {
     em: () => orm.em.fork(),
     workflows,
-    gateway: createXenditGateway({
-      secretKey: config.XENDIT_SECRET_KEY,
-      url: config.XENDIT_URL,
-      callbackToken: config.XENDIT_CALLBACK_TOKEN,
-      budget: createCallBudget(orm, config.PROVIDER_CALLS_PER_MINUTE),
-    }),
+    gateways: createGateways(config, { orm }),
     log: createLogger({ level: config.LOG_LEVEL, process: 'command' }),
     async [Symbol.asyncDispose]() {
       await workflows.close();

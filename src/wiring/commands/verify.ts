@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
-import { type Backlog, readBacklog } from '../../control/operations/measure-backlog.ts';
+import type { Backlog } from '../../control/operations/read-overview.ts';
 import { type CheckResult, runChecksPatiently, type UnreadCheck } from '../../ledger/run-checks.ts';
 import { createSealKeys } from '../../ledger/seals/seal-keys.ts';
 import { type SealDifference, type SealVerdict, verifySeals } from '../../ledger/seals/verify-seals.ts';
 import { type ArchiveVerdict, verifyArchives } from '../../platform/archive/verify-archives.ts';
 import { readVerificationConfig } from '../../platform/config/config.ts';
 import { openStorage } from '../../platform/storage/storage.ts';
+import { readBacklog } from '../measure-backlog.ts';
 import { openDatabase } from '../open-database.ts';
 import { runCommand } from './run-command.ts';
 
@@ -57,7 +58,7 @@ function list(waiting: Backlog[]): string {
   const lines = waiting.map(
     ({ what, rows, oldest }) => `  ${what}: ${rows}, since ${oldest?.toISOString() ?? 'unknown'}`,
   );
-  return ['Waiting for people or for another try (docs/operations.md, What to watch):', ...lines].join('\n');
+  return ['Waiting for people or for another try (docs/runbook):', ...lines].join('\n');
 }
 
 function describe(verdict: SealVerdict): string {

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
+import { Lacking } from '../../platform/http/probes.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
@@ -16,33 +17,32 @@ import { searchAttributeKeys } from './search-attributes.ts';
 const alreadyExists = 6;
 const unimplemented = 12;
 
-/** Search attributes whose failure this process has logged: one that an operator must register is logged once. */
-const toldOf = new Set<string>();
-
 /**
  * Registers the search attributes where the server allows it, one by one: some servers refuse a list that contains an
- * existing one. Safe to repeat.
+ * existing one. Safe to repeat. Returns those that the server lacks afterwards, each with its type; none where the server
+ * does not list them.
  */
-export async function registerSearchAttributes(client: Client, namespace: string, log: Logger): Promise<void> {
-  const { connection } = client;
-  const { IndexedValueType } = proto.temporal.api.enums.v1;
+export async function registerSearchAttributes({ connection }: Client, namespace: string): Promise<string[]> {
+  const { INDEXED_VALUE_TYPE_INT: int, INDEXED_VALUE_TYPE_KEYWORD: keyword } =
+    proto.temporal.api.enums.v1.IndexedValueType;
+  const inTime = <T>(call: () => Promise<T>) =>
+    connection.withDeadline(Date.now() + budgets.reach.temporalPreparation, call);
+  const refused: { name: string; valueType: number }[] = [];
   for (const { name, type } of Object.values(searchAttributeKeys)) {
-    const valueType =
-      type === 'INT' ? IndexedValueType.INDEXED_VALUE_TYPE_INT : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+    const valueType = type === 'INT' ? int : keyword;
     try {
-      await connection.withDeadline(Date.now() + budgets.reach.temporalPreparation, () =>
+      await inTime(() =>
         connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: valueType } }),
       );
     } catch (error) {
-      if (errorCodeOf(error) !== alreadyExists && !toldOf.has(name)) {
-        toldOf.add(name);
-        log.warn(
-          { err: error, searchAttribute: name },
-          'the server did not accept a search attribute; register it by hand',
-        );
-      }
+      if (errorCodeOf(error) !== alreadyExists) refused.push({ name, valueType });
     }
   }
+  if (refused.length === 0) return [];
+  const listed = await inTime(() => connection.operatorService.listSearchAttributes({ namespace })).catch(() => null);
+  return refused
+    .filter(({ name, valueType }) => listed !== null && listed.customAttributes[name] !== valueType)
+    .map(({ name, valueType }) => `${name} (${valueType === int ? 'Int' : 'Keyword'})`);
 }
 
 interface ScheduleEntry {
@@ -69,40 +69,10 @@ export const schedules: readonly ScheduleEntry[] = [
     note: 'Hands over callbacks that were stored while Temporal was away',
   },
   {
-    scheduleId: 'expiry-sweep',
-    workflowType: 'sweepOverduePayments',
+    scheduleId: 'sweep',
+    workflowType: 'sweep',
     every: '1 minute',
-    note: 'Wakes or restarts payments that are past their deadline and open',
-  },
-  {
-    scheduleId: 'circle-sweep',
-    workflowType: 'sweepSavingCircles',
-    every: '1 minute',
-    note: 'Wakes or restarts saving circles that should have moved on',
-  },
-  {
-    scheduleId: 'payout-sweep',
-    workflowType: 'sweepPayouts',
-    every: '1 minute',
-    note: 'Wakes payouts that may be taken back, and restarts those whose workflow was lost',
-  },
-  {
-    scheduleId: 'receipt-sweep',
-    workflowType: 'sweepReceipts',
-    every: '1 minute',
-    note: 'Restarts the cases of money in suspense whose workflow was lost',
-  },
-  {
-    scheduleId: 'decision-sweep',
-    workflowType: 'sweepDecisions',
-    every: '1 minute',
-    note: 'Ends decisions that nobody approved within a day, and carries out what was approved and not carried out',
-  },
-  {
-    scheduleId: 'subscription-sweep',
-    workflowType: 'sweepSubscriptions',
-    every: '15 minutes',
-    note: 'Wakes or restarts subscriptions whose next payment is late',
+    note: 'Wakes or restarts what is late: payments, payouts, receipts, decisions, circles, subscriptions, webhooks',
   },
   {
     scheduleId: 'reconciliation',
@@ -111,12 +81,6 @@ export const schedules: readonly ScheduleEntry[] = [
     // 02:00 in UTC+7.
     offset: '19 hours',
     note: "Compares the books of each day that is over with the provider's",
-  },
-  {
-    scheduleId: 'webhook-redelivery',
-    workflowType: 'sweepDeliveries',
-    every: '1 minute',
-    note: 'Starts the delivery of webhooks that are overdue',
   },
   {
     scheduleId: 'forgetting',
@@ -169,15 +133,26 @@ const firstWaitMs = 15_000;
 /**
  * Registers our search attributes and schedules with Temporal, now and every minute (`everyMs`) until it is disposed
  * of. A failure is logged and retried the next time; it never ends the process. Resolves after the first time, at most
- * 15 seconds later.
+ * 15 seconds later. `ready` rejects while the server lacks search attributes, naming them.
  */
-export async function keepPrepared(preparation: Preparation, everyMs = preparesEveryMs): Promise<AsyncDisposable> {
+export async function keepPrepared(
+  preparation: Preparation,
+  everyMs = preparesEveryMs,
+): Promise<AsyncDisposable & { ready(): Promise<void> }> {
   const { client, log } = preparation;
   const ending = new AbortController();
   const { signal } = ending;
+  let missing: string[] = [];
   const prepare = () =>
     client
-      .withAbortSignal(signal, () => prepareTemporal(preparation))
+      .withAbortSignal(signal, async () => {
+        const found = await registerSearchAttributes(client, preparation.namespace);
+        const lacking = found.join(', ');
+        if (lacking !== '' && lacking !== missing.join(', '))
+          log.error({ lacking }, 'register these search attributes');
+        missing = found;
+        await ensureSchedules(preparation);
+      })
       .catch((error: unknown) => {
         if (!signal.aborted) log.warn({ err: error }, 'could not prepare Temporal; tries again soon');
       });
@@ -188,17 +163,14 @@ export async function keepPrepared(preparation: Preparation, everyMs = preparesE
   })();
   await Promise.race([first, delay(firstWaitMs, undefined, { signal, ref: false }).catch(() => undefined)]);
   return {
+    async ready() {
+      if (missing.length > 0) throw new Lacking(`missing: ${missing.join(', ')}`);
+    },
     async [Symbol.asyncDispose]() {
       ending.abort();
       await keeping;
     },
   };
-}
-
-async function prepareTemporal(preparation: Preparation): Promise<void> {
-  const { client, namespace, log } = preparation;
-  await registerSearchAttributes(client, namespace, log);
-  await ensureSchedules(preparation);
 }
 
 /**

@@ -6,11 +6,11 @@ import {
 } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes, type Workflow } from '@temporalio/common';
 import type { Proved, Prover } from '../../platform/encryption/prover.ts';
-import type { OpeningPlace } from '../../platform/openings/opening.ts';
 import { proveOpening } from '../../platform/openings/prove-opening.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
+import type { OpeningPlace } from '../../shared/opening.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { workflowIds } from '../../shared/workflow-ids.ts';
 import { withinWait } from './within-wait.ts';
@@ -74,8 +74,11 @@ export interface Temporal {
   startOnce<Name extends WorkflowName>(run: WorkflowRun<Name>): Promise<void>;
 }
 
-/** Wraps a Temporal client for the workflows of one task queue; `prover` proves openings. */
-export function createTemporal(client: Client, taskQueue: string, prover?: Prover): Temporal {
+/**
+ * Wraps a Temporal client for the workflows of one task queue; `prover` proves openings. The web UI shows of each workflow
+ * that is begun a link to the console at `publicUrl`.
+ */
+export function createTemporal(client: Client, taskQueue: string, prover?: Prover, publicUrl?: string): Temporal {
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
   const serverVersion = async (): Promise<string> => {
     // Aborting also ends the SDK's own retries, which outlive a deadline alone.
@@ -108,6 +111,9 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
       taskQueue,
       args: [input] as [typeof input],
       ...(summary !== undefined && { staticSummary: summary }),
+      ...(publicUrl !== undefined && {
+        staticDetails: `[Find it in the console](${new URL(`/operations/search?q=${subject}`, publicUrl).href})`,
+      }),
       ...(attributes !== undefined && { typedSearchAttributes: new TypedSearchAttributes(attributes) }),
       ...(reusePolicy !== undefined && { workflowIdReusePolicy: reusePolicy }),
     };

@@ -12,18 +12,13 @@ import type { RefundWorkflows } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalWorkflows } from '../../money-out/withdrawals/withdrawal.ts';
 import type { DeliveryWorkflows } from '../../partners/webhooks/webhook-delivery.ts';
 import type { Prover } from '../../platform/encryption/prover.ts';
-import { createAllocationWorkflows } from './donation-allocations.ts';
-import { createSubscriptionWorkflows } from './donation-subscriptions.ts';
-import { createGatewayPaymentWorkflows } from './gateway-payments.ts';
+import { createAllocationWorkflows, createSubscriptionWorkflows } from './giving.ts';
 import { createHints } from './hints.ts';
-import { createPartnerInstrumentWorkflows } from './partner-instruments.ts';
-import { createPartnerPaymentWorkflows } from './partner-payments.ts';
-import { createPayoutBatchWorkflows } from './payout-batches.ts';
-import { createPayoutWorkflows } from './payouts.ts';
+import { createMoneyInWorkflows } from './money-in.ts';
+import { createMoneyOutWorkflows, createPayoutBatchWorkflows } from './money-out.ts';
 import { createErasureWorkflows } from './person-erasures.ts';
 import { createCircleWorkflows } from './saving-circles.ts';
 import { createTemporal } from './temporal.ts';
-import { createReceiptWorkflows } from './unmatched-receipts.ts';
 import { createDeliveryWorkflows } from './webhook-deliveries.ts';
 
 /** The workflows as use cases see them: each use case takes the ports it needs, which its own domain declares. */
@@ -55,19 +50,16 @@ export interface Workflows
  * The workflows of one task queue, through a Temporal client. Without a prover nothing can be started, only looked
  * after.
  */
-export function createWorkflows(client: Client, taskQueue: string, prover?: Prover): Workflows {
-  const temporal = createTemporal(client, taskQueue, prover);
+export function createWorkflows(client: Client, taskQueue: string, prover?: Prover, publicUrl?: string): Workflows {
+  const temporal = createTemporal(client, taskQueue, prover, publicUrl);
   const hints = createHints();
   return {
     client,
     taskQueue,
     ping: temporal.ping,
     serverVersion: temporal.serverVersion,
-    ...createGatewayPaymentWorkflows(temporal),
-    ...createReceiptWorkflows(temporal),
-    ...createPartnerPaymentWorkflows(temporal),
-    ...createPartnerInstrumentWorkflows(temporal),
-    ...createPayoutWorkflows(temporal),
+    ...createMoneyInWorkflows(temporal),
+    ...createMoneyOutWorkflows(temporal),
     ...createPayoutBatchWorkflows(temporal, hints),
     ...createCircleWorkflows(temporal, hints),
     ...createAllocationWorkflows(temporal),

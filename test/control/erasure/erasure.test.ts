@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { keysUrlBeside } from '../../../dev/postgres.ts';
 import { applyRegister } from '../../../src/control/erasure/apply-register.ts';
 import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
@@ -8,6 +6,7 @@ import { opened } from '../../circles/begin-circle.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin, fund } from '../../support/build.ts';
 import { approve, buildOperators, type Operators } from '../../support/decide.ts';
 import { buildTransaction, upload } from '../../support/documents.ts';
+import { blocksOf } from '../../support/operators-documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withClient } from '../../support/with-client.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -39,6 +38,8 @@ async function somebody(): Promise<BuiltUser> {
     ['/v1/addresses', address],
     ['/v1/official-documents', identity],
     ['/v1/bank-accounts', bankAccount],
+    ['/v1/accounts', { name: 'Anak Siti' }],
+    ['/v1/saving-goals', { name: 'Rumah Siti', target_amount: '1000' }],
   ] as const) {
     expect(await stack.post(path, content, { token })).toMatchObject({ status: 201 });
   }
@@ -115,7 +116,7 @@ describe('A person whom two people erase', () => {
     expect(await row(person.id)).toMatchObject({
       profile_sealed: null,
       email_digest: null,
-      password_hash: null,
+      password_sealed: null,
       role_id: null,
       status: 'suspended',
     });
@@ -132,6 +133,12 @@ describe('A person whom two people erase', () => {
     for (const table of ['addresses', 'official_documents']) {
       expect(await stack.em().execute(`select * from ${table} where user_id = ?`, [person.id])).toEqual([]);
     }
+    const names = await stack.em().execute<{ name: string }[]>(
+      `select distinct name from accounts where user_id = ? or id in (select account_id from saving_goals where user_id = ?)
+       union select name from saving_goals where user_id = ?`,
+      [person.id, person.id, person.id],
+    );
+    expect(names).toEqual([{ name: 'Erased' }]);
     expect(await objects(`documents/${person.id}`)).toEqual([]);
     expect(await objects(`erasures/${person.id}`)).toHaveLength(1);
     for (const path of ['/v1/users', '/v1/addresses', '/v1/official-documents']) {
@@ -162,7 +169,7 @@ describe('A person whom two people erase', () => {
     ]);
     for (const change of [
       'erased_at = null',
-      "status = 'active', password_hash = 'x'",
+      "status = 'active', password_sealed = 'x'",
       "profile_sealed = 'x', email_digest = 'x'",
     ]) {
       await expect(stack.em().execute(`update users set ${change} where id = ?`, [id])).rejects.toThrow();
@@ -340,7 +347,7 @@ describe('An erasure that waits', () => {
   it('has a workflow again when Temporal has lost it', async () => {
     const { user } = await waiting('73 hours');
     await stack.em().execute("delete from sweep_looks where kind = 'erasure'");
-    await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/decision-sweep`).trigger();
+    await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/sweep`).trigger();
     await eventually(
       () => erasureOf(user.id),
       (erasure) => erasure?.status === 'erased',
@@ -350,12 +357,12 @@ describe('An erasure that waits', () => {
 
 describe('After a restore', () => {
   const restoredRow = async (id: string, before: Record<string, unknown>) => {
-    const { profile_sealed, email_digest, password_hash, role_id, token_generation } = before;
+    const { profile_sealed, email_digest, password_sealed, role_id, token_generation } = before;
     await withoutTriggers(
       stack,
-      `update users set profile_sealed = ?, email_digest = ?, password_hash = ?, role_id = ?, token_generation = ?,
+      `update users set profile_sealed = ?, email_digest = ?, password_sealed = ?, role_id = ?, token_generation = ?,
          status = 'active', erased_at = null where id = ?`,
-      [profile_sealed, email_digest, password_hash, role_id, token_generation, id],
+      [profile_sealed, email_digest, password_sealed, role_id, token_generation, id],
     );
   };
   const restored = async (id: string, before: Record<string, unknown>) => {
@@ -367,9 +374,7 @@ describe('After a restore', () => {
   const apply = () => applyRegister(stack.em(), stack.deps);
   /** The query of the runbook that lists whom something keeps although they were erased again. */
   const keptAlthoughErased = () => {
-    const runbook = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
-    const queries = [...runbook.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql = '']) => sql);
-    const [query = '', ...others] = queries.filter((sql) => sql.includes('hold_of_person'));
+    const [query = '', ...others] = blocksOf('sql').filter((sql) => sql.includes('hold_of_person'));
     expect(others).toEqual([]);
     return stack.owner().execute<{ user_id: string; kept_by: string }[]>(query);
   };

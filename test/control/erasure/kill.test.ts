@@ -77,12 +77,12 @@ describe('An API that starts on a restored database', () => {
     await stack.kill('api');
     await withoutTriggers(
       stack,
-      `update users set profile_sealed = ?, email_digest = ?, password_hash = ?, role_id = ?, token_generation = ?,
+      `update users set profile_sealed = ?, email_digest = ?, password_sealed = ?, role_id = ?, token_generation = ?,
          status = 'active', erased_at = null where id = ?`,
       [
         before?.profile_sealed,
         before?.email_digest,
-        before?.password_hash,
+        before?.password_sealed,
         before?.role_id,
         before?.token_generation,
         person.id,

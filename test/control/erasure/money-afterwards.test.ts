@@ -1,7 +1,7 @@
 import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
 import { findHold } from '../../../src/control/erasure/find-hold.ts';
-import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { begun } from '../../circles/begin-circle.ts';
 import { contribute } from '../../circles/build-circle.ts';
 import { settleAtProvider } from '../../money-out/payouts/build-payouts.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { findFreePort } from '../../../dev/ports.ts';
 import { postgresUrl, startPostgres } from '../../../dev/postgres.ts';
-import { migrate } from '../../../src/migrate.ts';
 import { applicationRole } from '../../../src/platform/database/database-roles.ts';
+import { migrate } from '../../../src/wiring/commands/migrate.ts';
 import { testRun } from '../../support/run.ts';
 
 const document = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'scale.md'), 'utf8');

@@ -80,7 +80,7 @@ describe('GET /v1/partner-payments', () => {
       [`reference=${payment.id}`, true],
       [`reference=${encodeURIComponent(`order ${partner.id}`)}`, true],
       [`external_ref=${encodeURIComponent(`order ${partner.id}`)}`, true],
-      [`${ofPartner()}&status=pending`, true],
+      [`${ofPartner()}&status=pending&kind=partner_payment`, true],
       [`${ofPartner()}&status=succeeded`, false],
       [`${ofPartner()}&to=2020-01-01`, false],
       ['external_ref=nobody', false],
@@ -92,6 +92,7 @@ describe('GET /v1/partner-payments', () => {
   it('shows whose it is, and what happened to it', async () => {
     expect(await read(`/partner-payments/${payment.id}`)).toMatchObject({
       id: payment.id,
+      kind: 'partner_payment',
       partner_id: partner.id,
       status: 'pending',
       method: 'virtual_account',

@@ -53,7 +53,11 @@ describe('GET /v1/operations/overview', () => {
   it('counts money in suspense and proposals that wait for a second person, with the age of the oldest', async () => {
     await stack
       .em()
-      .execute("select suspend_receipt(?, ?, 'py-late', 'pm-late', ?, 1000, 0, 'late')", [newId(), newId(), newId()]);
+      .execute("select suspend_receipt(?, ?, 'py-late', 'pm-late', ?, 1000, 0, 'late', 'xendit')", [
+        newId(),
+        newId(),
+        newId(),
+      ]);
     await stack.sandbox.post('/sandbox/balance', { amount: 1000 });
     expect(await caseOf('suspended_receipts')).toEqual({
       what: 'suspended_receipts',
@@ -73,7 +77,7 @@ describe('GET /v1/operations/overview', () => {
        values ('2026-11-20', 'pending', now(), now()), ('2026-11-21', 'pending', now(), null)`,
     );
     const signal = AbortSignal.timeout(10_000);
-    await judgeClearing(stack.em(), await measureClearing(stack.em(), stack.deps.gateway, { signal }));
+    await judgeClearing(stack.em(), await measureClearing(stack.em(), stack.deps.gateways, { signal }));
     expect(await read()).toMatchObject({
       reconciliation: { day: '2026-11-20', finished_at: expect.stringMatching(/Z$/) },
       clearing: {

@@ -49,7 +49,10 @@ interface Person extends BuiltUser {
 async function withPassword(user: BuiltUser): Promise<Person> {
   await stack
     .owner()
-    .execute('update users set password_hash = ? where id = ?', [await hashPassword(password), user.id]);
+    .execute('update users set password_sealed = ? where id = ?', [
+      await hashPassword(stack.deps.sealer, user.id, password),
+      user.id,
+    ]);
   const { email, name } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, user.id));
   return { ...user, email, name };
 }
@@ -220,7 +223,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await page.getByLabel('Reference').inputValue()).toBe('withdrawal 7');
     await keepPicture(page, 'refused');
     await page.goto(`${stack.url}/operations/decisions/${newId()}`);
-    expect(await complaint(page)).toContain('the decision was not found');
+    expect(await complaint(page)).toContain('The decision was not found');
   });
 
   it('ask for the second factor, and let nobody approve without one', async () => {
@@ -248,7 +251,7 @@ describeInBrowser('The pages for operators', () => {
       const [receiptId, difference] = [newId(), newId()];
       await stack
         .em()
-        .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+        .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
           newId(),
           receiptId,
           `py-${receiptId}`,

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
@@ -11,28 +10,25 @@ import { ageAttempts, buildPayer, magicAccount, pay } from '../../money-out/payo
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { buildOperators, decide } from '../../support/decide.ts';
+import { operatorsDocuments } from '../../support/operators-documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 /** Every command of the runbook, typed as it stands there, against a stack in which its case is given. */
 const root = join(import.meta.dirname, '..', '..', '..');
-const runbook = ['docs/operations.md', ...globSync('docs/runbook/*.md', { cwd: root }).toSorted()]
-  .map((path) => readFileSync(join(root, path), 'utf8'))
-  .join('\n');
-
 interface Typed {
-  line: number;
+  place: string;
   language: 'sh' | 'sql';
   text: string;
 }
 
 /** What is in fenced blocks, and, once each, what stands in a line and begins as a command. */
-function commandsOf(document: string): Typed[] {
-  const found: Typed[] = [];
+function commandsOf({ path, text: document }: { path: string; text: string }, found: Typed[]): Typed[] {
   const lines = document.split('\n');
   let block: Typed | null = null;
   for (const [index, line] of lines.entries()) {
     const [, language] = /^\s*```(sh|sql)$/.exec(line) ?? [];
-    if (language === 'sh' || language === 'sql') block = { line: index + 1, language, text: '' };
+    const place = `${path}:${index + 1}`;
+    if (language === 'sh' || language === 'sql') block = { place, language, text: '' };
     else if (line.trim() === '```' && block !== null) {
       found.push(block);
       block = null;
@@ -40,7 +36,7 @@ function commandsOf(document: string): Typed[] {
     else {
       for (const [, text = ''] of line.matchAll(/`((?:npm run|aws|echo|kubectl|docker compose) [^`]*)`/g)) {
         const isNew = !text.includes('…') && !found.some((one) => one.text === text);
-        if (isNew) found.push({ line: index + 1, language: 'sh', text });
+        if (isNew) found.push({ place, language: 'sh', text });
       }
     }
   }
@@ -55,9 +51,8 @@ const notHere: [RegExp, string][] = [
   [/^npm run archive/, 'as the owner; archives have tests of their own'],
   [/^npm run sql$/, 'every query of the runbook is read by it'],
   [/^create role amanah_owner/, 'before there is a database, as its superuser'],
-  [/pg_backup_start/, 'as the superuser; the restore has a test of its own'],
-  [/^delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
-  [/^npm run bench:/, 'a measurement, which takes minutes'],
+  [/^\s*delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
+  [/^npm run drill$/, 'a test of its own'],
   [/worker deployment/, 'workers here have no version; the torture has that fault'],
 ];
 
@@ -92,8 +87,7 @@ beforeAll(async () => {
   );
   const day = westernIndonesiaDay(new Date());
   const failed = () => undefined;
-  const { gateway, workflows } = stack.deps;
-  await reconcileDay(stack.em(), { gateway, workflows, failed }, { day, takenBy: newId() });
+  await reconcileDay(stack.em(), { ...stack.deps, failed }, { day, takenBy: newId() });
   const [difference] = await stack
     .em()
     .execute<{ id: string }[]>('select id from reconciliations where resource_id = ?', [wrong.id]);
@@ -164,7 +158,7 @@ async function type({ language, text }: Typed): Promise<{ code: number; printed:
   });
 }
 
-const commands = commandsOf(runbook);
+const commands = operatorsDocuments.reduce<Typed[]>((found, document) => commandsOf(document, found), []);
 const isRunHere = ({ text }: Typed): boolean => !notHere.some(([pattern]) => pattern.test(text));
 
 describe('The runbook', () => {
@@ -173,8 +167,8 @@ describe('The runbook', () => {
     for (const [pattern] of notHere) expect(commands.filter(({ text }) => pattern.test(text))).not.toEqual([]);
   });
 
-  it.each(commands.filter(isRunHere).map((typed): [number, string, Typed] => [typed.line, typed.text.trim(), typed]))(
-    'line %d works exactly as written: %s',
+  it.each(commands.filter(isRunHere).map((typed): [string, string, Typed] => [typed.place, typed.text.trim(), typed]))(
+    '%s works exactly as written: %s',
     async (_, text, typed) => {
       const { code, printed, output } = await type(typed);
       // The comparison names a difference, and ends with 1 because of it.

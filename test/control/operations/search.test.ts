@@ -1,6 +1,6 @@
 import { openProfile } from '../../../src/people/members/profile.ts';
 import { User } from '../../../src/people/members/user.entity.ts';
-import { buildPayer, pay, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
+import { buildPayer, pay, payoutBody, payoutWhen } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -86,6 +86,19 @@ describe('GET /v1/search', () => {
     expect(await typesOf(operator.id)).toEqual([['user', operator.id]]);
     for (const q of [payout.reference.slice(0, -1), payout.reference.toLowerCase(), payout.id.slice(0, 8), '%']) {
       expect([q, await typesOf(q)]).toEqual([q, []]);
+    }
+  });
+
+  it('finds batches and reusable instruments', async () => {
+    const { bank_code, bank_account_number } = payoutBody();
+    const item = { amount: '20000', bank_code, bank_account_number, external_ref: 'item' };
+    for (const [path, type, body] of [
+      ['/payout-batches', 'payout_batch', { items: [item] }],
+      ['/instruments', 'partner_instrument', { method: 'qris' }],
+    ] as const) {
+      const external_ref = `${type} ${partner.id}`;
+      const { id } = (await partner.post(path, { ...body, external_ref })).body.data;
+      for (const q of [id, external_ref]) expect([q, await typesOf(q)]).toEqual([q, [[type, id]]]);
     }
   });
 

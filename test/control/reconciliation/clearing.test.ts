@@ -27,7 +27,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 let dayNumber = 0;
-const measure = () => measureClearing(stack.em(), stack.deps.gateway, { signal: AbortSignal.timeout(10_000) });
+const measure = () => measureClearing(stack.em(), stack.deps.gateways, { signal: AbortSignal.timeout(10_000) });
 /** Judges what was measured as the next day's. */
 const judge = async (measured: Awaited<ReturnType<typeof measure>>) => {
   dayNumber += 1;

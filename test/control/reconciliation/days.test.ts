@@ -47,7 +47,7 @@ const readDay = async (): Promise<DayRow | undefined> =>
 describe('After kill -9 of the worker', () => {
   it('in the middle of a day, reconciliation continues with the next page and never starts over', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-    const made = await stack.deps.gateway.requestInstrument({
+    const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference: newId(),
       method: 'virtual_account',
       channelCode: 'BCA',

@@ -34,11 +34,11 @@ afterAll(() => stack.stop());
 
 it('A day of twenty thousand payments is read page by page, to the last one that is not among the records', async () => {
   const { from, to } = bookDay(day);
-  const gateway = { ...stack.deps.gateway, findPayment: async () => null };
+  const gateway = { ...stack.deps.gateways.of('xendit'), findPayment: async () => null };
   const found: string[] = [];
   let after: string | null = null;
   do {
-    const page = await findMissingPayments(stack.em(), gateway, { day, from, to, after });
+    const page = await findMissingPayments(stack.em(), gateway, { provider: 'xendit', day, from, to, after });
     found.push(...page.differences.map(({ subject }) => subject));
     after = page.next;
   } while (after !== null);

@@ -3,18 +3,19 @@ import { reconcileDay } from '../../../src/control/reconciliation/reconcile-day.
 import type { Gateway } from '../../../src/platform/gateway/gateway.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { onlyProvider } from '../../support/only-provider.ts';
 import type { Stack } from '../../support/stack.ts';
 
 /** Compares a day (UTC+7; today) with the provider's records; an owner that cannot be woken fails the test. */
 export const reconcileOn = (
-  { em, deps: { gateway, workflows } }: Pick<Stack, 'deps' | 'em'>,
-  { day = westernIndonesiaDay(new Date()), by = gateway }: { day?: string; by?: Gateway } = {},
+  { em, deps }: Pick<Stack, 'deps' | 'em'>,
+  { day = westernIndonesiaDay(new Date()), by }: { day?: string; by?: Gateway } = {},
 ) =>
   reconcileDay(
     em(),
     {
-      gateway: by,
-      workflows,
+      ...deps,
+      ...(by && { gateways: onlyProvider(by) }),
       failed: (_: string, subject: string, error: unknown) => {
         throw new Error(`the owner of ${subject} was not woken`, { cause: error });
       },

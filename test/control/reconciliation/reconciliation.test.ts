@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { comparePayments } from '../../../src/control/reconciliation/compare-payments.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import {
   buildPayer,
   buildUnknownPayout,
@@ -166,7 +166,9 @@ describe('Reconciliation', () => {
     const reference = newId();
     const instrument = { reference, method: 'virtual_account', channelCode: 'BCA', amount: '77000' } as const;
     const expiresAt = new Date(Date.now() + 3_600_000);
-    const nobody = await stack.deps.gateway.requestInstrument({ ...instrument, expiresAt, returnUrl: stack.url });
+    const nobody = await stack.deps.gateways
+      .of('xendit')
+      .requestInstrument({ ...instrument, expiresAt, returnUrl: stack.url });
     for (const { payment_code } of [order, payment]) await stack.sandbox.post('/sandbox/expire', { payment_code });
     await stack.deps.workflows.hintGatewayPayment(order.payment_order_id);
     await stack.deps.workflows.hintPartnerPayment(payment.id);

@@ -72,7 +72,7 @@ async function paid(): Promise<string> {
   );
   return paymentId;
 }
-const reconcile = (day = today, by: Gateway = stack.deps.gateway) => reconcileOn(stack, { day, by });
+const reconcile = (day = today, by: Gateway = stack.deps.gateways.of('xendit')) => reconcileOn(stack, { day, by });
 const differencesOf = (subject: string) =>
   stack.em().execute<object[]>('select state, ours, theirs from reconciliations where subject = ?', [subject]);
 
@@ -103,8 +103,8 @@ describe('A day', () => {
   }, 90_000);
 
   it('is always compared again a day later', async () => {
-    const lagging = { ...stack.deps.gateway, listRecords: listNothing };
-    const find = () => findDaysToReconcile(stack.em(), { at: new Date().toISOString() });
+    const lagging = { ...stack.deps.gateways.of('xendit'), listRecords: listNothing };
+    const find = () => findDaysToReconcile(stack.em(), stack.deps.gateways, { at: new Date().toISOString() });
     await reconcile(dayBefore(1), lagging);
     expect(await find()).toContain(dayBefore(1));
     await reconcile(dayBefore(2), lagging);
@@ -114,7 +114,7 @@ describe('A day', () => {
   it('whose last run failed never keeps a newer one from being compared first', async () => {
     await stack.owner().execute('insert into reconciled_days (day, started_at) values (?, now())', [dayBefore(4)]);
     await stack.owner().execute("update reconciled_days set state = 'running' where day = ?", [dayBefore(4)]);
-    const found = await findDaysToReconcile(stack.em(), { at: new Date().toISOString() });
+    const found = await findDaysToReconcile(stack.em(), stack.deps.gateways, { at: new Date().toISOString() });
     expect(found.slice(-2)).toEqual([dayBefore(1), dayBefore(4)]);
   });
 });
@@ -212,9 +212,9 @@ describe('Refunds', () => {
         [paymentId],
       );
     const foreign = { reference: newId(), refundOf: paid.refund_of, amount: '28000.0000' };
-    await stack.deps.gateway.requestTransfer(foreign);
+    await stack.deps.gateways.of('xendit').requestTransfer(foreign);
     await eventually(
-      () => stack.deps.gateway.findTransfer(foreign.reference, foreign),
+      () => stack.deps.gateways.of('xendit').findTransfer(foreign.reference, foreign),
       (found) => found?.status === 'succeeded',
     );
     await reconcile();

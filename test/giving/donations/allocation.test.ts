@@ -85,6 +85,14 @@ describe('POST /v1/donations/allocate', () => {
       token: superAdmin.token,
     });
     expect(events.body.data.items).toMatchObject([{ event: 'RESOURCE_UPDATED', actor_id: superAdmin.id }]);
+    for (const id of ids) {
+      const { body: ofOne } = await stack.get(`/v1/events?event=RESOURCE_UPDATED&resource_id=${id}`, {
+        token: superAdmin.token,
+      });
+      expect(ofOne.data.items).toMatchObject([
+        { resource_type: 'donation', actor_id: superAdmin.id, data: { cause_id: causeId } },
+      ]);
+    }
   });
 
   it('refuses the whole batch for any bad member, with a 400 that names each one and why', async () => {

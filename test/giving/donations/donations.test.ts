@@ -25,7 +25,7 @@ beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
   creator = await buildOrganizationAdmin(stack);
   superAdmin = await buildSuperAdmin(stack);
-  await pauseSchedules(stack, ['subscription-sweep']);
+  await pauseSchedules(stack, ['sweep']);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

@@ -121,6 +121,31 @@ describe('POST /v1/donations/subscriptions', () => {
   });
 });
 
+describe('A second click', () => {
+  it('is a 400 that names the subscription of the first, unless their keys differ', async () => {
+    const answers = await Promise.all([subscribe(), subscribe()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const [first, twin] = answers[0].status === 201 ? answers : answers.toReversed();
+    expect(twin?.body.message).toContain(first?.body.data.id);
+    expect((await donations()).total).toBe(1);
+    for (const key of [newId(), newId()]) expect((await subscribe({}, { 'idempotency-key': key })).status).toBe(201);
+    expect((await subscribe({ interval: 'weekly' })).status).toBe(201);
+  });
+
+  it('is none after the first was stopped, or ten minutes later', async () => {
+    const { id } = await begin();
+    expect((await subscribe()).status).toBe(400);
+    await stop(id);
+    const next = await begin();
+    await stack
+      .owner()
+      .execute("update donation_subscriptions set created_at = created_at - interval '10 minutes' where id = ?", [
+        next.id,
+      ]);
+    await begin();
+  });
+});
+
 describe('DELETE /v1/donations/subscriptions/:id', () => {
   it('stops it: no further payment, and the workflow ends', async () => {
     const { id } = await begin({ interval: 'weekly' });

@@ -40,6 +40,10 @@ describe('A saving goal', () => {
     });
     const { body: account } = await stack.get(`/v1/accounts/${body.data.account_id}`, { token: saver.token });
     expect(account.data).toMatchObject({ kind: 'saving_goal', owner_id: body.data.id });
+    const events = await stack
+      .em()
+      .execute('select event, resource_type, actor_id from events where resource_id = ?', [body.data.account_id]);
+    expect(events).toEqual([{ event: 'RESOURCE_CREATED', resource_type: 'account', actor_id: saver.id }]);
   });
 
   it.each([

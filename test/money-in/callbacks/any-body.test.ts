@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { measureBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-callback.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { sha256 } from '../../../src/shared/digest.ts';
+import { measureBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { casesOf } from '../../support/full.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';

@@ -253,7 +253,7 @@ describe('Money that no order accepts', () => {
 
   it('for a reference that we never issued is in suspense as unknown', async () => {
     const reference = randomUUID();
-    const made = await stack.deps.gateway.requestInstrument({
+    const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference,
       method: 'virtual_account',
       channelCode: 'BNI',
@@ -331,6 +331,7 @@ describe('A decision about money in suspense', () => {
     const { body: payment } = await pay(order);
     const stray = {
       receiptId: receiptIdFor(payment.id),
+      provider: 'xendit',
       providerPaymentId: payment.id,
       providerPaymentMethodId: payment.payment_method.id,
     };
@@ -343,7 +344,7 @@ describe('A decision about money in suspense', () => {
     // What a step does whose answer is lost.
     await stack
       .em()
-      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
         newId(),
         stray.receiptId,
         stray.providerPaymentId,

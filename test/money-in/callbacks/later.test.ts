@@ -33,6 +33,7 @@ async function expiredOrder(): Promise<{ id: string; payment_code: string }> {
 
 interface Stray {
   receiptId: string;
+  provider: string;
   providerPaymentId: string;
   providerPaymentMethodId: string;
 }
@@ -40,6 +41,7 @@ async function payLate({ payment_code }: { payment_code: string }): Promise<Stra
   const { body } = await stack.sandbox.post('/sandbox/pay', { payment_code });
   return {
     receiptId: receiptIdFor(body.id),
+    provider: 'xendit',
     providerPaymentId: body.id,
     providerPaymentMethodId: body.payment_method.id,
   };

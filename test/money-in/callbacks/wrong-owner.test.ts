@@ -289,7 +289,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     const receiptId = receiptIdFor(payment.id);
     await stack
       .em()
-      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late')", [
+      .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
         newId(),
         receiptId,
         payment.id,
@@ -304,7 +304,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };
     const signal = AbortSignal.timeout(10_000);
-    return settleReceipt(stack.em(), stack.deps.gateway, { receiptId, settlement, signal });
+    return settleReceipt(stack.em(), stack.deps.gateways, { receiptId, settlement, signal });
   };
 
   it('answers that nothing was done, does not fail for ever, and the next payment settles the order', async () => {

@@ -1,5 +1,5 @@
-import { measureBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { measureBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { currentRun } from '../../support/current-run.ts';
 import { casesOf, itInFull } from '../../support/full.ts';

@@ -5,6 +5,7 @@ import { workflowIds } from '../../../src/shared/workflow-ids.ts';
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
 import { casesOf, itInFull } from '../../support/full.ts';
 import type { HttpAnswer } from '../../support/http.ts';
+import { onlyProvider } from '../../support/only-provider.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
@@ -81,7 +82,11 @@ const user = railOf(
     lost: 'request-instrument.after',
     cancel: (id) => stack.post(`/v1/payments/orders/${id}/cancel`, undefined, { token: payer.token }),
     attempt(orderId, gateway) {
-      return requestInstrument(stack.em(), { ...stack.deps, gateway }, { orderId, publicUrl: stack.url, signal });
+      return requestInstrument(
+        stack.em(),
+        { ...stack.deps, gateways: onlyProvider(gateway) },
+        { orderId, publicUrl: stack.url, signal },
+      );
     },
   },
   () =>
@@ -99,7 +104,7 @@ const partners = railOf(
     attempt: (paymentId, gateway) =>
       requestPartnerInstrument(
         stack.em(),
-        { gateway, sealer: stack.deps.sealer, publicUrl: stack.url },
+        { gateways: onlyProvider(gateway), sealer: stack.deps.sealer, publicUrl: stack.url },
         { paymentId, signal },
       ),
   },
@@ -238,7 +243,7 @@ describe.each<[string, Rail]>([
       await attempted(rail, id, 2);
       expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
       // What the first attempt made appears at last.
-      const made = await stack.deps.gateway.requestInstrument({
+      const made = await stack.deps.gateways.of('xendit').requestInstrument({
         reference: id,
         method: 'virtual_account',
         channelCode: 'BNI',
@@ -280,7 +285,7 @@ describe.each<[string, Rail]>([
     await workflowOf(rail, id).terminate('the attempts of this test are its own');
     await stack.sandbox.put('/sandbox/faults', {});
     await stack.owner().execute(`update ${rail.table} set instrument_asked_at = null where id = ?`, [id]);
-    const { gateway } = stack.deps;
+    const gateway = stack.deps.gateways.of('xendit');
     const noted = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     let later: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,12 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { probes } from '../../../src/platform/http/probes.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { ensureSchedules, keepPrepared, schedules } from '../../../src/wiring/temporal/prepare.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { casesOf } from '../../support/full.ts';
+import { createHttp } from '../../support/http.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
@@ -107,6 +112,42 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
+  it('do not begin with a worker that is ready where the server lacks a search attribute; it says which', async () => {
+    const { client: real } = stack.deps.workflows;
+    const { connection } = real;
+    let isLacking = true;
+    const operatorService: Partial<typeof connection.operatorService> = Object.create(connection.operatorService, {
+      addSearchAttributes: { value: () => Promise.reject(Object.assign(new Error('denied'), { code: 7 })) },
+      listSearchAttributes: {
+        value: async (request: object) => {
+          const listed = await connection.operatorService.listSearchAttributes(request);
+          if (isLacking) delete listed.customAttributes.PartnerId;
+          return listed;
+        },
+      },
+    });
+    const client: typeof real = Object.create(real, {
+      connection: { value: Object.create(connection, { operatorService: { value: operatorService } }) },
+    });
+    const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
+    const { log, workflows } = stack.deps;
+    const place = { client, namespace, taskQueue: workflows.taskQueue, log, beginAnew: async () => undefined };
+    await using prepared = await keepPrepared(place, 200);
+    const app = new Koa();
+    app.use(probes({ database: async () => undefined, search_attributes: prepared.ready }, null).routes());
+    const server = app.listen(0);
+    await once(server, 'listening');
+    const { get } = createHttp(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const checks = { database: 'ok', search_attributes: 'missing: PartnerId (Keyword)' };
+    expect(await get('/readyz')).toMatchObject({ status: 503, body: { status: 'not ready', checks } });
+    isLacking = false;
+    await eventually(
+      () => get('/readyz'),
+      ({ status }) => status === 200,
+    );
+    server.close();
+  });
+
   it('callback-redelivery hands over a callback that was stored but not delivered', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const order = await topUp();
@@ -128,7 +169,7 @@ describe('The schedules', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('expiry-sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
+  it('the sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
     const order = await topUp();
     const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');
@@ -137,7 +178,7 @@ describe('The schedules', () => {
       .execute("update payment_orders set expires_at = now() - interval '1 hour' where id = ?", [
         order.payment_order_id,
       ]);
-    await trigger('expiry-sweep');
+    await trigger('sweep');
     await eventually(
       () => statusOf(order.payment_order_id),
       (status) => status === 'EXPIRED',

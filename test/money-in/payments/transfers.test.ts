@@ -97,7 +97,7 @@ describe("A transfer between one's own pockets", () => {
     expect((await transfer({ destination_account_id: missing })).status).toBe(404);
     expect((await transfer({}, missing)).status).toBe(404);
     const fromNone = await transfer({ destination_account_id: stranger.accountId }, missing);
-    expect([fromNone.status, fromNone.body.message]).toEqual([404, 'account_id: the account was not found']);
+    expect([fromNone.status, fromNone.body.message]).toEqual([404, 'The account was not found']);
     expect((await transfer({}, 'none')).status).toBe(400);
     expect((await stack.post(`/v1/accounts/${owner.accountId}/transfers`, {})).status).toBe(401);
   });

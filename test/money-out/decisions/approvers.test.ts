@@ -1,5 +1,5 @@
-import { measureBacklog, readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { measureBacklog, readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
 import { approve, evidenceNote, secureSession } from '../../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -103,6 +103,26 @@ describe('An approver', () => {
     expect(await statusOf(ofAdmitted, second, third)).toBe(200);
   });
 
+  it('does not approve what somebody proposed whom they invited, also over others, until that one is admitted', async () => {
+    const puppet = await invitedBy(first);
+    const ofPuppet = await invitedBy(puppet);
+    const proposed = async (by: BuiltUser) =>
+      (await propose(by, { kind: 'book_external', amount: '5', reference: newId() })).body.data.id as string;
+    const decideOn = (approver: BuiltUser, id: string) => approve(stack, { proposer: second, approver }, id);
+    for (const proposer of [puppet, ofPuppet]) {
+      const id = await proposed(proposer);
+      expect((await decideOn(first, id)).body).toMatchObject({
+        code: 'FORBIDDEN',
+        message: expect.stringContaining('you invited'),
+      });
+      const itself = stack.em().execute('update decisions set approved_by = ? where id = ?', [first.id, id]);
+      await expect(itself).rejects.toMatchObject({ code: 'AM010' });
+      expect((await decideOn(third, id)).body).toMatchObject({ data: { status: 'carried_out' } });
+    }
+    expect((await admit(puppet)).status).toBe(200);
+    expect((await decideOn(first, await proposed(puppet))).body).toMatchObject({ data: { status: 'carried_out' } });
+  });
+
   it('is a user of the platform whose role may approve, active, and not admitted yet', async () => {
     const person = await buildIndividual(stack);
     const admin = await buildPlatformAdmin(stack, { isApprover: false });
@@ -115,7 +135,7 @@ describe('An approver', () => {
       [400, 'user_id: the role of the user lacks the permission approve-decision'],
       [400, 'user_id: the user is suspended, not active'],
       [400, 'user_id: the user has been admitted already'],
-      [404, 'user_id: there is no such user'],
+      [404, 'user_id: the user was not found'],
     ]);
   });
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
   partner = await buildPayer(stack, { available: '100000000' });
   operators = await buildOperators(stack);
   unknownPayout = await buildUnknownPayouts(stack, partner, isFullRun() ? 18 : 16);
-  await pauseSchedules(stack, ['decision-sweep']);
+  await pauseSchedules(stack, ['sweep']);
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());

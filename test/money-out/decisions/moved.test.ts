@@ -26,7 +26,7 @@ beforeAll(async () => {
   superAdmin = await buildSuperAdmin(stack);
   operators = await buildOperators(stack);
   partner = await buildPayer(stack, { available: '100000000' });
-  await pauseSchedules(stack, ['decision-sweep']);
+  await pauseSchedules(stack, ['sweep']);
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
@@ -119,7 +119,7 @@ describe('A decision that becomes too old while being approved', () => {
 describe('An operator who is suspended during the request', () => {
   /** The API's next question to the provider about a transfer, which is answered when the test says so. */
   function holdTheNextQuestion(): { asked: Promise<void>; answer: () => void } {
-    const { gateway } = stack.deps;
+    const gateway = stack.deps.gateways.of('xendit');
     const { findTransfer } = gateway;
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     gateway.findTransfer = async (...question) => {

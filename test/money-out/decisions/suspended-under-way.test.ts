@@ -57,7 +57,7 @@ describe('While the approver is being suspended', () => {
     });
     const settling = { receiptId, settlement: { decision_id: id }, signal: new AbortController().signal };
     const state = await meeting(suspending(operators.approver), () =>
-      settleReceipt(stack.em(), stack.deps.gateway, settling),
+      settleReceipt(stack.em(), stack.deps.gateways, settling),
     );
     expect([state, await read(id)]).toMatchObject(['suspended', lapsed]);
   });

@@ -11,6 +11,7 @@ import {
   payoutWhen,
   readBalance,
   readPayout,
+  setFaults,
   settleAtProvider,
   transferElsewhere,
 } from './build-payouts.ts';
@@ -94,6 +95,19 @@ it('A transfer under a reference that nobody knows is a difference as soon as it
   const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: reference });
   expect(decision).toMatchObject({ status: 'carried_out' });
   expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
+}, 120_000);
+
+it('A transfer that nobody knows is booked once it has succeeded, though no callback told of that', async () => {
+  const reference = `elsewhere-${randomUUID()}`;
+  const unknown = await transferElsewhere(stack, reference);
+  await reconcile();
+  expect(await differenceOf(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', theirs: { status: 'pending' } });
+  await setFaults(stack, { callbacks: { drop: 1 } });
+  await settleAtProvider(stack, reference, 'SUCCEEDED');
+  await setFaults(stack, {});
+  const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: unknown });
+  expect(decision).toMatchObject({ status: 'carried_out' });
+  expect(await stuckOf(unknown)).toBeUndefined();
 }, 120_000);
 
 it('What left by a payout that failed here counts in the day’s limit, and is booked from the partner’s balance', async () => {

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../../control/reconciliation/restore.ts';
+import { atProvider } from '../../support/at-provider.ts';
 import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
 import {
+  ageAttempts,
   buildPayer,
   magicAccount,
   pay,
@@ -15,6 +17,7 @@ import {
   readPayout,
   settleAtProvider,
   transferElsewhere,
+  transfersOf,
 } from './build-payouts.ts';
 
 /** Each transfer of the provider is in the books once, whoever booked it first and whatever becomes of it. */
@@ -71,6 +74,30 @@ const transferOf = async (id: string): Promise<string> => {
     .execute<{ id: string }[]>('select provider_transfer_id as id from payouts where id = ?', [id]);
   return row?.id ?? '';
 };
+const cancel = async (transfer: string) => {
+  const { status } = await stack.sandbox.post(`/v2/payouts/${transfer}/cancel`, undefined, {
+    headers: { authorization: `Basic ${Buffer.from(`${stack.env.XENDIT_SECRET_KEY}:`).toString('base64')}` },
+  });
+  expect(status).toBe(200);
+};
+/** A payout that two people ended as failed while the provider had accepted it. */
+async function buildEnded(payer: BuiltPartner): Promise<{ id: string; transfer: string }> {
+  const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
+  await saidOf(id, 'accepted');
+  await ageAttempts(stack, id, 2);
+  const decided = await decide(stack, operators, { kind: 'settle_payout', payout_id: id, outcome: 'failed' });
+  expect(decided).toMatchObject({ status: 'carried_out' });
+  return { id, transfer: await transferOf(id) };
+}
+/** A further transfer under a payout's reference, once it has succeeded. */
+async function transferTwice(id: string, amount = 97_500): Promise<string> {
+  const second = await transferElsewhere(stack, id, '111111', amount);
+  await eventually(
+    () => transfersOf(stack, id),
+    (transfers) => transfers.some(({ status, ...made }) => status === 'SUCCEEDED' && made.amount === amount),
+  );
+  return second;
+}
 const book = (named: { payout_id: string } | { provider_reference: string }) =>
   decide(stack, operators, { kind: 'book_transfer', ...named });
 const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
@@ -154,15 +181,68 @@ it('A second transfer that was booked as lost, and by which its payout then succ
   await stuckWhen(second);
   expect(await book({ provider_reference: second })).toMatchObject({ status: 'carried_out' });
   expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: -97_500 });
-  const cancelled = await stack.sandbox.post(`/v2/payouts/${first}/cancel`, undefined, {
-    headers: { authorization: `Basic ${Buffer.from(`${stack.env.XENDIT_SECRET_KEY}:`).toString('base64')}` },
-  });
-  expect(cancelled.status).toBe(200);
+  await cancel(first);
   await payoutWhen(payer, id, 'succeeded');
   expect(await transferOf(id)).toBe(second);
   expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
   expect(await refuses({ provider_reference: second })).toBe(404);
   await stuckWhen(second, 0);
+}, 120_000);
+
+it('A second transfer that was booked as lost, and that becomes that of a failed payout, is booked from its source', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const { id, transfer: first } = await buildEnded(payer);
+  const before = await systemBalances();
+  const second = await transferTwice(id);
+  await stuckWhen(second);
+  expect(await book({ provider_reference: second })).toMatchObject({ status: 'carried_out' });
+  await cancel(first);
+  await saidOf(id, 'succeeded');
+  expect(await changeSince(before)).toEqual({ clearing: 0, cost: 0, loss: 0 });
+  await stuckWhen(id);
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
+  expect((await readBalance(payer)).available).toBe('902500.0000');
+  await stuckWhen(id, 0);
+}, 120_000);
+
+it('A booked transfer that fails while a second one is live leaves the payout to be booked again', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const { id, transfer: first } = await buildEnded(payer);
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await saidOf(id, 'succeeded');
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  const second = await transferElsewhere(stack, id, '111111', 97_500);
+  await stuckWhen(second);
+  atProvider(stack, "update transfers set document = json_set(document, '$.status', 'FAILED') where id = ?", [first]);
+  await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
+  await eventually(
+    () => readPayout(payer, id),
+    ({ booked_at }) => booked_at === null,
+  );
+  expect((await readBalance(payer)).available).toBe('1000000.0000');
+  await stuckWhen(id);
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  expect((await readBalance(payer)).available).toBe('902500.0000');
+}, 120_000);
+
+it('A failed payout that the provider made in another amount is booked as that, from its source no more than it was to pay', async () => {
+  for (const [amount, lost] of [
+    [60_000, 0],
+    [150_000, -52_500],
+  ] as const) {
+    const payer = await buildPayer(stack, { fees });
+    const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
+    await payoutWhen(payer, id, 'failed');
+    const before = await systemBalances();
+    await transferTwice(id, amount);
+    await saidOf(id, 'another amount');
+    await stuckWhen(id);
+    expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+    expect(await changeSince(before)).toEqual({ clearing: amount + 1000, cost: -1000, loss: lost });
+    expect((await readBalance(payer)).available).toBe(`${1_000_000 - amount - lost}.0000`);
+    await stuckWhen(id, 0);
+  }
 }, 120_000);
 
 describe('After a restore to before a payout was made', () => {

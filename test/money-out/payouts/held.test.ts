@@ -1,5 +1,5 @@
-import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';

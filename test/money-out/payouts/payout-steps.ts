@@ -7,6 +7,7 @@ import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
 import type { CallBudget } from '../../../src/platform/gateway/call-budget.ts';
 import type { Gateway, RefundRequest, TransferRequest } from '../../../src/platform/gateway/gateway.ts';
 import { createXenditGateway } from '../../../src/platform/gateway/xendit/create-xendit-gateway.ts';
+import { onlyProvider } from '../../support/only-provider.ts';
 import type { Stack } from '../../support/stack.ts';
 
 export interface How {
@@ -50,7 +51,7 @@ export function openSteps(stack: Stack) {
     return counted;
   }
   const sendingWith = ({ gateway = openGateway(), resendHours = 24, ...how }: How) => ({
-    gateway,
+    gateways: onlyProvider(gateway),
     sealer,
     payoutKinds: stack.deps.payoutKinds,
     resendHours,

@@ -1,6 +1,16 @@
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { buildOperators, decide } from '../../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
-import { buildPayer, magicAccount, pay, payoutWhen, readPayout, setFaults, settleAtProvider } from './build-payouts.ts';
+import {
+  ageAttempts,
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readPayout,
+  setFaults,
+  settleAtProvider,
+} from './build-payouts.ts';
 
 /** Payouts while the provider answers that it takes no calls for an hour. */
 let stack: Stack;
@@ -65,3 +75,28 @@ describe('A payout that the provider tells to wait for an hour', () => {
     expect(await readPayout(partner, id)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
   }, 120_000);
 });
+
+it('A payout that two people ended as failed while the provider is silent is listed until it has said what became of it', async () => {
+  const partner = await buildPayer(stack);
+  const operators = await buildOperators(stack);
+  const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
+  await eventually(
+    () => rowOf(id),
+    (row) => row?.last_word === 'accepted',
+  );
+  await ageAttempts(stack, id, 2);
+  await setFaults(stack, { requests: { error_rate: 1 } });
+  const settling = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
+  expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
+  const listed = async () => {
+    const path = '/v1/payouts/stuck?minutes=0&limit=100';
+    const { items } = (await stack.get(path, { token: operators.proposer.token })).body.data;
+    return items.find(({ payout_id }: { payout_id: string | null }) => payout_id === id)?.reason;
+  };
+  expect(await listed()).toMatch(/^unheard, and ended as failed/);
+  const waiting = (await readBacklog(stack.em())).find(({ what }) => what === 'contradicted_payouts');
+  expect(waiting?.rows).toBeGreaterThan(0);
+  await setFaults(stack, {});
+  await settleAtProvider(stack, id, 'FAILED');
+  await eventually(listed, (reason) => reason === undefined, 60_000);
+}, 120_000);

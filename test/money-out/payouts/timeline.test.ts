@@ -1,6 +1,6 @@
-import { readBacklog } from '../../../src/control/operations/measure-backlog.ts';
 import { lockPayout, recordProviderStatus } from '../../../src/money-out/payouts/record-provider-status.ts';
 import { failureCodes } from '../../../src/partners/error-catalogue.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildPlatformAdmin } from '../../support/build.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { recountTallies } from '../../support/recount-tallies.ts';

@@ -427,7 +427,7 @@ describe('A disbursement of a person', () => {
       ]);
     const sweep = async () => {
       const { client, taskQueue } = stack.deps.workflows;
-      await client.workflow.execute('sweepDecisions', { workflowId: `test/${newId()}`, taskQueue, args: [] });
+      await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
     };
     await age(6);
     await sweep();

@@ -428,7 +428,7 @@ describe('A withdrawal whose workflow was lost', () => {
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await withoutTriggers(stack, "update payouts set look_again_at = now() - interval '1 minute' where id = ?", [id]);
     const { client, taskQueue } = stack.deps.workflows;
-    await client.workflow.execute('sweepPayouts', { workflowId: `test/${newId()}`, taskQueue, args: [] });
+    await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
     await withdrawalWhen(stack, owner, id, 'succeeded');
     await setFaults(stack, {});
   });

@@ -240,7 +240,7 @@ describe('A webhook', () => {
       .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [row.id]);
     receiver.behave((response) => void response.writeHead(200).end());
-    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${row.id}`, args: [] });
+    await client.workflow.execute('sweep', { taskQueue, workflowId: `sweep-${row.id}`, args: [] });
     await delivery(({ status }) => status === 'delivered');
   });
 });

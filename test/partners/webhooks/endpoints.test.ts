@@ -104,7 +104,7 @@ describe('An endpoint', () => {
       partner.send('post', `/webhook-endpoints/${made.id}/rotate-secret`),
     ]) {
       const { status: missing, body: told } = await again;
-      const complaint = 'id: the endpoint was not found';
+      const complaint = 'The webhook endpoint was not found';
       expect([missing, told.error.code, told.error.message]).toEqual([404, 'RESOURCE_NOT_FOUND', complaint]);
     }
     expect(await eventsOf(made.id)).toMatchObject([

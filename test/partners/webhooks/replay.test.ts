@@ -70,7 +70,7 @@ async function sweepWhatIsLeft(): Promise<void> {
        where partner_id = ? and status = 'pending'`,
       [partner.id],
     );
-    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${newId()}`, args: [] });
+    await client.workflow.execute('sweep', { taskQueue, workflowId: `sweep-${newId()}`, args: [] });
   }
 }
 
@@ -206,7 +206,7 @@ describe('A replay', () => {
       .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [id]);
     const { client, taskQueue } = stack.deps.workflows;
-    await client.workflow.execute('sweepDeliveries', { taskQueue, workflowId: `sweep-${id}`, args: [] });
+    await client.workflow.execute('sweep', { taskQueue, workflowId: `sweep-${id}`, args: [] });
     await deliveredAgain(1);
   });
 });
@@ -237,7 +237,12 @@ describe('A replay is refused', () => {
     ],
     ['that ends before it begins', { from: today, to: '2020-01-01' }, 400, 'to: must not be before from'],
     ['with an unknown field', { ...period, status: 'parked' }, 400, 'status: unknown field'],
-    ['for an endpoint that is missing', { ...period, endpoint_id: randomUUID() }, 404, 'the endpoint was not found'],
+    [
+      'for an endpoint that is missing',
+      { ...period, endpoint_id: randomUUID() },
+      404,
+      'the webhook endpoint was not found',
+    ],
   ])('%s', async (_, body, status, complaint) => {
     await tellInThePast(1);
     const refused = await replay(body);

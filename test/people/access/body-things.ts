@@ -207,7 +207,11 @@ export const bodies: Record<string, Body> = {
       saving_circle_id: await circle(stack, owner, 'update saving_circles set capacity = 9 where id = ?'),
       account_ids: [(await buildIndividual(stack)).accountId],
     }),
-    fields: { saving_circle_id: refused, 'account_ids[]': anyOf },
+    fields: {
+      saving_circle_id: refused,
+      'account_ids[]': anyOf,
+      'user_ids[]': 'instead of account_ids; of the people of the organization only (400)',
+    },
   },
   'POST /v1/saving-circles/:/members/:/replacements': {
     build: async (stack) => ({ account_id: (await buildIndividual(stack)).accountId }),

@@ -1,7 +1,9 @@
 import { productKinds } from '../../../src/giving/products/product.ts';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import type { Rail } from '../../../src/money-in/payments/handler.ts';
 import { type ReferenceType, referenceTypes } from '../../../src/money-in/payments/payment-order.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { paymentKinds } from '../../../src/wiring/payment-kinds.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../../support/build-targets.ts';
 import { casesOf } from '../../support/full.ts';
@@ -68,7 +70,9 @@ const known: Record<ReferenceType, () => Record<string, number>> = {
 };
 
 /** What the balance does not pay for, whatever is named. */
-const byGatewayAlone: readonly ReferenceType[] = ['account_top_up', 'trusted_partner_investment', 'takaful_insurance'];
+const byGatewayAlone = referenceTypes.filter(
+  (type) => !(paymentKinds[type].rails as readonly Rail[]).includes('balance'),
+);
 
 /** The money of both, and how much was written about any. */
 const moneyNow = async () => ({

@@ -179,6 +179,31 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
   });
 });
 
+describe('GET /v1/addresses/mine (read-address)', () => {
+  const mine = async (by: BuiltUser) => {
+    const { status, body } = await stack.get('/v1/addresses/mine', { token: by.token });
+    expect(status).toBe(200);
+    return body.data as { count: number; addresses: { id: string; city: string }[] };
+  };
+
+  it("lists one's own, and the organization's to its admins, without an event", async () => {
+    const organizationId = await buildOrganization(stack);
+    const [employee, admin] = [
+      await buildIndividual(stack, { organizationId }),
+      await buildOrganizationAdmin(stack, { organizationId }),
+    ];
+    const home = await idOf(employee);
+    const office = await idOf(employee, { ...required, address_type: 'organization' });
+    expect(await mine(employee)).toMatchObject({
+      count: 2,
+      addresses: [{ id: office }, { id: home, city: 'Bandung' }],
+    });
+    expect((await mine(admin)).addresses.map(({ id }) => id)).toEqual([office]);
+    expect((await mine(await buildIndividual(stack))).addresses).toEqual([]);
+    expect((await stack.get('/v1/addresses/mine?limit=0', { token: employee.token })).status).toBe(400);
+  });
+});
+
 describe('GET /v1/addresses (read-address, platform only)', () => {
   const list = (query: string, by = platform) => stack.get(`/v1/addresses?${query}`, { token: by.token });
 

@@ -226,13 +226,13 @@ describe('POST /v1/documents (create-document)', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('with an unknown field, such as visibility, or without document_type is a 400', async () => {
+  it('with an unknown field, or without document_type is a 400', async () => {
     const { url } = await uploaded();
     const [unknown, without] = [
-      await register(creator, body(url, { visibility: 'public' })),
+      await register(creator, body(url, { size_bytes: 1 })),
       await register(creator, { url }),
     ];
-    expect([unknown.status, unknown.body.message]).toEqual([400, expect.stringContaining('visibility')]);
+    expect([unknown.status, unknown.body.message]).toEqual([400, expect.stringContaining('size_bytes')]);
     expect([without.status, without.body.message]).toEqual([400, expect.stringContaining('document_type')]);
   });
 });
@@ -249,6 +249,23 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
       200, 200,
     ]);
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
+  });
+
+  it('changes who sees it, as registering does', async () => {
+    const { id, url } = await uploaded();
+    const body = { url, document_type: 'receipt', visibility: 'public' };
+    const registered = (await register(creator, body)).body.document;
+    expect(registered.public_url).toContain(`/v1/documents/${registered.id}/public`);
+    expect((await call(stranger, `/${registered.id}`)).status).toBe(200);
+    for (const [visibility, status] of [
+      ['public', 200],
+      ['private', 404],
+    ] as const) {
+      expect((await change(creator, id, { visibility })).body.document.visibility).toBe(visibility);
+      expect((await call(stranger, `/${id}`)).status).toBe(status);
+    }
+    const refused = await change(creator, id, { visibility: null });
+    expect([refused.status, refused.body.message]).toEqual([400, 'visibility: is required']);
   });
 
   it('by callers who may not change it is a 404, even if they see it', async () => {
@@ -284,9 +301,9 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     });
   });
 
-  it('with visibility or another unknown field is a 400; with nothing it changes nothing', async () => {
+  it('with an unknown field is a 400; with nothing it changes nothing', async () => {
     const { id } = await uploaded();
-    expect((await change(creator, id, { visibility: 'public' })).status).toBe(400);
+    expect((await change(creator, id, { created_by: stranger.id })).status).toBe(400);
     expect((await change(creator, id, {})).body.document.updated_by).toBeNull();
   });
 });

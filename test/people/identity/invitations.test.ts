@@ -11,6 +11,7 @@ import {
   buildSuperAdmin,
 } from '../../support/build.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
+import { invitationToken } from '../../support/mail.ts';
 import { isFullRun } from '../../support/run.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { withClient } from '../../support/with-client.ts';
@@ -41,7 +42,8 @@ describe('Users who were only invited', () => {
   const invited = async (by: BuiltUser, body: object) => {
     const answer = await invite(by, body);
     expect(answer.status).toBe(201);
-    return answer.body.data as { token: string; user: { id: string; email: string } };
+    const { user } = answer.body.data as { user: { id: string; email: string } };
+    return { token: await invitationToken(stack, user.id), user };
   };
   const expire = (userId: string, ago = '1 second') =>
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);

@@ -45,3 +45,14 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
     expect((await signUp('2001:db8::ffff')).status).toBe(429);
   });
 });
+
+describe('Asking by sign-ups who has an account', () => {
+  it('is held back as guessing a password is', async () => {
+    const email = address();
+    expect((await signUp('203.0.113.60', email)).status).toBe(201);
+    const answers: number[] = [];
+    for (let asked = 0; asked < 11; asked += 1) answers.push((await signUp('203.0.113.61', email)).status);
+    expect(answers).toEqual([...Array(10).fill(400), 429]);
+    expect((await signUp('203.0.113.61')).status).toBe(201);
+  });
+});

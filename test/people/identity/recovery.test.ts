@@ -24,6 +24,11 @@ describe('An account', () => {
   const logIn = async (email: string, secret = password) => stack.post('/v1/auth/login', { email, password: secret });
   const me = (token: string) => stack.get('/v1/auth/me', { token });
   const refresh = (refresh_token: string) => stack.post('/v1/auth/refresh', { refresh_token });
+  const mailRows = async (email: string) => {
+    const digest = await stack.deps.sealer.digest(email);
+    const find = 'select m.kind from mails m join users u on u.id = m.user_id where u.email_digest = ?';
+    return (await stack.em().execute<{ kind: string }[]>(find, [digest])).map(({ kind }) => kind);
+  };
   const forgot = (email: string) => stack.post('/v1/auth/password/forgot', { email });
 
   it('answers a forgotten password alike, in time too, and writes to the known address only', async () => {
@@ -129,5 +134,28 @@ describe('An account', () => {
     expect(mail.text).toContain('7890');
     expect(`${mail.text}${mail.html}`).not.toContain('1234567890');
     expect((await mailsTo(stack, email)).filter(({ subject }) => /Login baru/.test(subject))).toHaveLength(1);
+  });
+
+  it('is told of a login from elsewhere after accepting an invitation, and when its last login is long ago', async () => {
+    const superAdmin = await buildSuperAdmin(stack);
+    const email = `${newId()}@example.org`;
+    const invitation = { email, name: 'Budi', user_type: 'individual' };
+    await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token });
+    const token = tokenIn(await awaitMail(stack, email, /diundang/));
+    await stack.post('/v1/auth/invitations/accept', { token, password });
+    const told = async () => (await mailRows(email)).filter((kind) => kind === 'new_login').length;
+    await logIn(email);
+    expect(await told()).toBe(0);
+    const digest = await stack.deps.sealer.digest(email);
+    await stack.owner().execute("update known_logins set address = '192.0.2.7' where account_hash = ?", [digest]);
+    await logIn(email);
+    expect(await told()).toBe(1);
+    await stack.owner().execute('delete from known_logins where account_hash = ?', [digest]);
+    await stack
+      .owner()
+      .execute("update users set created_at = created_at - interval '31 days' where email_digest = ?", [digest]);
+    await logIn(email);
+    await logIn(email);
+    expect(await told()).toBe(2);
   });
 });

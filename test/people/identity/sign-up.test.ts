@@ -50,15 +50,19 @@ describe('Signing up', () => {
       ]);
     });
 
-    it('keeps the password as an argon2id hash', async () => {
+    it('keeps the password as an argon2id hash, sealed for its user', async () => {
       const email = address();
       await stack.post('/v1/auth/signup', { name: 'A', email, password });
       const [row] = await stack
         .em()
-        .execute<{ password_hash: string }[]>('select password_hash from users where email_digest = ?', [
-          await emailDigest(stack.deps.sealer, email),
-        ]);
-      expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+        .execute<{ id: string; password_sealed: string }[]>(
+          'select id, password_sealed from users where email_digest = ?',
+          [await emailDigest(stack.deps.sealer, email)],
+        );
+      const place = { table: 'users', column: 'password_sealed', row: String(row?.id) };
+      expect(await stack.deps.sealer.open(place, String(row?.password_sealed))).toMatch(
+        /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/,
+      );
     });
 
     it('refuses an address that is taken, whatever its case, even when two come at once', async () => {

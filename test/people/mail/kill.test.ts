@@ -31,6 +31,6 @@ describe('A worker that is killed beside a mail', () => {
     );
     const mails = await mailsTo(stack, email);
     expect(mails).toHaveLength(sent);
-    expect(new Set(mails.map(({ message_id }) => message_id)).size).toBe(1);
+    expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { createSubscriber } from '../../giving/donations/create-subscriber.ts';
 import { withdraw } from '../../money-out/withdrawals/build-withdrawals.ts';
-import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { eventually } from '../../support/eventually.ts';
 import { awaitMail, mailsTo } from '../../support/mail.ts';
@@ -70,6 +70,29 @@ describe('Receipts', () => {
     await awaitMail(stack, donor.email, /donasi rutin Anda sebesar Rp 1\.000/);
     const paid = await awaitMail(stack, donor.email, /Penarikan Anda sebesar Rp 100\.000/);
     expect(paid.text).toContain('BRI');
+  });
+
+  it('follow an open donation once, though it is paid before it has a cause, and tell of its cause', async () => {
+    const donor = await buildDonor();
+    const late = await buildDonor(false);
+    const pool = (await stack.get('/v1/donations/open-pool', { token: donor.token })).body.data.account_id;
+    const ids = await Promise.all(
+      [donor, late].map(async ({ id, token, accountId }) => {
+        const gift = { reference_type: 'charitable_cause_open_donate', reference_id: pool, amount: 3_000 };
+        await stack.post('/v1/payments/balance', { ...gift, source_account_id: accountId }, { token });
+        const [row] = await stack.em().execute<[{ id: string }]>('select id from donations where user_id = ?', [id]);
+        return row.id;
+      }),
+    );
+    await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [late.id]);
+    // As retention does after months.
+    await awaitMail(stack, donor.email, /Rp 3\.000/);
+    await stack.owner().execute("delete from mails where user_id = ? and status = 'sent'", [donor.id]);
+    const { token } = await buildSuperAdmin(stack);
+    const allocated = await stack.post('/v1/donations/allocate', { donation_ids: ids, cause_id: causeId }, { token });
+    expect(allocated.status).toBe(200);
+    await awaitMail(stack, donor.email, /disalurkan ke Well/);
+    for (const { id } of [donor, late]) expect(await kindsOf(id)).toEqual(['allocation']);
   });
 
   it('are not written to an address that is not confirmed', async () => {

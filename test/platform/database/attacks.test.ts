@@ -584,12 +584,12 @@ const ofTheApplication: Attack[] = [
   ),
   [
     'puts less than nothing into suspense',
-    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', -5, 0, 'late')`),
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', -5, 0, 'late', 'xendit')`),
     unproven,
   ],
   [
     'has the provider keep more than it received',
-    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 5, 6, 'late')`),
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 5, 6, 'late', 'xendit')`),
     unproven,
   ],
   ['pays less than nothing', (it) => [payFromBalance(it, { amount: -5 })], unproven],
@@ -605,7 +605,7 @@ const ofTheApplication: Attack[] = [
   ['pays without end', (it) => [payFromBalance(it, { amount: 'Infinity' })], notPaid],
   [
     'puts no number into suspense',
-    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 'NaN', 'NaN', 'late')`),
+    one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 'NaN', 'NaN', 'late', 'xendit')`),
     '23514',
   ],
   [
@@ -980,7 +980,7 @@ describe('Whoever holds the password of the reader never', () => {
   });
 
   it.each([
-    'select password_hash from users',
+    'select password_sealed from users',
     'select profile_sealed, email_digest from users',
     'select * from users',
     'select token_hash from invitations',

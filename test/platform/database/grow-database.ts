@@ -48,7 +48,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
   [
     'users',
-    'id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_hash, created_at',
+    'id, profile_sealed, email_digest, user_type, organization_id, role_id, status, password_sealed, created_at',
     `${id('user')}, repeat('s', 240), n || ' digest', 'individual', ${organization},
      (select id from roles where name = 'individual_user'), 'active', 'none', ${at}`,
   ],
@@ -199,6 +199,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      ${user}, ${user}, now(), ${at}`,
     0.1,
   ],
+  ['saving_circle_invitations', 'saving_circle_id, user_id, created_by', `${id('circle')}, ${user}, ${user}`, 0.1],
   ['cause_managers', 'cause_id, user_id, created_by', `${id('cause')}, ${user}, ${user}`, 0.1],
   ['cause_totals', 'cause_id, shard, donated, donations', `${id('cause')}, 1 + n % 16, 10, 10`, 0.1],
   [

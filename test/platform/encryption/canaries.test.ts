@@ -6,6 +6,7 @@ import { openTemporal } from '../../../src/wiring/temporal/connect.ts';
 import { buildPayer, magicAccount, pay } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { buildTransaction, upload } from '../../support/documents.ts';
+import { awaitMail, tokenIn } from '../../support/mail.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { testRun } from '../../support/run.ts';
 import { eventually } from '../../support/stack.ts';
@@ -74,8 +75,10 @@ async function inviteAndBecome(): Promise<void> {
     name: canary('invited name'),
     email: `${canary('invited email').toLowerCase()}@example.org`,
   });
-  const invited = await made(stack.post('/v1/users/invitations', { ...person(), user_type: 'individual' }, { token }));
-  await made(stack.post('/v1/auth/invitations/accept', { token: invited.data.token, password: canary('password') }));
+  const guest = person();
+  await made(stack.post('/v1/users/invitations', { ...guest, user_type: 'individual' }, { token }));
+  const invitation = tokenIn(await awaitMail(stack, guest.email, /diundang/));
+  await made(stack.post('/v1/auth/invitations/accept', { token: invitation, password: canary('password') }));
   const admin = { ...person(), password: canary('password') };
   await made(stack.post('/v1/organizations/signup', { name: 'Yayasan', email: 'office@example.org', admin }));
   await made(stack.get('/v1/users', { token }));

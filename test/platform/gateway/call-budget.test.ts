@@ -25,7 +25,7 @@ const fill = (tokens: number) =>
     .execute('update provider_budget set tokens = ?, filled_at = clock_timestamp(), paused_until = null', [tokens]);
 const takeMany = async (count: number, payout: boolean, partnerId: string | null = null) => {
   const began = performance.now();
-  const budget = createCallBudget(stack.deps.orm, perMinute);
+  const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
   const rests = await Promise.all(Array.from({ length: count }, () => budget.take({ payout, partnerId })));
   const refilled = Math.ceil(((performance.now() - began) / 1000) * perSecond) + 1;
   return { taken: rests.filter((restMs) => restMs === 0).length, refilled, rests };
@@ -99,7 +99,7 @@ describe('The budget of calls to the provider', () => {
       `update provider_budget set tokens = 0, filled_at = clock_timestamp() + interval '1 hour',
          paused_until = clock_timestamp() + interval '1 hour'`,
     );
-    const budget = createCallBudget(stack.deps.orm, perMinute);
+    const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
     await eventually(
       () => budget.take({ payout: true, partnerId: null }),
       (restMs) => restMs === 0,
@@ -107,7 +107,7 @@ describe('The budget of calls to the provider', () => {
   });
 
   it('pauses for as long as the provider asks, although an earlier pause seems far ahead since the clock was set back', async () => {
-    const budget = createCallBudget(stack.deps.orm, perMinute);
+    const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
     await fill(100);
     await stack.owner().execute(`update provider_budget set paused_until = clock_timestamp() + interval '1 hour'`);
     await budget.pause(30_000);
@@ -120,7 +120,7 @@ describe('The budget of calls to the provider', () => {
   });
 
   it('lets a call that follows another go ahead of everybody, and of the budget by one', async () => {
-    const budget = createCallBudget(stack.deps.orm, perMinute);
+    const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
     const { id } = await buildPayer(stack);
     const following = { payout: true, partnerId: id, follows: true };
     await fill(0.2);
@@ -135,7 +135,7 @@ describe('The budget of calls to the provider', () => {
   });
 
   it('lets ten calls of a partner wait in a process, and tells its others at once when to come again', async () => {
-    const budget = { ...createCallBudget(stack.deps.orm, perMinute), take: async () => 100 };
+    const budget = { ...createCallBudget(stack.deps.orm, 'xendit', perMinute), take: async () => 100 };
     const ending = new AbortController();
     const told: (string | null)[] = [];
     const rests = new Set<number>();
@@ -159,7 +159,7 @@ describe('The budget of calls to the provider', () => {
 
   it('has no limit when set to 0', async () => {
     await fill(0);
-    expect(await createCallBudget(stack.deps.orm, 0).take({ payout: false, partnerId: null })).toBe(0);
+    expect(await createCallBudget(stack.deps.orm, 'xendit', 0).take({ payout: false, partnerId: null })).toBe(0);
   });
 });
 
@@ -170,7 +170,7 @@ const open = (timeoutMs: number): Gateway & { calls: number } => {
     url: stack.sandbox.url,
     callbackToken: stack.callbackToken,
     timeoutMs,
-    budget: createCallBudget(stack.deps.orm, perMinute),
+    budget: createCallBudget(stack.deps.orm, 'xendit', perMinute),
     fetch: (input, init) => {
       counted.calls += 1;
       return fetch(input, init);

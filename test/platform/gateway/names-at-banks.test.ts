@@ -9,6 +9,7 @@ it.each([
   ['Budi Santoso', 'Budi Santoso'],
   ['José Müller-Straße', 'Jose Muller-Strasse'],
   ['Øystein Łukasz', 'Oystein Lukasz'],
+  ['Ǿrsted ǽ', 'Orsted ae'],
   ['D’Angelo & Söhne', "D'Angelo Sohne"],
   ['PT. Maju/Jaya, Tbk', 'PT. Maju/Jaya, Tbk'],
   ['Siti 🌸 Nurhaliza', 'Siti Nurhaliza'],

@@ -171,6 +171,7 @@ export const lists: Record<string, List> = {
     leave: 'update roles set deleted_at = now() where id = ?',
   },
   '/v1/addresses': { as: 'platform', make: ofEverybody },
+  '/v1/addresses/mine': { as: 'person', make: (stack, makers) => ofMatrix(stack, makers, '/v1/addresses') },
   '/v1/bank-accounts': {
     as: 'person',
     make: ofMatrix,

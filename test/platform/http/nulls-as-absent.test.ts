@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nullsAsAbsent } from '../../../src/platform/http/nulls-as-absent.ts';
+import { judge } from '../../../src/platform/http/validate.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
 
 const posts = routeGroups.flatMap(({ routes }) => routes).filter(({ method, body }) => method === 'post' && body);
@@ -20,6 +21,21 @@ describe('Null in the body of a POST', () => {
     const [given, absent] = [field.safeParse(null), field.safeParse(undefined)];
     expect(given.success).toBe(true);
     expect(given.data ?? undefined).toEqual(absent.data ?? undefined);
+  });
+
+  it('says of a required field what its absence says: that it is required', () => {
+    const wrong = posts.flatMap(({ path, body }) => {
+      if (!(body instanceof z.ZodObject)) return [];
+      const required = Object.entries<z.ZodType>(body.shape).filter(([, field]) => !field.safeParse(undefined).success);
+      return [undefined, null].flatMap((nothing) => {
+        const judged = judge(body, Object.fromEntries(required.map(([name]) => [name, nothing])), []);
+        const said = 'complaints' in judged ? judged.complaints.map(({ message }) => message) : [];
+        return required
+          .filter(([name]) => !said.includes(`${name}: is required`))
+          .map(([name]) => `${path} ${name} ${nothing}`);
+      });
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('is refused if the field is required, and kept if it means something', () => {

@@ -1,12 +1,16 @@
+import { z } from 'zod';
+import { ledgerReferenceTypes } from '../../../src/ledger/transaction.ts';
+import { referenceTypes } from '../../../src/money-in/payments/payment-order.ts';
 import { webhookTypes } from '../../../src/partners/partner.ts';
-import { partnerStory } from '../../../src/partners/reference-story.ts';
 import { aboutPayouts, aboutWebhooks } from '../../../src/partners/reference-tags.ts';
 import { partnerTexts } from '../../../src/partners/reference-texts.ts';
-import { describeFields } from '../../../src/platform/http/field-texts.ts';
+import { open } from '../../../src/platform/http/access.ts';
+import { describeFields, type FieldTexts } from '../../../src/platform/http/field-texts.ts';
 import { parseJson } from '../../../src/platform/http/json-body.ts';
 import { moneyLiteralKeys } from '../../../src/platform/http/money-keys.ts';
 import { buildOpenApi } from '../../../src/platform/http/openapi.ts';
-import { version } from '../../../src/shared/version.ts';
+import { createRouteGroup } from '../../../src/platform/http/route-group.ts';
+import { appTexts, buildApiDocument } from '../../../src/wiring/api-document.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
 import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
 
@@ -33,27 +37,19 @@ interface Operation {
   parameters?: { name: string; example?: unknown; schema: Schema }[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
   responses: Record<string, { description: string; headers?: object; content?: Record<string, Media> }>;
+  'x-codeSamples'?: object[];
 }
 interface Document {
   openapi: string;
+  info: { description: string };
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
   webhooks: Record<string, { post: Operation }>;
   components: { securitySchemes: Record<string, object> };
 }
 
-const build = (): Document =>
-  JSON.parse(
-    JSON.stringify(
-      buildOpenApi(routeGroups, {
-        version,
-        url: 'http://localhost',
-        webhooks: webhookDocuments,
-        partnerTexts,
-        examples: partnerStory,
-      }),
-    ),
-  );
+const build = (): Document => JSON.parse(JSON.stringify(buildApiDocument(routeGroups, 'http://localhost')));
+const isThere = <T>(value: T | undefined): value is T => value !== undefined;
 const document = build();
 const routes = routeGroups.flatMap((group) => group.routes);
 const operations = routes.map((route) => {
@@ -72,18 +68,62 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('describes every field and parameter of partners and webhooks, with no unused text', () => {
-    expect(describeFields(build(), '/v1/partners/', {})).toEqual([]);
+  it('describes every field, parameter and webhook, with no unused text', () => {
     const used = new Set<string>();
-    const recorded = new Proxy(partnerTexts, {
-      get(texts, key: string) {
-        if (texts[key] !== undefined) used.add(key);
-        return texts[key];
-      },
-    });
-    buildOpenApi(routeGroups, { version, url: 'http://localhost', webhooks: webhookDocuments, partnerTexts: recorded });
-    const unused = Object.keys(partnerTexts).filter((key) => !used.has(key));
-    expect(unused).toEqual([]);
+    const recorded = (texts: FieldTexts) =>
+      new Proxy(texts, {
+        get(_, key: string) {
+          if (texts[key] !== undefined) used.add(key);
+          return texts[key];
+        },
+      });
+    const texts = { partners: recorded(partnerTexts), app: recorded(appTexts) };
+    expect(describeFields(buildApiDocument(routeGroups, 'http://localhost', texts), '/', [])).toEqual([]);
+    const written = [...Object.keys(partnerTexts), ...Object.keys(appTexts)];
+    expect(written.filter((key) => !used.has(key))).toEqual([]);
+  });
+
+  it('shows true examples: nothing is called like its field, and no cause like a person', () => {
+    const idle: string[] = [];
+    const visit = (value: unknown, name: string, of: string): void => {
+      if (typeof value === 'string') {
+        if (['', '1', 'text', name.replaceAll('_', ' ')].includes(value)) idle.push(`${of}: ${name} ${value}`);
+      } else if (typeof value === 'object' && value !== null) {
+        for (const [key, part] of Object.entries(value)) visit(part, Array.isArray(value) ? name : key, of);
+      }
+    };
+    for (const { operation, name } of operations) {
+      for (const { content } of [operation.requestBody, ...Object.values(operation.responses)].filter(isThere)) {
+        visit(content?.['application/json']?.example, '', name);
+      }
+    }
+    expect(idle).toEqual([]);
+    const cause = document.paths['/v1/charitable-causes']?.post?.requestBody?.content['application/json']?.example;
+    expect(cause).toMatchObject({ name: 'Clean water for Sumba' });
+  });
+
+  it('says whose id each `reference_id` is', () => {
+    for (const type of [...referenceTypes, ...ledgerReferenceTypes])
+      expect(document.info.description).toContain(`\n| \`${type}\` | `);
+  });
+
+  it('has code samples in five languages wherever something changes, but for files and callbacks', () => {
+    const without = operations
+      .filter(({ route, operation }) => route.method !== 'get' && operation['x-codeSamples']?.length !== 5)
+      .map(({ name }) => name);
+    expect(without).toEqual(['post /v1/documents/upload', 'post /v1/gateway/callbacks/xendit']);
+  });
+
+  it('says of a route that is deprecated since when it is and until when it works', () => {
+    const access = open();
+    const group = createRouteGroup({ prefix: '/v1/old', tag: 'Old' });
+    const deprecated = { since: '2027-01-01', until: '2027-07-01' };
+    const answers = { 200: z.object({}) };
+    group.get('/', { summary: 'Read it', access, answers, deprecated }, async () => ({}));
+    const { paths } = buildOpenApi([group], { version: '1', url: 'http://localhost' }) as Pick<Document, 'paths'>;
+    const read = paths['/v1/old']?.get;
+    expect(read).toMatchObject({ deprecated: true });
+    expect(Object.keys(read?.responses[200]?.headers ?? {})).toEqual(expect.arrayContaining(['Deprecation', 'Sunset']));
   });
 
   it('shows an example of every field and parameter that partners may send', () => {
@@ -119,7 +159,7 @@ describe('The OpenAPI document', () => {
     const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
     expect(required('/v1/documents/upload')).toBe(true);
     expect(required('/v1/auth/login')).toBe(true);
-    expect(required('/v1/gateway/callbacks/xendit')).toBe(false);
+    expect(required('/v1/gateway/callbacks/{provider}')).toBe(false);
   });
 
   it('asks for a printable idempotency key from people only, as the API does', () => {

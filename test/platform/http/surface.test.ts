@@ -57,7 +57,12 @@ workshop.get('/away', { summary: 'Database away', access: open(), answers: { 200
 });
 workshop.get(
   '/restricted',
-  { summary: 'Restricted', access: allow('read-event', { scope: 'all' }), answers: { 200: z.object({}) } },
+  {
+    summary: 'Restricted',
+    access: allow('read-event', { scope: 'all' }),
+    deprecated: { since: '2027-01-01', until: '2027-07-01' },
+    answers: { 200: z.object({}) },
+  },
   async () => ({}),
 );
 
@@ -74,6 +79,16 @@ describe('The surface of the API', () => {
     });
   });
   afterAll(() => stack?.stop());
+
+  it('says with every answer, refusals too, since when and until when a route that is deprecated works', async () => {
+    const { status, headers } = await stack.get('/v1/workshop/restricted');
+    expect([status, headers.get('deprecation'), headers.get('sunset')]).toEqual([
+      401,
+      '@1798761600',
+      'Thu, 01 Jul 2027 00:00:00 GMT',
+    ]);
+    expect((await stack.get('/v1/workshop/list')).headers.has('deprecation')).toBe(false);
+  });
 
   const postRaw = (raw: string | Uint8Array<ArrayBuffer>, path = '/v1/workshop/money') =>
     stack.post(path, undefined, { raw, headers: { 'content-type': 'application/json' } });
@@ -94,7 +109,7 @@ describe('The surface of the API', () => {
 
     it.each([
       ['"50000"', 'amount: must be a number'],
-      ['null', 'amount: must be a number'],
+      ['null', 'amount: is required'],
       ['0', 'amount: must be greater than zero'],
       ['-1', 'amount: must be greater than zero'],
       ['1.00001', 'amount: must have at most four decimals'],
@@ -151,8 +166,10 @@ describe('The surface of the API', () => {
     });
 
     it('say which field is required', async () => {
-      const answer = await stack.delete('/v1/workshop/things', {});
-      expect([answer.status, answer.body.message]).toEqual([400, 'names: is required']);
+      for (const body of [{}, { names: null }]) {
+        const answer = await stack.delete('/v1/workshop/things', body);
+        expect([answer.status, answer.body.message]).toEqual([400, 'names: is required']);
+      }
     });
 
     it('are read on DELETE', async () => {
@@ -189,6 +206,7 @@ describe('The surface of the API', () => {
       [{ amount: 1, label: 'a\ud800b' }, 'label: must not contain half of a character (a lone surrogate)'],
       [{ amount: 1, count: '2' }, 'count: must be a number'],
       [{ amount: 1, count: null, label: 3 }, 'label: must be text'],
+      [{}, 'amount: is required'],
     ])('are complained of in plain words: %j', async (body, message) => {
       const answer = await stack.post('/v1/workshop/money', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);

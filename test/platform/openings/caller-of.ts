@@ -1,9 +1,9 @@
 import { permissionCategories } from '../../../src/migrations/baseline/permissions.ts';
 import { fingerprintOf, hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import type { KeyClaim } from '../../../src/platform/openings/opening.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { formatMoney } from '../../../src/shared/money.ts';
+import type { KeyClaim } from '../../../src/shared/opening.ts';
 import type { BuiltUser } from '../../support/build.ts';
 
 /** An individual as a request of theirs is judged, who may do everything. */

@@ -5,10 +5,10 @@ import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts'
 import { prepareRefund } from '../../../src/money-out/refunds/prepare-refund.ts';
 import { reserveRefund } from '../../../src/money-out/refunds/reserve-refund.ts';
 import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
-import type { OpeningStamp } from '../../../src/platform/openings/opening.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import type { OpeningStamp } from '../../../src/shared/opening.ts';
 import { buildPayer, payoutBody } from '../../money-out/payouts/build-payouts.ts';
 import { loseKey, replaceKey, sealerElsewhere } from '../../support/lost-keys.ts';
 import type { BuiltPartner } from '../../support/partner.ts';

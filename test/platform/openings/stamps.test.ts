@@ -1,7 +1,7 @@
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
-import type { OpeningStamp } from '../../../src/platform/openings/opening.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
+import type { OpeningStamp } from '../../../src/shared/opening.ts';
 import { addBankAccount, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';
 import type { BuiltUser } from '../../support/build.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';

@@ -92,6 +92,16 @@ export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Findin
   });
 }
 
+/** Each donation that was paid by somebody who may be told has one receipt, which was sent; of others nobody is told. */
+export function donorsHaveReceipts({ guards: { receipts } }: Facts): Finding[] {
+  return receipts.flatMap(({ donationId, due, written, sent }): Finding[] => {
+    const expected = due ? 1 : 0;
+    if (written === expected && sent === expected) return [];
+    const says = `the donation ${donationId} has ${written} receipts, ${sent} of them sent, and ${expected} are due`;
+    return [{ oracle: 'donors-have-receipts', resourceId: donationId, says }];
+  });
+}
+
 /** Everybody who needs several locks takes them in one order: the database finds no two who wait for each other. */
 export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
   return deadlocks.map((says) => ({ oracle: 'locks-have-an-order', resourceId: null, says }));

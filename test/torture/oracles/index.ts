@@ -27,6 +27,7 @@ import { batchesAreWhole, instrumentsSumUp } from './grouped.ts';
 import {
   checksCanSee,
   doersAreTheAskers,
+  donorsHaveReceipts,
   locksHaveAnOrder,
   payoutsStayWithin,
   periodsArePaidOnce,
@@ -68,6 +69,7 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'withdrawals-stay-within': withdrawalsStayWithin,
   'payouts-stay-within': payoutsStayWithin,
   'periods-are-paid-once': periodsArePaidOnce,
+  'donors-have-receipts': donorsHaveReceipts,
   'disbursements-are-approved': disbursementsAreApproved,
   'refunds-stay-within': refundsStayWithin,
   'donations-are-given-back': donationsAreGivenBack,

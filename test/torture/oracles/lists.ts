@@ -3,11 +3,8 @@ import type { Facts, Finding } from '../facts.ts';
 
 const oracle = 'operators-are-told-exactly';
 
-/**
- * Kinds that are not about single cases, whatever the plan does: a day ends at midnight, a new approver is told of for a
- * day, and mails wait, as no mail server runs here.
- */
-const byTheCalendar = new Set(['unreconciled_days', 'new_approvers', 'overdue_mails']);
+/** Kinds that are not about single cases: a day ends at midnight, a new approver is told of for a day, whatever the plan does. */
+const byTheCalendar = new Set(['unreconciled_days', 'new_approvers']);
 
 /** Exactly the cases that need a person are in the lists of operators, and nothing else is. */
 export function operatorsAreToldExactly(facts: Facts): Finding[] {

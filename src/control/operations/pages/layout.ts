@@ -127,7 +127,7 @@ ${held.reason}. Nothing is sent until <a href="/operations/switch">the switch</a
 <h1>${title}</h1>
 ${content}
 </main>
-<footer>Times are Western Indonesia Time (WIB, UTC+7). What each of these means, and what to do about it, is in the runbook, <code>docs/operations.md</code>.</footer>
+<footer>Times are Western Indonesia Time (WIB, UTC+7). What each of these means, and what to do about it, is in the runbook, <code>docs/runbook</code>.</footer>
 </body>
 </html>
 `;

@@ -13,7 +13,6 @@ import { createConsole, type PagePorts } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { complain, type Markup } from './layout.ts';
 import { listPages } from './lists.routes.ts';
-import { logInPage } from './log-in-page.ts';
 import {
   type DifferenceShown,
   type OverviewShown,
@@ -26,6 +25,19 @@ import { moneyOf, nextOf, type PayoutFacts, payoutFacts, sectionOf, type Timelin
 import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
 import { resourcePages } from './resources.routes.ts';
 import { switchPages } from './switch.routes.ts';
+
+/** The login form. */
+const logInPage = (email: string, complaint: string | null): Markup => html`${complain(complaint)}
+<form method="post" action="/operations/log-in">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="username" value="${email}" required>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<label for="totp_code">Code of the authenticator app</label>
+<input id="totp_code" name="totp_code" inputmode="numeric" autocomplete="one-time-code">
+<p class="quiet">If you have a second factor; without one you can propose, but not approve.</p>
+<div class="steps"><button>Log in</button></div>
+</form>`;
 
 interface Pages<Ports> {
   routeGroups: readonly RouteGroup<Ports>[];

@@ -38,6 +38,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
   };
   const expectedToken = digest(options.callbackToken);
   return {
+    provider: 'xendit',
     requestInstrument: (request, callOptions) => requestInstrument(settings, request, callOptions),
     findInstrument: (reference, callOptions) => findInstrument(settings, reference, callOptions),
     findPayment: (methodId, paymentId, callOptions) => findPayment(settings, methodId, paymentId, callOptions),

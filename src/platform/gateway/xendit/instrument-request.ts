@@ -72,5 +72,7 @@ export function buildPaymentRequest(request: InstrumentRequest): PaymentRequestP
     currency: 'IDR',
     paymentMethod,
     ...(request.description === undefined ? {} : { description: request.description }),
+    // A wallet's payment has no expiry on the wire: this says when we end it.
+    ...(request.method === 'ewallet' && { metadata: { expires_at: request.expiresAt.toISOString() } }),
   };
 }

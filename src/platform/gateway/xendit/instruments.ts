@@ -4,6 +4,7 @@ import {
   type InstrumentOutcome,
   type InstrumentRequest,
   type InstrumentState,
+  type PaymentsRead,
   type ProviderPayment,
   ProviderUnknown,
 } from '../gateway.ts';
@@ -49,15 +50,18 @@ export async function requestInstrument(
   }
 }
 
-/** Every payment under one payment method, newest first, page by page until the provider has no more. */
+/**
+ * The payments under one payment method, newest first, page by page until the provider has no more, or has given the one
+ * with the id `sought`. Of more than can be read at once, `rest` is when the oldest of those that were read was made.
+ */
 export async function readPayments(
   client: Client,
   paymentMethodId: string,
-  createdGte?: Date,
-): Promise<ProviderPayment[]> {
+  { sought, since: createdGte, before, pages = mostPaymentPages }: Reading = {},
+): Promise<PaymentsRead> {
   const found = new Map<string, ProviderPayment>();
-  let createdLte: Date | undefined;
-  for (let page = 0; page < mostPaymentPages; page += 1) {
+  let createdLte = before;
+  for (let page = 0; page < pages; page += 1) {
     const answer = paymentsAnswer.parse(
       await client.paymentMethods.getPaymentsByPaymentMethodId({
         paymentMethodId,
@@ -68,12 +72,25 @@ export async function readPayments(
     );
     const known = found.size;
     for (const payment of answer.data) found.set(payment.id, providerPaymentOf(payment, paymentMethodId));
-    if (!answer.has_more) return [...found.values()];
-    if (found.size === known) break;
+    if (!answer.has_more || found.has(sought ?? '')) return { payments: [...found.values()], rest: null };
+    if (found.size === known) throw new ProviderUnknown('find payments: more of one instant than can be read');
     createdLte = new Date(Math.min(...answer.data.map(({ created }) => Date.parse(created))));
   }
-  throw new ProviderUnknown('find payments: there are more than can be read');
+  return { payments: [...found.values()], rest: createdLte ?? null };
 }
+
+interface Reading {
+  sought?: string;
+  /** Made at this instant or later, and made at this one or before. */
+  since?: Date | undefined;
+  before?: Date | undefined;
+  pages?: number;
+}
+
+const whole = ({ payments, rest }: PaymentsRead): ProviderPayment[] => {
+  if (rest === null) return payments;
+  throw new ProviderUnknown('find payments: there are more than can be read');
+};
 
 const tellingFirst: InstrumentState['status'][] = ['paid', 'waiting', 'failed', 'expired'];
 
@@ -101,7 +118,7 @@ export async function findInstrument(
         continue;
       }
       // The instrument is there: that its payments are not found says nothing about them.
-      const payments = await askFurther('find payments', readPayments(client, answer.paymentMethod.id));
+      const payments = whole(await askFurther('find payments', readPayments(client, answer.paymentMethod.id)));
       states.push(instrumentStateOf(answer, payments));
     }
     const payments = states.flatMap((state) => state.payments);
@@ -119,8 +136,9 @@ export async function findPayment(
   options: CallOptions = {},
 ): Promise<ProviderPayment | null> {
   return lookUp(settings, 'find payment', options, async (client) => {
-    const payments = await readPayments(client, paymentMethodId);
-    return payments.find(({ providerPaymentId }) => providerPaymentId === paymentId) ?? null;
+    const read = await readPayments(client, paymentMethodId, { sought: paymentId });
+    const isIt = ({ providerPaymentId }: ProviderPayment) => providerPaymentId === paymentId;
+    return read.payments.find(isIt) ?? whole(read).find(isIt) ?? null;
   });
 }
 

@@ -6,7 +6,7 @@ import {
 import { z } from 'zod';
 import {
   type CallOptions,
-  type ProviderPayment,
+  type PaymentsRead,
   ProviderUnknown,
   type ReusableInstrument,
   type ReusableOutcome,
@@ -90,14 +90,17 @@ export const findReusable = (
 ): Promise<ReusableInstrument | null> =>
   lookUp(settings, 'find reusable', options, (client) => search(client, reference));
 
-/** Every payment under a payment method since an instant. */
+/** So many pages are read in one call. */
+const pages = 6;
+
+/** The payments under a payment method between two instants, newest first, or as many of them as one call reads. */
 export async function listPaymentsUnder(
   settings: ClientSettings,
   paymentMethodId: string,
-  { since, ...options }: CallOptions & { since?: Date | undefined } = {},
-): Promise<ProviderPayment[]> {
+  { since, before, ...options }: CallOptions & { since?: Date | undefined; before?: Date | undefined } = {},
+): Promise<PaymentsRead> {
   const found = await lookUp(settings, 'list payments', options, (client) =>
-    readPayments(client, paymentMethodId, since),
+    readPayments(client, paymentMethodId, { since, before, pages }),
   );
   if (found === null) throw new ProviderUnknown('list payments: the provider does not know the payment method');
   return found;

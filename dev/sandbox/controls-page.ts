@@ -1,0 +1,82 @@
+import { type Faults, forgeries } from './faults.ts';
+import { escapeHtml, noticeOf, page } from './page.ts';
+
+const groups: readonly { name: keyof Faults; title: string; fields: Record<string, string> }[] = [
+  {
+    name: 'callbacks',
+    title: 'Callbacks',
+    fields: {
+      copies: 'Copies of each',
+      delay_ms: 'Delay in milliseconds',
+      shuffle: 'In another order',
+      drop: 'None arrives',
+      forge: 'A forged one before each',
+    },
+  },
+  {
+    name: 'requests',
+    title: 'Requests',
+    fields: {
+      error_rate: 'Share that fails',
+      hang_rate: 'Share that is never answered',
+      hang_after_effect: 'Though what it asked for is done',
+      delay_ms: 'Delay in milliseconds',
+      limit_rate: 'Share that is answered 429',
+      retry_after_seconds: 'Its Retry-After in seconds',
+    },
+  },
+  { name: 'listing', title: 'Lists', fields: { lag_ms: 'New things are missing for milliseconds' } },
+];
+
+function inputOf(name: string, label: string, value: unknown): string {
+  const id = name.replace('.', '-');
+  const said = `<label for="${id}">${label}</label>`;
+  if (typeof value === 'boolean')
+    return `<div><input type="checkbox" id="${id}" name="${name}" value="true"${value ? ' checked' : ''}> ${said}</div>`;
+  if (typeof value === 'number')
+    return `<div>${said}<input type="number" id="${id}" name="${name}" min="0" step="any" value="${value}"></div>`;
+  const options = ['', ...forgeries].map(
+    (one) => `<option value="${one}"${one === (value ?? '') ? ' selected' : ''}>${one || 'none'}</option>`,
+  );
+  return `<div>${said}<select id="${id}" name="${name}">${options.join('')}</select></div>`;
+}
+
+/** The faults as a form sends them; what it leaves out has its default. */
+export function faultsIn(fields: URLSearchParams): object {
+  const faults: Record<string, Record<string, unknown>> = {};
+  for (const [name, text] of fields) {
+    const [group = '', field = ''] = name.split('.');
+    if (text === '' || field === '') continue;
+    faults[group] = {
+      ...faults[group],
+      [field]: text === 'true' || (Number.isNaN(Number(text)) ? text : Number(text)),
+    };
+  }
+  return faults;
+}
+
+/** The clock and the faults of the sandbox, by hand. */
+export function renderControls(faults: Faults, notice?: string): string {
+  const parts = groups.map(({ name, title, fields }) => {
+    const values: Record<string, unknown> = faults[name];
+    const inputs = Object.entries(fields).map(([field, label]) => inputOf(`${name}.${field}`, label, values[field]));
+    return `<fieldset><legend>${escapeHtml(title)}</legend><div class="actions">${inputs.join('')}</div></fieldset>`;
+  });
+  return page(
+    'Clock and faults',
+    `<main><h1>Clock and faults</h1>
+<p class="lead">They hold for everybody who uses this sandbox.</p>
+${noticeOf(notice)}
+<h2>Clock</h2>
+<p>Brings nearer what waits here: deadlines, refunds, reversals, late callbacks.</p>
+<form method="post" action="/controls/clock" class="actions">
+<div><label for="seconds">Seconds</label><input id="seconds" name="seconds" type="number" min="1" value="3600" required></div>
+<button>Advance</button>
+</form>
+<h2>Faults</h2>
+<form method="post" action="/controls/faults">${parts.join('')}
+<div class="actions"><button>Set these faults</button></div></form>
+<form method="post" action="/controls/faults" class="actions"><button class="pay">No faults</button></form>
+</main>`,
+  );
+}

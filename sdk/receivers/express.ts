@@ -1,0 +1,23 @@
+import express from 'express';
+import { type VerifiedWebhook, verifyWebhook, WebhookError } from '../index.ts';
+
+/** Does what a webhook asks for, once: keep its id in the transaction that fulfils, and do nothing for one you have. */
+export type Take = (verified: VerifiedWebhook) => Promise<void>;
+
+/**
+ * Webhooks in Express. The body has to be the bytes as received, so this route has `express.raw` and no JSON parser before
+ * it. Whatever `take` throws is answered 500, and the webhook comes again.
+ */
+export function webhooks(secret: string, take: Take) {
+  const app = express();
+  app.post('/webhooks', express.raw({ type: 'application/json' }), async (request, response) => {
+    const body: unknown = request.body;
+    try {
+      await take(await verifyWebhook(secret, request.headers, body as Buffer));
+      response.sendStatus(204);
+    } catch (error) {
+      response.sendStatus(error instanceof WebhookError ? 401 : 500);
+    }
+  });
+  return app;
+}

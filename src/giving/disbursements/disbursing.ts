@@ -1,0 +1,51 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Decision } from '../../money-out/decisions/decision.entity.ts';
+import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
+import type { CarryingOut } from '../../money-out/decisions/handling.ts';
+import { Payout } from '../../money-out/payouts/payout.entity.ts';
+import { Withdrawal } from '../../money-out/withdrawals/withdrawal.entity.ts';
+import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
+import { failpoint } from '../../shared/failpoint.ts';
+import { Cause } from '../causes/cause.entity.ts';
+import { startCause } from '../causes/cause-of-disbursement.ts';
+import { isStopped } from '../causes/is-stopped.ts';
+
+/** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
+export const disbursing: CarryingOut = {
+  async carryOut(em, _, { id }) {
+    await em.transactional(async (tx) => {
+      const decision = await lockDecision(tx, id);
+      if (decision.status !== 'pending' || !decision.approved_by) return;
+      const { id: payoutId, cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
+      // Its end has its workflow look again; what is held of a payout is held before its cause (`lockOrder`).
+      await tx.execute('select from payouts where id = ? for no key update', [payoutId]);
+      // A stop that is under way is waited for, and judged.
+      await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
+      const reason = (await whyPowerless(tx, decision)) ?? (await whyMoved(tx, decision));
+      if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
+      await endDecision(tx, decision, { status: 'carried_out' });
+      const { request_id: requestId = null } = await tx.findOneOrFail(Payout, { id: payoutId });
+      await startCause(tx, cause_id ?? '', { actorId: decision.approved_by, requestId });
+    });
+    await failpoint('disburse.after');
+  },
+  whyMoved,
+};
+
+async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise<string | null> {
+  const id = withdrawal_id ?? '';
+  const { status } = await tx.findOneOrFail(Payout, { id }, { refresh: true });
+  if (status !== 'pending') return `the withdrawal is now ${status}`;
+  const [owner] = await tx.execute<{ status: string | null }[]>('select owner_of_disbursement(?) as status', [id]);
+  if (owner?.status) return `the owner is ${owner.status}`;
+  const { cause_id, bank_account_id } = await tx.findOneOrFail(Withdrawal, { id });
+  const { deleted_at } = await tx.findOneOrFail(
+    BankAccount,
+    { id: bank_account_id },
+    { refresh: true, filters: false },
+  );
+  if (deleted_at) return 'the bank account was deleted';
+  const cause = await tx.findOneOrFail(Cause, { id: cause_id ?? '' }, { refresh: true });
+  if (isStopped(cause)) return 'the platform has stopped the charitable cause';
+  return cause.approved_at ? null : 'the charitable cause is no longer approved';
+}

@@ -1,0 +1,94 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type {
+  CallbackWorkflows,
+  Collection,
+  FindOwner,
+  ReferenceOwner,
+} from '../money-in/callbacks/callback-workflows.ts';
+import type { PartnerInstrumentStatus } from '../money-in/partner-instruments/partner-instrument.ts';
+import { priceReceived } from '../money-in/partner-instruments/price-received.ts';
+import { isFinalOrder } from '../money-in/payments/payment-order.ts';
+import type { PayoutPlace } from '../money-out/payouts/payout.ts';
+import type { Money } from '../shared/money.ts';
+import { canonicalId, isUuid } from '../shared/uuid.ts';
+
+/**
+ * Finds the owner of one kind with this id, which its provider knows as a reference; null when there is none. A new kind is
+ * one entry in `kinds`.
+ */
+type Find = (em: EntityManager, at: { id: string; provider: string }) => Promise<Omit<ReferenceOwner, 'id'> | null>;
+
+/**
+ * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
+ * transaction that is ending it: its `tellAgain` covers the callbacks it could see, later ones find the row final.
+ */
+function instrumentIn(
+  table: 'payment_orders' | 'partner_payments',
+  total: string,
+  hint: (workflows: CallbackWorkflows, id: string) => Promise<void>,
+): Find {
+  return async (em, { id, provider }) => {
+    const [collection] = await em.execute<Collection[]>(
+      `select status, ${total} as total, provider_payment_method_id as "providerPaymentMethodId" from ${table}
+       where id = ? and provider = ? for share`,
+      [id, provider],
+    );
+    if (collection === undefined) return null;
+    return { isOpen: !isFinalOrder(collection.status), collection, hint: (workflows) => hint(workflows, id) };
+  };
+}
+
+/** An instrument that is paid again and again. The shared lock is as above. */
+const findReusable: Find = async (em, { id, provider }) => {
+  const [found] = await em.execute<ReusableRow[]>(
+    `select status, amount::text as total, provider_payment_method_id as method_id, partner_id, channel_id
+     from partner_instruments where id = ? and provider = ? for share`,
+    [id, provider],
+  );
+  if (found === undefined) return null;
+  const { status, total, method_id: providerPaymentMethodId, partner_id: partnerId, channel_id: channelId } = found;
+  const isOpen = status === 'active';
+  const takes = async (gross: Money) => 'price' in (await priceReceived(em, { partnerId, channelId, gross }));
+  return {
+    isOpen,
+    collection: { status: isOpen ? 'WAITING_PAYMENT' : 'EXPIRED', total, takes, providerPaymentMethodId },
+    hint: (workflows) => workflows.hintPartnerInstrument(id),
+  };
+};
+
+interface ReusableRow {
+  status: PartnerInstrumentStatus;
+  total: Money | null;
+  method_id: string | null;
+  partner_id: string;
+  channel_id: number;
+}
+
+/** A payout, which always stays open to the provider: a success may be reversed, and any status contradicted. */
+const findPayout: Find = async (em, { id, provider }) => {
+  const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ? and provider = ?', [
+    id,
+    provider,
+  ]);
+  if (payout === undefined) return null;
+  return { isOpen: true, collection: null, hint: (workflows) => workflows.hintPayout(payout) };
+};
+
+/** The kinds of owners, tried in this order. */
+const kinds: readonly Find[] = [
+  instrumentIn('payment_orders', 'nominal + admin_fee', (workflows, id) => workflows.hintGatewayPayment(id)),
+  instrumentIn('partner_payments', 'amount', (workflows, id) => workflows.hintPartnerPayment(id)),
+  findReusable,
+  findPayout,
+];
+
+/** Finds the owner of a reference, whose kinds it tries in turn. */
+export const findOwner: FindOwner = async (em, { provider, reference }) => {
+  if (!isUuid(reference)) return null;
+  const id = canonicalId(reference);
+  for (const find of kinds) {
+    const found = await find(em, { id, provider });
+    if (found !== null) return { ...found, id };
+  }
+  return null;
+};

@@ -1,0 +1,70 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { operatorsDocuments } from '../../support/operators-documents.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+interface Alarm {
+  alert: string;
+  annotations: { runbook_url: string };
+}
+
+describe('The runbook', () => {
+  it('has a page for each alarm, which names it', () => {
+    const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Alarm[] }[] };
+    const rules = groups.flatMap((group) => group.rules);
+    expect(rules.length).toBeGreaterThan(40);
+    const lost = rules.filter(({ alert, annotations: { runbook_url: url } }) => {
+      const page = operatorsDocuments.find(({ path }) => path === url);
+      return page?.path.startsWith('docs/runbook/') !== true || !page.text.includes(`\`${alert}\``);
+    });
+    expect(lost.map(({ alert, annotations }) => [alert, annotations.runbook_url])).toEqual([]);
+  });
+
+  const wordsOf = (text: string) => text.trim().split(/\s+/).length;
+
+  it('has at most 700 words a page, and 9,000 with reference and erasure', () => {
+    const words = operatorsDocuments.map(({ path, text }) => ({ path, words: wordsOf(text) }));
+    expect(words.filter((page) => page.path.startsWith('docs/runbook/') && page.words > 700)).toEqual([]);
+    expect(words.reduce((sum, page) => sum + page.words, 0)).toBeLessThanOrEqual(9_000);
+  });
+
+  it('lists every page in its index, and links only to what is there', () => {
+    const slugOf = (title: string) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-');
+    const documents = globSync(['*.md', '{docs,deploy,sdk}/**/*.md'], { cwd: root }).map((path) => ({
+      path,
+      text: read(path),
+    }));
+    const places = new Set(
+      documents.flatMap(({ path, text }) => [
+        path,
+        ...[...text.matchAll(/^#{1,4} (.+)$/gm)].map(([, title = '']) => `${path}#${slugOf(title)}`),
+      ]),
+    );
+    const links = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\(([^)#\s]*(?:\.md)?(?:#[\w-]+)?)\)/g)].map(([, to = '']) => ({
+        path,
+        to: to.startsWith('#') ? `${path}${to}` : join(path, '..', to),
+      })),
+    );
+    expect(links.filter(({ to }) => /\.md(#|$)/.test(to) && !places.has(to))).toEqual([]);
+    const pages = operatorsDocuments.map(({ path }) => path).filter((path) => /runbook\/(?!README)/.test(path));
+    const indexed = new Set(links.filter(({ path }) => path === 'docs/runbook/README.md').map(({ to }) => to));
+    expect(pages.filter((page) => !indexed.has(page))).toEqual([]);
+  });
+
+  it('says what to do about each check that is not empty', () => {
+    const checks = globSync('src/migrations/baseline/*.sql', { cwd: root }).flatMap((path) =>
+      [...read(path).matchAll(/^create view (check_\w+)/gm)].map(([, name = '']) => name),
+    );
+    expect(checks.length).toBeGreaterThan(50);
+    const page = read('docs/runbook/check-violated.md');
+    expect(checks.filter((check) => !page.includes(`\`${check}\``))).toEqual([]);
+  });
+});

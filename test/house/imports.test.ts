@@ -1,0 +1,52 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { arrows, findBroken, findForbidden, upward, wings } from './imports.ts';
+
+const src = join(import.meta.dirname, '..', '..', 'src');
+const next = Map.groupBy(arrows, ({ from }) => from);
+
+/** The modules that a module reaches, over any number of arrows. */
+function reachedFrom(module: string): Set<string> {
+  const reached = new Set<string>();
+  const open = [module];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const { to } of next.get(at) ?? []) {
+      if (reached.has(to)) continue;
+      reached.add(to);
+      open.push(to);
+    }
+  }
+  return reached;
+}
+
+describe('The imports of the product', () => {
+  it('are between modules of wings whose place is known', () => {
+    expect(arrows.length).toBeGreaterThan(1500);
+    const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(wings.toSorted());
+  });
+
+  it('lead from no module back to itself', () => {
+    const inCircles = [...next.keys()].filter((module) => reachedFrom(module).has(module));
+    const held = arrows.filter(({ from, to }) => inCircles.includes(from) && reachedFrom(to).has(from));
+    expect(held.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  it('keep the rules, and run down but for what is listed with its reason', () => {
+    expect(findForbidden()).toEqual([]);
+    const counted = Object.keys(upward).map((arrow) => [arrow, arrows.filter((one) => one.arrow === arrow).length]);
+    expect(counted).toEqual(Object.entries(upward).map(([arrow, { most }]) => [arrow, most]));
+  });
+
+  it('are refused where they break a rule', () => {
+    const planted = [
+      ['src/ledger/post-journal.ts', 'dev/plan.ts'],
+      ['src/ledger/post-journal.ts', 'koa'],
+      ['src/ledger/accounts.routes.ts', '@temporalio/client'],
+      ['src/ledger/post-journal.ts', 'src/ledger/accounts.routes.ts'],
+      ['activities/payouts.ts', 'workflows/pay-out.ts'],
+      ['workflows/pay-out.ts', 'node:fs'],
+    ].map(([file = '', target = '']) => ({ file, target }));
+    expect(planted.map((one) => findBroken([one]).length)).toEqual(planted.map(() => 1));
+  });
+});

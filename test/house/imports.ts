@@ -1,0 +1,115 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/**
+ * What may import what, types included. `npm run lint` runs this file, and test/house/imports.test.ts holds every rule
+ * against all imports.
+ */
+
+/** The wings of `src/`, from the lowest: each may import from those before it, never from one after it. */
+export const wings = [
+  'shared',
+  'platform',
+  'migrations',
+  'people',
+  'ledger',
+  'partners',
+  'money-out',
+  'money-in',
+  'giving',
+  'circles',
+  'control',
+  'wiring',
+];
+
+/** Arrows between modules that run up all the same: how many imports at most, which may only become fewer, and why. */
+export const upward: Readonly<Record<string, { most: number; why: string }>> = {
+  'people/identity -> ledger/accounts': { most: 1, why: 'nobody signs up without an account, in one transaction' },
+};
+
+/** `of` may not import `not`, a file or a package, except for `but`. */
+interface Rule {
+  of: RegExp;
+  but?: RegExp;
+  not: RegExp;
+  why: string;
+}
+
+const web = /^(koa|koa-body|koa-helmet|@koa\/.+)$/;
+const knowTheWeb = /\.routes\.ts$|^src\/(platform\/http|wiring)\/|^src\/people\/identity\/authenticate\.ts$/;
+
+const rules: readonly Rule[] = [
+  {
+    of: /^(src|workflows|activities)\//,
+    not: /^(dev|test|bench)\//,
+    why: 'the product does not import its stand-ins, proofs or measurements',
+  },
+  {
+    of: /^(src\/.+|workflows|activities)\//,
+    but: knowTheWeb,
+    not: web,
+    why: 'only routes, src/platform/http and src/wiring know the web',
+  },
+  {
+    of: /^src\/.+\//,
+    but: /^src\/(wiring\/|platform\/process\/telemetry\.ts)/,
+    not: /^(@temporalio\/|workflows\/|activities\/)/,
+    why: 'use cases and routes call ports, which src/wiring/temporal implements',
+  },
+  {
+    of: /^(src\/.+|workflows|activities)\//,
+    but: /\.routes\.ts$|^src\/wiring\//,
+    not: /\.routes\.ts$/,
+    why: 'only src/wiring/app.ts imports routes',
+  },
+  { of: /^activities\//, not: /^workflows\//, why: 'a step does not know the story' },
+  {
+    of: /^workflows\//,
+    not: /^(@mikro-orm\/|mikro-orm$|node:|zod$)|\.entity\.ts$/,
+    why: 'workflow code is deterministic and knows no database, Node or zod',
+  },
+];
+
+const root = join(import.meta.dirname, '..', '..');
+const files = globSync('{src,workflows,activities}/**/*.ts', { cwd: root });
+
+/** `src/money-out/payouts/payout.ts` is of the module `money-out/payouts`, `src/circles/terms.ts` of `circles`. */
+const moduleOf = (file: string): string => file.split('/').slice(1, -1).slice(0, 2).join('/');
+const wingOf = (module: string): number => wings.indexOf(module.split('/')[0] ?? '');
+
+/** Every import of the product; `target` is a file or a package. */
+export const imports = files.flatMap((file) =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(
+    ([, path = '']) => ({
+      file,
+      target: path.startsWith('.') ? normalize(join(dirname(file), path)) : path,
+    }),
+  ),
+);
+
+/** Those between two modules of `src/`. */
+export const arrows = imports.flatMap(({ file, target }) => {
+  const [from, to] = [moduleOf(file), moduleOf(target)];
+  if (!file.startsWith('src/') || !target.startsWith('src/') || from === '' || from === to) return [];
+  return [{ file, target, arrow: `${from} -> ${to}`, from, to, isUp: wingOf(to) > wingOf(from) }];
+});
+
+/** A line for each of these imports that breaks a rule. */
+export const findBroken = (among: readonly { file: string; target: string }[]): string[] =>
+  rules.flatMap(({ of, but, not, why }) =>
+    among
+      .filter(({ file, target }) => of.test(file) && !but?.test(file) && not.test(target))
+      .map(({ file, target }) => `${file} -> ${target}: ${why}`),
+  );
+
+/** A line for each import that breaks a rule or runs up unlisted. */
+export function findForbidden(): string[] {
+  const up = arrows.filter(({ arrow, isUp }) => isUp && upward[arrow] === undefined);
+  return [...findBroken(imports), ...up.map(({ file, target }) => `${file} -> ${target}: it runs up`)];
+}
+
+if (import.meta.main) {
+  const forbidden = findForbidden();
+  for (const line of forbidden) process.stderr.write(`${line}\n`);
+  process.exitCode = forbidden.length === 0 ? 0 : 1;
+}

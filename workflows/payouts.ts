@@ -1,0 +1,24 @@
+import { proxyLocalActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { PartnerPayoutInput } from '../src/money-out/payouts/payout.ts';
+import type { RefundInput } from '../src/money-out/refunds/refund.ts';
+import type { WithdrawalInput } from '../src/money-out/withdrawals/withdrawal.ts';
+import { type PayoutEnd, payOut } from './pay-out.ts';
+import { firstStep } from './step-options.ts';
+
+const { reservePayout, reserveRefund, reserveWithdrawal } = proxyLocalActivities<Activities>(firstStep);
+
+/** A partner's payout: its limits and available balance are checked when the money is reserved. */
+export function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutEnd> {
+  return payOut({ payoutId, isNew: opening !== undefined }, reservePayout({ payoutId, opening: opening ?? null }));
+}
+
+/** A refund of a partner's payment: how much of it can be refunded is checked when the money is reserved. */
+export function paymentRefund({ payoutId, opening }: RefundInput): Promise<PayoutEnd> {
+  return payOut({ payoutId, isNew: opening !== undefined }, reserveRefund({ payoutId, opening: opening ?? null }));
+}
+
+/** A withdrawal: ownership of the account and the daily limit are checked when the money is reserved. */
+export function withdrawal({ payoutId, opening }: WithdrawalInput): Promise<PayoutEnd> {
+  return payOut({ payoutId, isNew: opening !== undefined }, reserveWithdrawal({ payoutId, opening: opening ?? null }));
+}
