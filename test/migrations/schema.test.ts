@@ -27,7 +27,7 @@ const ofMigrationsAlone = [
   // Columns that the database fills by itself (generated, kept by a trigger, an identity), or that sweeps alone write.
   /^alter table "accounts" drop column "may_go_negative";$/,
   /^alter table "donation_subscriptions" drop column "due_at";$/,
-  /^alter table "payouts" drop column "has_left";$/,
+  /^alter table "payouts" drop column "has_left", drop column "booked_amount";$/,
   /^alter table "reconciliations" (drop column "is_further", drop column "kind"|add "kind" text not null);$/,
   /^alter table "roles" drop column "permission_names";$/,
   /^alter table "saving_circle_members" (drop column "joining_order"|add "joining_order" bigserial);$/,

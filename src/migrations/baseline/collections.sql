@@ -5,7 +5,7 @@ create table partner_instruments (
   id uuid primary key,
   partner_id uuid not null references partners (id),
   channel_id integer not null references payment_channels (id),
-  provider text not null,
+  provider text not null default 'xendit',
   -- What each payment has to be; null for any amount.
   amount numeric(20, 4) check (amount > 0 and amount = trunc(amount)),
   external_ref varchar(128),
@@ -54,7 +54,7 @@ create table partner_payments (
   organization_id uuid references organizations (id),
   external_ref varchar(128),
   channel_id integer not null references payment_channels (id),
-  provider text not null,
+  provider text not null default 'xendit',
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
   amount numeric(20, 4) not null check (amount > 0 and amount = trunc(amount)),
   fee numeric(20, 4) not null check (fee >= 0 and fee < 'Infinity'),

@@ -117,6 +117,8 @@ begin
 end $$;
 create trigger new_donations_are_told after insert on donations
   referencing new table as new_donations for each statement execute function tell_of_new_donations();
+
+-- The same for donations that were completed, or allocated, later.
 create function tell_of_changed_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -49,7 +49,7 @@ create table payment_orders (
   on_behalf_of uuid,
   target_account_id uuid not null references accounts (id),
   payment_id integer not null references payment_channels (id),
-  provider text not null,
+  provider text not null default 'xendit',
   nominal numeric(20, 4) not null check (nominal > 0 and nominal < 'Infinity'),
   admin_fee numeric(20, 4) not null check (admin_fee >= 0 and admin_fee < 'Infinity'),
   provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),

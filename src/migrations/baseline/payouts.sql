@@ -41,7 +41,7 @@ create table payouts (
   bank_code text references payout_banks (bank_code),
   -- Of a refund that the provider makes to the wallet that paid: the provider's id of the payment request.
   refund_of text,
-  provider text not null,
+  provider text not null default 'xendit',
   texts_sealed text not null,
   -- The batch that it was an item of.
   batch_id uuid,

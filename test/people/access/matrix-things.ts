@@ -436,9 +436,9 @@ const things: Record<string, Things> = {
 
 const ofOrganization = ({ organizationId }: BuiltUser) => (organizationId === null ? {} : { organizationId });
 
-/** Whether a route has ids in its path: a type, a day or a year is a word, and no id. */
+/** Whether a route has ids in its path: a type, a day, a year or a provider is a word, and no id. */
 export const namesThings = ({ path }: Pick<Route, 'path'>): boolean =>
-  path.includes(':') && !/:(type|day|year)$/.test(path);
+  path.includes(':') && !/:(type|day|year|provider)$/.test(path);
 
 /** What the first parameter of a route names; throws for a route that this file does not know. */
 export function thingsOf({ method, path }: Pick<Route, 'method' | 'path'>): Things {

@@ -111,7 +111,7 @@ describe('The OpenAPI document', () => {
     const without = operations
       .filter(({ route, operation }) => route.method !== 'get' && operation['x-codeSamples']?.length !== 5)
       .map(({ name }) => name);
-    expect(without).toEqual(['post /v1/documents/upload', 'post /v1/gateway/callbacks/xendit']);
+    expect(without).toEqual(['post /v1/documents/upload', 'post /v1/gateway/callbacks/:provider']);
   });
 
   it('says of a route that is deprecated since when it is and until when it works', () => {

@@ -100,7 +100,12 @@ describe('Metrics', () => {
   it('are served beside the worker’s own health and readiness', async () => {
     const worker = createHttp(`http://127.0.0.1:${workerPort}`);
     expect((await worker.get('/healthz')).status).toBe(200);
-    expect((await worker.get('/readyz')).body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
+    expect((await worker.get('/readyz')).body.checks).toEqual({
+      database: 'ok',
+      temporal: 'ok',
+      storage: 'ok',
+      search_attributes: 'ok',
+    });
   });
 });
 
