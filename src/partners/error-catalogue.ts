@@ -128,6 +128,7 @@ export const failureCodes: Readonly<Record<string, string>> = {
   CHANNEL_CODE_NOT_SUPPORTED_ERROR:
     'The provider does not serve this bank or wallet: use another, and tell the operator.',
   CHANNEL_NOT_ACTIVATED: 'The provider has not opened this bank or wallet yet: use another, and tell the operator.',
+  MAXIMUM_AMOUNT_LIMIT_ERROR: 'The bank takes no amount this large at once: make several payouts of less.',
   MINIMUM_TRANSFER_LIMIT_ERROR: 'The bank takes no amount this small: make a payout of more.',
   MAXIMUM_TRANSFER_LIMIT_ERROR: 'The bank takes no amount this large: make several smaller payouts.',
   DENIED_PERSON_LIST_MATCHED: 'Blocked by a sanctions list: do not try again, and ask the operator.',
