@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readTemporalPlace } from '../src/platform/config/config.ts';
+import { readTemporalPlace } from '../src/platform/config/command-config.ts';
 import { runCommand } from '../src/wiring/commands/run-command.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 

@@ -12,7 +12,7 @@ const PartnerPaymentSchema = defineEntity({
     external_ref: p.string().length(128).nullable(),
     channel_id: p.integer(),
     /** Its channel's when it was opened; the database sets it. */
-    provider: p.text().defaultRaw('null'),
+    provider: p.text().default('xendit'),
     fee_mode: p.text().$type<FeeMode>(),
     /** The gross: what the customer pays; whole rupiah. */
     amount: p.decimal().precision(20).scale(4),

@@ -9,7 +9,7 @@ const PartnerInstrumentSchema = defineEntity({
     partner_id: p.uuid(),
     channel_id: p.integer(),
     /** Its channel's when it was opened; the database sets it. */
-    provider: p.text().defaultRaw('null'),
+    provider: p.text().default('xendit'),
     /** What each payment has to be; null for any amount. */
     amount: p.decimal().precision(20).scale(4).nullable(),
     external_ref: p.string().length(128).nullable(),

@@ -15,7 +15,7 @@ const PaymentOrderSchema = defineEntity({
     target_account_id: p.uuid(),
     payment_id: p.integer(),
     /** Its channel's when it was opened; the database sets it. */
-    provider: p.text().defaultRaw('null'),
+    provider: p.text().default('xendit'),
     nominal: p.decimal().precision(20).scale(4),
     admin_fee: p.decimal().precision(20).scale(4),
     /** The provider's fee, posted with the settlement; 0 until then. Internal. */

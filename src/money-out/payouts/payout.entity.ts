@@ -31,7 +31,7 @@ const PayoutSchema = defineEntity({
     /** For a refund to the wallet that paid: the provider's id of the payment request. */
     refund_of: p.text().nullable(),
     /** Its bank's, or that of the payment refunded, when it was requested; the database sets it. */
-    provider: p.text().defaultRaw('null'),
+    provider: p.text().default('xendit'),
     texts_sealed: p.text(),
     /** The batch that it was an item of. */
     batch_id: p.uuid().nullable(),

@@ -1,108 +1,31 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { must } from '../../shared/assert.ts';
 import { ConfigError, errorCodeOf } from '../../shared/errors.ts';
-import { isMoney } from '../../shared/money.ts';
 import { complainOfDatabaseUrl, databaseVariables } from '../database/database-tls.ts';
-import { complaintsAbout, type TemporalEnvironment } from './connection-options.ts';
 import { stepQueues } from './step-queues.ts';
+import {
+  type Complaints,
+  complainAboutStorage,
+  complainAboutTls,
+  databases,
+  databaseUrl,
+  environment,
+  flag,
+  keysDatabases,
+  list,
+  logLevel,
+  money,
+  namedKeys,
+  port,
+  provider,
+  sampleValues,
+  sealing,
+  storage,
+  temporalServer,
+} from './variables.ts';
 
-/** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
-const namedKeys = z
-  .string()
-  .transform((text, ctx) =>
-    text.split(',').map((entry) => {
-      const [id, secret] = entry.trim().split(':', 2);
-      const bytes = Buffer.from(secret ?? '', 'base64');
-      if (!id || !/^[\w-]{1,32}$/.test(id) || bytes.length !== 32) {
-        ctx.addIssue({ code: 'custom', message: 'each entry is id:base64 of 32 bytes, separated by commas' });
-      }
-      return { id: id ?? '', key: new Uint8Array(bytes) };
-    }),
-  )
-  .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
-
-const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
-const environment = z.enum(['production', 'development', 'test']).default('production');
-const port = z.coerce.number().int().min(0).max(65_535);
-const money = z.string().refine((text) => isMoney(text) && !text.startsWith('-'), 'is an amount of IDR');
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== ''),
-);
-
-const databases = {
-  DATABASE_URL: databaseUrl,
-  MIGRATION_DATABASE_URL: databaseUrl.optional(),
-  READER_DATABASE_URL: databaseUrl.optional(),
-};
-
-/** The database of the keys under which people are sealed. */
-const keysDatabases = {
-  KEYS_DATABASE_URL: databaseUrl,
-  MIGRATION_KEYS_DATABASE_URL: databaseUrl.optional(),
-};
-
-/** The object store, for files and seals. */
-const storage = {
-  S3_ENDPOINT: z.url(),
-  S3_PUBLIC_ENDPOINT: z.url().optional(),
-  S3_REGION: z.string().min(1).default('us-east-1'),
-  S3_BUCKET: z.string().min(3),
-  /** Without a key the SDK's own credential chain is used: the role of the pod or machine, a profile, its variables. */
-  S3_ACCESS_KEY_ID: z.string().min(1).optional(),
-  S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
-};
-
-/** Half a key would be ignored, and the process would use another identity. */
-function complainAboutStorage(
-  env: { S3_ACCESS_KEY_ID?: string | undefined; S3_SECRET_ACCESS_KEY?: string | undefined },
-  ctx: Complaints,
-): void {
-  if ((env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined)) return;
-  const missing = env.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
-  ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
-}
-
-/** Where Temporal is, and the TLS and credentials for reaching it; see `connection-options.ts`. */
-const temporalServer = {
-  TEMPORAL_ADDRESS: z.string().min(1),
-  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-  TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
-  TEMPORAL_TLS: flag.optional(),
-  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
-  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
-  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
-  TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional(),
-  TEMPORAL_API_KEY: z.string().optional(),
-};
-
-const sealing = {
-  /** The signing key of a worker that seals: the 32-byte Ed25519 seed. */
-  SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
-  /** Public keys for seals that other keys signed. */
-  SEAL_VERIFICATION_KEYS: namedKeys.optional(),
-};
-
-/** The payment provider, or the sandbox in its place. */
-const provider = {
-  XENDIT_URL: z.url().default('https://api.xendit.co'),
-  XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
-  XENDIT_CALLBACK_TOKEN: z.string().min(16),
-  PROVIDER_CALLS_PER_MINUTE: z.coerce
-    .number()
-    .int()
-    .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'is 0 (no limit) or at least 60')
-    .default(0),
-};
-
-const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info');
-
-const schema = z
+/** Every variable of API and worker. */
+export const schema = z
   .object({
     NODE_ENV: environment,
     PORT: port.default(3000),
@@ -222,14 +145,6 @@ const placeOf = (url: string): string => {
   return `${host}${pathname}`;
 };
 
-function complainAboutTls(env: TemporalEnvironment, ctx: Complaints): void {
-  for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });
-}
-
-interface Complaints {
-  addIssue(issue: { code: 'custom'; path: string[]; message: string }): void;
-}
-
 type Checked = Pick<
   z.infer<typeof schema>,
   | 'ALLOWED_ORIGINS'
@@ -240,8 +155,6 @@ type Checked = Pick<
   | 'SEAL_SIGNING_KEY'
 >;
 
-/** The placeholders that `.env.example` has for secrets. */
-const sampleValues = /change-me|^xnd_production_\.\.\.$/;
 const secretVariables = [
   'DATABASE_URL',
   'KEYS_DATABASE_URL',
@@ -306,7 +219,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonl
   return parse(schema, withFiles(env), needed);
 }
 
-function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: readonly string[] = []): z.infer<S> {
+/** Parses variables of which an empty one counts as unset. Throws ConfigError naming everything wrong. */
+export function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: readonly string[] = []): z.infer<S> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const isProduction = (present.NODE_ENV ?? 'production') === 'production';
   const unusable = databaseVariables.flatMap((name) => {
@@ -322,188 +236,4 @@ function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: re
     complaints.push(env[name] === undefined ? `${name} is missing` : `${name} is malformed: ${issue.message}`);
   }
   throw new ConfigError(`The configuration cannot be used: ${complaints.join('; ')}.`);
-}
-
-const migrationSchema = z
-  .object({ NODE_ENV: environment, ...databases, ...keysDatabases })
-  .partial({ DATABASE_URL: true, KEYS_DATABASE_URL: true })
-  .superRefine((env, ctx) => {
-    if (env.NODE_ENV !== 'production') return;
-    // The roles are created with the passwords in these URLs.
-    for (const name of [
-      'DATABASE_URL',
-      'MIGRATION_DATABASE_URL',
-      'READER_DATABASE_URL',
-      'KEYS_DATABASE_URL',
-      'MIGRATION_KEYS_DATABASE_URL',
-    ] as const) {
-      if (sampleValues.test(env[name] ?? '')) {
-        ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
-      }
-    }
-  });
-
-export interface MigrationConfig {
-  /** URL of the schema's owner. */
-  owner: string;
-  /** URLs with the passwords for the roles that are created: the application's and the readers'. */
-  application: string | undefined;
-  reader: string | undefined;
-  /** URL of the owner of the database of the keys, and of the application there. */
-  keysOwner: string;
-  keysApplication: string | undefined;
-}
-
-/**
- * What `npm run migrate` needs, and nothing else. The owners' URLs are MIGRATION_DATABASE_URL, or else DATABASE_URL, and
- * MIGRATION_KEYS_DATABASE_URL, or else KEYS_DATABASE_URL.
- */
-export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
-  const config = parse(migrationSchema, withFiles(env));
-  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
-  if (owner === undefined) {
-    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
-  }
-  const keysOwner = config.MIGRATION_KEYS_DATABASE_URL ?? config.KEYS_DATABASE_URL;
-  if (keysOwner === undefined) {
-    throw new ConfigError(
-      'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
-    );
-  }
-  return {
-    owner,
-    application: config.DATABASE_URL,
-    reader: config.READER_DATABASE_URL,
-    keysOwner,
-    keysApplication: config.KEYS_DATABASE_URL,
-  };
-}
-
-/** The data directory, where a command finds the credentials of the running stack. */
-export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.amanah');
-
-const reconciliationSchema = z
-  .object({ LOG_LEVEL: logLevel, DATABASE_URL: databaseUrl, ...temporalServer, ...provider })
-  .superRefine(complainAboutTls);
-
-/**
- * What `npm run reconcile` needs, and nothing else: the database, Temporal and the provider. Read from the environment
- * when it names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
- */
-export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
-  const env = withFiles(process.env);
-  if (env.DATABASE_URL) return parse(reconciliationSchema, env);
-  const { LOG_LEVEL } = env;
-  return parse(reconciliationSchema, { ...readRunning(), ...(LOG_LEVEL && { LOG_LEVEL }) });
-}
-
-function refuseFailpoints(env: { NODE_ENV: string; FAILPOINTS?: string | undefined }, ctx: Complaints): void {
-  if (env.NODE_ENV === 'production' && env.FAILPOINTS) {
-    ctx.addIssue({ code: 'custom', path: ['FAILPOINTS'], message: 'is refused in production' });
-  }
-}
-
-const operatorSchema = z
-  .object({
-    NODE_ENV: environment,
-    DATABASE_URL: databaseUrl,
-    KEYS_DATABASE_URL: databaseUrl.optional(),
-    DATA_ENCRYPTION_KEYS: namedKeys.optional(),
-    AUTH_TOKEN_TTL_SECONDS: schema.shape.AUTH_TOKEN_TTL_SECONDS,
-    FAILPOINTS: schema.shape.FAILPOINTS,
-  })
-  .superRefine(refuseFailpoints);
-export type OperatorConfig = z.infer<typeof operatorSchema>;
-
-/**
- * What operators' commands need that use the database alone: the database, and for some the encryption keys. Read from
- * the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
- */
-export function readOperatorConfig(): OperatorConfig {
-  const env = withFiles(process.env);
-  return parse(operatorSchema, env.DATABASE_URL ? env : readRunning());
-}
-
-const verificationSchema = z
-  .object({ ...databases, ...storage, ...sealing })
-  .partial({ DATABASE_URL: true })
-  .superRefine(complainAboutStorage);
-
-/** The names of all variables that `npm run verify` reads. */
-export const verificationVariables: readonly string[] = Object.keys(verificationSchema.shape);
-
-export interface VerificationConfig extends z.infer<typeof verificationSchema> {
-  /** URL of the reader role when READER_DATABASE_URL is set, otherwise DATABASE_URL. */
-  database: string;
-}
-
-/**
- * What `npm run verify` needs, and nothing else: a database to read, the object store, and the seal keys. Read from the
- * environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
- */
-export function readVerificationConfig(): VerificationConfig {
-  const env = withFiles(process.env);
-  const config = parse(verificationSchema, env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning());
-  const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
-  return { ...config, database };
-}
-
-const archiveSchema = z
-  .object({
-    NODE_ENV: environment,
-    ...databases,
-    ...storage,
-    /** How many whole months a month is kept after its end; nothing is archived without it. */
-    ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
-    FAILPOINTS: schema.shape.FAILPOINTS,
-  })
-  .partial({ DATABASE_URL: true })
-  .superRefine(refuseFailpoints)
-  .superRefine(complainAboutStorage);
-
-export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
-  /** URL of the schema's owner. */
-  owner: string;
-}
-
-/** What archiving and restoring months need, and nothing else: the database as its owner, and the object store. */
-export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
-  const config = parse(archiveSchema, withFiles(env));
-  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
-  if (owner === undefined) {
-    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
-  }
-  return { ...config, owner };
-}
-
-/** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
-export function readDatabaseToRead(): string {
-  const env = withFiles(process.env);
-  const { NODE_ENV, READER_DATABASE_URL, DATABASE_URL } =
-    env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning();
-  const config = parse(z.object(databases).partial(), { NODE_ENV, READER_DATABASE_URL, DATABASE_URL });
-  return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
-}
-
-/** Where Temporal is, for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */
-export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string } {
-  const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = 'default' } = process.env.TEMPORAL_ADDRESS
-    ? process.env
-    : readRunning();
-  return { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
-}
-
-/** The environment of the stack that runs on `DATA_DIR`. */
-function readRunning(): Record<string, string> {
-  const file = join(dataDirectory(), 'environment.json');
-  let running: { pid: number; environment: Record<string, string> };
-  try {
-    running = JSON.parse(readFileSync(file, 'utf8'));
-    process.kill(running.pid, 0);
-  } catch {
-    throw new ConfigError(
-      `No stack runs on ${dataDirectory()} and DATABASE_URL is not set: begin one with "npm start", or name a database.`,
-    );
-  }
-  return running.environment;
 }

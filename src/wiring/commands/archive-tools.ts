@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isMonth } from '../../platform/archive/archived-month.ts';
 import { findDividedTables } from '../../platform/archive/find-months.ts';
-import { type ArchiveConfig, readArchiveConfig } from '../../platform/config/config.ts';
+import { type ArchiveConfig, readArchiveConfig } from '../../platform/config/command-config.ts';
 import { refuseUnlessOwner } from '../../platform/database/database-roles.ts';
 import { openStorage, type Storage } from '../../platform/storage/storage.ts';
 import { armFailpoints } from '../../shared/failpoint.ts';

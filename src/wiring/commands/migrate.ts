@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { baseline, migrations } from '../../migrations/index.ts';
 import { keysMigrations } from '../../migrations/keys/index.ts';
 import { refuseOldDatabase } from '../../migrations/refuse-old-database.ts';
-import { readMigrationConfig } from '../../platform/config/config.ts';
+import { readMigrationConfig } from '../../platform/config/command-config.ts';
 import type { NamedMigration } from '../../platform/database/database.ts';
 import {
   applicationRole,

@@ -4,7 +4,7 @@ import { findReconciliations } from '../../control/reconciliation/find-reconcili
 import { reconcileDay } from '../../control/reconciliation/reconcile-day.ts';
 import type { Reconciliation } from '../../control/reconciliation/reconciliation.entity.ts';
 import type { Side } from '../../control/reconciliation/reconciliation.ts';
-import { readReconciliationConfig } from '../../platform/config/config.ts';
+import { readReconciliationConfig } from '../../platform/config/command-config.ts';
 import { connectionOptions } from '../../platform/config/connection-options.ts';
 import type { SweepFailure } from '../../platform/housekeeping/sweep-rows.ts';
 import { createLogger } from '../../platform/process/log.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { type OperatorConfig, readOperatorConfig } from '../../platform/config/config.ts';
+import { type OperatorConfig, readOperatorConfig } from '../../platform/config/command-config.ts';
 import { agreeOnKeys } from '../../platform/encryption/agree-on-keys.ts';
 import { createPersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import { createSealer, type Sealer } from '../../platform/encryption/sealer.ts';

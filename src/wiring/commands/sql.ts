@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { readDatabaseToRead } from '../../platform/config/config.ts';
+import { readDatabaseToRead } from '../../platform/config/command-config.ts';
 import { tlsOf, withoutParameters } from '../../platform/database/database-tls.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { CommandError, runCommand } from './run-command.ts';

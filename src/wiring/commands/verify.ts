@@ -4,7 +4,7 @@ import { type CheckResult, runChecksPatiently, type UnreadCheck } from '../../le
 import { createSealKeys } from '../../ledger/seals/seal-keys.ts';
 import { type SealDifference, type SealVerdict, verifySeals } from '../../ledger/seals/verify-seals.ts';
 import { type ArchiveVerdict, verifyArchives } from '../../platform/archive/verify-archives.ts';
-import { readVerificationConfig } from '../../platform/config/config.ts';
+import { readVerificationConfig } from '../../platform/config/command-config.ts';
 import { openStorage } from '../../platform/storage/storage.ts';
 import { readBacklog } from '../measure-backlog.ts';
 import { openDatabase } from '../open-database.ts';

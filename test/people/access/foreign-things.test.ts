@@ -300,14 +300,19 @@ describe('A resource that a route names by its id', () => {
 
   it('has a builder for every route; a route without one fails', () => {
     expect(withIds.length).toBeGreaterThan(50);
-    // Every other route with a parameter: a day, a year or a type is nobody's.
+    // Every other route with a parameter: a day, a year, a type or a provider is nobody's.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));
     expect(
       others
         .map(({ path }) => path)
         .filter((path) => path.includes(':'))
         .toSorted(),
-    ).toEqual(['/v1/documents/type/:type', '/v1/donations/statements/:year', '/v1/partners/settlements/:day']);
+    ).toEqual([
+      '/v1/documents/type/:type',
+      '/v1/donations/statements/:year',
+      '/v1/gateway/callbacks/:provider',
+      '/v1/partners/settlements/:day',
+    ]);
     expect(() => thingsOf({ method: 'get', path: '/v1/new-things/:id' })).toThrow('makes ids');
   });
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
+import { providers } from '../../../src/wiring/gateways.ts';
 import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
 import { buildPayer, pay, payoutWhen, transfersOf } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
@@ -28,6 +29,8 @@ beforeAll(async () => {
   payer = await buildIndividual(stack);
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
+// Other files of this process have one provider.
+afterAll(() => Reflect.deleteProperty(providers, 'kedua'));
 afterAll(async () => {
   await stack.stop();
   await kedua.stop();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { dataDirectory } from '../../../platform/config/config.ts';
+import { dataDirectory } from '../../../platform/config/command-config.ts';
 import { CommandError } from '../run-command.ts';
 
 /** What every demo story needs: the logins, the API, the sandbox, and polling. */

@@ -1,4 +1,4 @@
-import { readDatabaseToRead, readTemporalPlace } from '../../../platform/config/config.ts';
+import { readDatabaseToRead, readTemporalPlace } from '../../../platform/config/command-config.ts';
 import { openDatabase } from '../../open-database.ts';
 import { openStage, say } from './stage.ts';
 

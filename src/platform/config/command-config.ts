@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { must } from '../../shared/assert.ts';
+import { ConfigError } from '../../shared/errors.ts';
+import { parse, schema, withFiles } from './config.ts';
+import {
+  type Complaints,
+  complainAboutStorage,
+  complainAboutTls,
+  databases,
+  databaseUrl,
+  environment,
+  keysDatabases,
+  logLevel,
+  namedKeys,
+  provider,
+  sampleValues,
+  sealing,
+  storage,
+  temporalServer,
+} from './variables.ts';
+
+const migrationSchema = z
+  .object({ NODE_ENV: environment, ...databases, ...keysDatabases })
+  .partial({ DATABASE_URL: true, KEYS_DATABASE_URL: true })
+  .superRefine((env, ctx) => {
+    if (env.NODE_ENV !== 'production') return;
+    // The roles are created with the passwords in these URLs.
+    for (const name of [
+      'DATABASE_URL',
+      'MIGRATION_DATABASE_URL',
+      'READER_DATABASE_URL',
+      'KEYS_DATABASE_URL',
+      'MIGRATION_KEYS_DATABASE_URL',
+    ] as const) {
+      if (sampleValues.test(env[name] ?? '')) {
+        ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
+      }
+    }
+  });
+
+export interface MigrationConfig {
+  /** URL of the schema's owner. */
+  owner: string;
+  /** URLs with the passwords for the roles that are created: the application's and the readers'. */
+  application: string | undefined;
+  reader: string | undefined;
+  /** URL of the owner of the database of the keys, and of the application there. */
+  keysOwner: string;
+  keysApplication: string | undefined;
+}
+
+/**
+ * What `npm run migrate` needs, and nothing else. The owners' URLs are MIGRATION_DATABASE_URL, or else DATABASE_URL, and
+ * MIGRATION_KEYS_DATABASE_URL, or else KEYS_DATABASE_URL.
+ */
+export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
+  const config = parse(migrationSchema, withFiles(env));
+  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
+  if (owner === undefined) {
+    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
+  }
+  const keysOwner = config.MIGRATION_KEYS_DATABASE_URL ?? config.KEYS_DATABASE_URL;
+  if (keysOwner === undefined) {
+    throw new ConfigError(
+      'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
+    );
+  }
+  return {
+    owner,
+    application: config.DATABASE_URL,
+    reader: config.READER_DATABASE_URL,
+    keysOwner,
+    keysApplication: config.KEYS_DATABASE_URL,
+  };
+}
+
+/** The data directory, where a command finds the credentials of the running stack. */
+export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.amanah');
+
+const reconciliationSchema = z
+  .object({ LOG_LEVEL: logLevel, DATABASE_URL: databaseUrl, ...temporalServer, ...provider })
+  .superRefine(complainAboutTls);
+
+/**
+ * What `npm run reconcile` needs, and nothing else: the database, Temporal and the provider. Read from the environment
+ * when it names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
+ */
+export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
+  const env = withFiles(process.env);
+  if (env.DATABASE_URL) return parse(reconciliationSchema, env);
+  const { LOG_LEVEL } = env;
+  return parse(reconciliationSchema, { ...readRunning(), ...(LOG_LEVEL && { LOG_LEVEL }) });
+}
+
+function refuseFailpoints(env: { NODE_ENV: string; FAILPOINTS?: string | undefined }, ctx: Complaints): void {
+  if (env.NODE_ENV === 'production' && env.FAILPOINTS) {
+    ctx.addIssue({ code: 'custom', path: ['FAILPOINTS'], message: 'is refused in production' });
+  }
+}
+
+const operatorSchema = z
+  .object({
+    NODE_ENV: environment,
+    DATABASE_URL: databaseUrl,
+    KEYS_DATABASE_URL: databaseUrl.optional(),
+    DATA_ENCRYPTION_KEYS: namedKeys.optional(),
+    AUTH_TOKEN_TTL_SECONDS: schema.shape.AUTH_TOKEN_TTL_SECONDS,
+    FAILPOINTS: schema.shape.FAILPOINTS,
+  })
+  .superRefine(refuseFailpoints);
+export type OperatorConfig = z.infer<typeof operatorSchema>;
+
+/**
+ * What operators' commands need that use the database alone: the database, and for some the encryption keys. Read from
+ * the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
+ */
+export function readOperatorConfig(): OperatorConfig {
+  const env = withFiles(process.env);
+  return parse(operatorSchema, env.DATABASE_URL ? env : readRunning());
+}
+
+const verificationSchema = z
+  .object({ ...databases, ...storage, ...sealing })
+  .partial({ DATABASE_URL: true })
+  .superRefine(complainAboutStorage);
+
+/** The names of all variables that `npm run verify` reads. */
+export const verificationVariables: readonly string[] = Object.keys(verificationSchema.shape);
+
+export interface VerificationConfig extends z.infer<typeof verificationSchema> {
+  /** URL of the reader role when READER_DATABASE_URL is set, otherwise DATABASE_URL. */
+  database: string;
+}
+
+/**
+ * What `npm run verify` needs, and nothing else: a database to read, the object store, and the seal keys. Read from the
+ * environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
+ */
+export function readVerificationConfig(): VerificationConfig {
+  const env = withFiles(process.env);
+  const config = parse(verificationSchema, env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning());
+  const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
+  return { ...config, database };
+}
+
+const archiveSchema = z
+  .object({
+    NODE_ENV: environment,
+    ...databases,
+    ...storage,
+    /** How many whole months a month is kept after its end; nothing is archived without it. */
+    ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
+    FAILPOINTS: schema.shape.FAILPOINTS,
+  })
+  .partial({ DATABASE_URL: true })
+  .superRefine(refuseFailpoints)
+  .superRefine(complainAboutStorage);
+
+export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
+  /** URL of the schema's owner. */
+  owner: string;
+}
+
+/** What archiving and restoring months need, and nothing else: the database as its owner, and the object store. */
+export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
+  const config = parse(archiveSchema, withFiles(env));
+  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
+  if (owner === undefined) {
+    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
+  }
+  return { ...config, owner };
+}
+
+/** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
+export function readDatabaseToRead(): string {
+  const env = withFiles(process.env);
+  const { NODE_ENV, READER_DATABASE_URL, DATABASE_URL } =
+    env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning();
+  const config = parse(z.object(databases).partial(), { NODE_ENV, READER_DATABASE_URL, DATABASE_URL });
+  return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
+}
+
+/** Where Temporal is, for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */
+export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string } {
+  const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = 'default' } = process.env.TEMPORAL_ADDRESS
+    ? process.env
+    : readRunning();
+  return { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
+}
+
+/** The environment of the stack that runs on `DATA_DIR`. */
+function readRunning(): Record<string, string> {
+  const file = join(dataDirectory(), 'environment.json');
+  let running: { pid: number; environment: Record<string, string> };
+  try {
+    running = JSON.parse(readFileSync(file, 'utf8'));
+    process.kill(running.pid, 0);
+  } catch {
+    throw new ConfigError(
+      `No stack runs on ${dataDirectory()} and DATABASE_URL is not set: begin one with "npm start", or name a database.`,
+    );
+  }
+  return running.environment;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { isMoney } from '../../shared/money.ts';
+import { complaintsAbout, type TemporalEnvironment } from './connection-options.ts';
+
+export interface Complaints {
+  addIssue(issue: { code: 'custom'; path: string[]; message: string }): void;
+}
+
+/** Keys of 32 bytes with their ids: `id:base64(32 bytes)`, comma separated. */
+export const namedKeys = z
+  .string()
+  .transform((text, ctx) =>
+    text.split(',').map((entry) => {
+      const [id, secret] = entry.trim().split(':', 2);
+      const bytes = Buffer.from(secret ?? '', 'base64');
+      if (!id || !/^[\w-]{1,32}$/.test(id) || bytes.length !== 32) {
+        ctx.addIssue({ code: 'custom', message: 'each entry is id:base64 of 32 bytes, separated by commas' });
+      }
+      return { id: id ?? '', key: new Uint8Array(bytes) };
+    }),
+  )
+  .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
+
+export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
+export const environment = z.enum(['production', 'development', 'test']).default('production');
+export const port = z.coerce.number().int().min(0).max(65_535);
+export const money = z.string().refine((text) => isMoney(text) && !text.startsWith('-'), 'is an amount of IDR');
+export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+export const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+);
+
+export const databases = {
+  DATABASE_URL: databaseUrl,
+  MIGRATION_DATABASE_URL: databaseUrl.optional(),
+  READER_DATABASE_URL: databaseUrl.optional(),
+};
+
+/** The database of the keys under which people are sealed. */
+export const keysDatabases = {
+  KEYS_DATABASE_URL: databaseUrl,
+  MIGRATION_KEYS_DATABASE_URL: databaseUrl.optional(),
+};
+
+/** The object store, for files and seals. */
+export const storage = {
+  S3_ENDPOINT: z.url(),
+  S3_PUBLIC_ENDPOINT: z.url().optional(),
+  S3_REGION: z.string().min(1).default('us-east-1'),
+  S3_BUCKET: z.string().min(3),
+  /** Without a key the SDK's own credential chain is used: the role of the pod or machine, a profile, its variables. */
+  S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+};
+
+/** Half a key would be ignored, and the process would use another identity. */
+export function complainAboutStorage(
+  env: { S3_ACCESS_KEY_ID?: string | undefined; S3_SECRET_ACCESS_KEY?: string | undefined },
+  ctx: Complaints,
+): void {
+  if ((env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined)) return;
+  const missing = env.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
+  ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
+}
+
+/** Where Temporal is, and the TLS and credentials for reaching it; see `connection-options.ts`. */
+export const temporalServer = {
+  TEMPORAL_ADDRESS: z.string().min(1),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
+  TEMPORAL_TLS: flag.optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional(),
+  TEMPORAL_API_KEY: z.string().optional(),
+};
+
+export const sealing = {
+  /** The signing key of a worker that seals: the 32-byte Ed25519 seed. */
+  SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
+  /** Public keys for seals that other keys signed. */
+  SEAL_VERIFICATION_KEYS: namedKeys.optional(),
+};
+
+/** The payment provider, or the sandbox in its place. */
+export const provider = {
+  XENDIT_URL: z.url().default('https://api.xendit.co'),
+  XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
+  XENDIT_CALLBACK_TOKEN: z.string().min(16),
+  PROVIDER_CALLS_PER_MINUTE: z.coerce
+    .number()
+    .int()
+    .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'is 0 (no limit) or at least 60')
+    .default(0),
+};
+
+export const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info');
+
+export function complainAboutTls(env: TemporalEnvironment, ctx: Complaints): void {
+  for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });
+}
+
+/** The placeholders that `.env.example` has for secrets. */
+export const sampleValues = /change-me|^xnd_production_\.\.\.$/;
