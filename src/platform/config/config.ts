@@ -220,7 +220,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonl
 }
 
 /** Parses variables of which an empty one counts as unset. Throws ConfigError naming everything wrong. */
-export function parse<S extends z.ZodType>(shape: S, env: NodeJS.ProcessEnv, needed: readonly string[] = []): z.infer<S> {
+export function parse<S extends z.ZodType>(
+  shape: S,
+  env: NodeJS.ProcessEnv,
+  needed: readonly string[] = [],
+): z.infer<S> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const isProduction = (present.NODE_ENV ?? 'production') === 'production';
   const unusable = databaseVariables.flatMap((name) => {
