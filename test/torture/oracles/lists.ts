@@ -20,7 +20,13 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
     ...lists.receipts.filter((id) => !lists.suspense.includes(id)),
   ];
   const searched = lists.searched.filter((id) => !unknown.includes(id.split('/').at(-1) ?? id));
-  const counted: Record<string, number> = { unknown_payouts: unknown.length, suspended_receipts: cases.size };
+  const atProvider = new Set(facts.transfers.map(({ reference }) => reference));
+  const counted: Record<string, number> = {
+    unknown_payouts: unknown.length,
+    suspended_receipts: cases.size,
+    // The day is compared at the end: what waits here and is not at the provider is a difference.
+    open_reconciliations: unknown.filter((id) => !atProvider.has(id)).length,
+  };
   return [
     ...[...cases]
       .filter(([id]) => !shown.has(id))
