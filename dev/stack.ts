@@ -62,9 +62,7 @@ export class Stack {
 
     mkdirSync(join(this.#directory, 'logs'), { recursive: true });
     this.#logWatch = setInterval(() => boundLogs(join(this.#directory, 'logs')), logCheckMs).unref();
-    const credentials = await this.#startParts(plan, secrets);
-    this.#write('environment.json', { pid: process.pid, environment: plan.services });
-    return credentials;
+    return this.#startParts(plan, secrets);
   }
 
   /** Stops the running parts, users before what they use. */
@@ -99,6 +97,8 @@ export class Stack {
       const { users, partner } = await progress.step('Database', prepareIt);
       const credentials = { urls, ...users, partner, gateway_callback_token: plan.callbackToken };
       this.#write(credentialsFile, credentials);
+      // Commands find the stack as soon as its API serves.
+      this.#write('environment.json', { pid: process.pid, environment: plan.services });
       return credentials;
     };
     const prepared = prepare();
