@@ -19,6 +19,28 @@ export interface BegunCircle {
   memberIds: string[];
 }
 
+/** What a circle of ten places and IDR 100,000 a round is opened with. */
+export const openingOf = async <Fields extends object>(
+  stack: Stack,
+  { circleId, creator, startsAt, fields }: { circleId: string; creator: BuiltUser; startsAt: string; fields: Fields },
+) => ({
+  nameSealed: await stack.deps.sealer.seal(placeOfName(circleId), 'Arisan'),
+  circle: {
+    account_id: creator.accountId,
+    owner_type: 'individual' as const,
+    owner_id: creator.id,
+    organization_id: null,
+    created_by: creator.id,
+    capacity: 10,
+    amount: '100000.0000',
+    turn_order: 'joining' as const,
+    ...fields,
+  },
+  startsAt,
+  requestId: 'test',
+  stamp: await stampOpening(stack.em()),
+});
+
 /** A daily circle of IDR 100,000 that nobody has joined yet, by default one that no sweep touches; its id. */
 export async function opened(
   stack: Stack,
@@ -27,26 +49,13 @@ export async function opened(
   startsAt = onDay(0),
 ): Promise<string> {
   const id = newId();
-  const opening = {
-    nameSealed: await stack.deps.sealer.seal(placeOfName(id), 'Arisan'),
-    circle: {
-      account_id: creator.accountId,
-      owner_type: 'individual' as const,
-      owner_id: creator.id,
-      organization_id: null,
-      created_by: creator.id,
-      capacity: 10,
-      amount: '100000.0000',
-      visibility: 'public' as const,
-      round_interval: 'daily' as const,
-      turn_order: 'joining' as const,
-      ...{ grace_days: 0, on_default: 'wait' as const, guarantee_percent: 0, ...terms },
-      start_date: new Date(Date.parse(startsAt) + 7 * 60 * 60 * 1000).toISOString().slice(0, 10),
-    },
-    startsAt,
-    requestId: 'test',
-    stamp: await stampOpening(stack.em()),
+  const fields = {
+    visibility: 'public' as const,
+    round_interval: 'daily' as const,
+    ...{ grace_days: 0, on_default: 'wait' as const, guarantee_percent: 0, ...terms },
+    start_date: new Date(Date.parse(startsAt) + 7 * 60 * 60 * 1000).toISOString().slice(0, 10),
   };
+  const opening = await openingOf(stack, { circleId: id, creator, startsAt, fields });
   await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });
   return id;
 }

@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
+import { openCircle } from '../../src/circles/open-circle.ts';
 import { openRound } from '../../src/circles/open-round.ts';
 import { payRound } from '../../src/circles/pay-round.ts';
 import { reportOverdue } from '../../src/circles/report-missing.ts';
@@ -8,13 +8,13 @@ import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { columnsOf } from '../../src/circles/terms.ts';
-import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { createWorkflows } from '../../src/wiring/temporal/workflows.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
+import { openingOf } from './begin-circle.ts';
 import {
   addMembers,
   balancesOf,
@@ -52,27 +52,14 @@ async function circleOf(
   const members = await buildMembers(stack, size);
   const [creator] = members as [BuiltUser];
   const circleId = newId();
-  const opening = {
-    nameSealed: await stack.deps.sealer.seal(placeOfName(circleId), 'Arisan'),
-    circle: {
-      account_id: creator.accountId,
-      owner_type: 'individual' as const,
-      owner_id: creator.id,
-      organization_id: null,
-      created_by: creator.id,
-      capacity: 10,
-      amount: '100000.0000',
-      visibility: 'private' as const,
-      round_interval: 'monthly' as const,
-      turn_order: 'joining' as const,
-      start_date: '2026-01-31',
-      ...columnsOf(null),
-      ...fields,
-    },
-    startsAt: iso(startsAt),
-    requestId: 'test',
-    stamp: await stampOpening(stack.em()),
+  const own = {
+    visibility: 'private' as const,
+    round_interval: 'monthly' as const,
+    start_date: '2026-01-31',
+    ...columnsOf(null),
+    ...fields,
   };
+  const opening = await openingOf(stack, { circleId, creator, startsAt: iso(startsAt), fields: own });
   await Promise.all(many.map(() => openCircle(stack.em(), stack.deps.sealer, { circleId, opening }).catch(() => null)));
   await stack.owner().execute('update saving_circles set current_turn = ? where id = ?', [firstTurn, circleId]);
   expect((await addMembers(stack, creator, circleId, members)).status).toBe(201);

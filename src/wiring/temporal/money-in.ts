@@ -32,15 +32,11 @@ export const createMoneyInWorkflows = (
     };
     return temporal.startAndAwait(run, { name: 'awaitInstrument' }, waitMs);
   },
-  hintGatewayPayment(orderId) {
-    const run = {
-      workflow: 'gatewayPayment' as const,
-      subject: orderId,
-      input: { orderId: canonicalId(orderId) },
-      summary: 'A payment order, looked after again',
-    };
-    return temporal.signalWithStart(run, 'callbackArrived');
-  },
+  hintGatewayPayment: (id) =>
+    temporal.signalWithStart(
+      again('gatewayPayment', id, { orderId: canonicalId(id) }, 'A payment order'),
+      'callbackArrived',
+    ),
   startPartnerPayment(paymentId, opening, waitMs) {
     const run = {
       workflow: 'partnerPayment' as const,
@@ -62,15 +58,11 @@ export const createMoneyInWorkflows = (
     const update = { name: 'awaitInstrument' as const, id };
     return temporal.startAndAwait(run, update, waitMs);
   },
-  hintPartnerPayment(paymentId) {
-    const run = {
-      workflow: 'partnerPayment' as const,
-      subject: paymentId,
-      input: { paymentId: canonicalId(paymentId) },
-      summary: 'A partner payment, looked after again',
-    };
-    return temporal.signalWithStart(run, 'callbackArrived');
-  },
+  hintPartnerPayment: (id) =>
+    temporal.signalWithStart(
+      again('partnerPayment', id, { paymentId: canonicalId(id) }, 'A partner payment'),
+      'callbackArrived',
+    ),
   startPartnerInstrument(instrumentId, opening, waitMs) {
     const place = { kind: 'partner_instrument', resourceId: instrumentId } as const;
     const run = {
@@ -85,17 +77,21 @@ export const createMoneyInWorkflows = (
     const id = opening === null ? `code-${instrumentId}` : updateIdOf('instrument', instrumentId);
     return temporal.startAndAwait(run, { name: 'awaitPaymentCode' as const, id }, waitMs);
   },
-  hintPartnerInstrument(instrumentId) {
-    const run = {
-      workflow: 'partnerInstrument' as const,
-      subject: instrumentId,
-      input: { instrumentId: canonicalId(instrumentId) },
-      summary: 'A reusable instrument, looked after again',
-    };
-    return temporal.signalWithStart(run, 'callbackArrived');
-  },
+  hintPartnerInstrument: (id) =>
+    temporal.signalWithStart(
+      again('partnerInstrument', id, { instrumentId: canonicalId(id) }, 'A reusable instrument'),
+      'callbackArrived',
+    ),
   openUnmatchedReceipt: (stray) => temporal.signalWithStart(caseOf(stray), 'receiptChanged'),
 });
+
+/** The workflow of something that has its row: joined if it runs, otherwise started again. */
+const again = <Name extends 'gatewayPayment' | 'partnerPayment' | 'partnerInstrument'>(
+  workflow: Name,
+  subject: string,
+  input: WorkflowRun<Name>['input'],
+  what: string,
+): WorkflowRun<Name> => ({ workflow, subject, input, summary: `${what}, looked after again` });
 
 const summaryOf = ({ order: { reference_type, nominal, admin_fee } }: PaymentOpening): string =>
   `${reference_type}: IDR ${nominal} + fee ${admin_fee}`;

@@ -4,6 +4,7 @@ import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { itInFull } from '../../support/full.ts';
 import type { HttpAnswer } from '../../support/http.ts';
+import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -165,8 +166,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
 
   it('happens even if its process died before the workflow was told, or the workflow is lost', async () => {
     const [told, lost] = [await order(), await order()];
-    const workflows = stack.deps.workflows.client.workflow;
-    await workflows.getHandle(`gateway-payment/${lost.id}`).terminate('lost');
+    await loseWorkflow(stack.deps.workflows.client, `gateway-payment/${lost.id}`);
     await stack
       .em()
       .execute("update payment_orders set cancelled_at = now() - interval '3 minutes' where id in (?, ?)", [
