@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 
 const actions = ['kill', 'throw', 'delay', 'hold', 'stop'] as const;
 type Action = (typeof actions)[number];
@@ -33,7 +33,7 @@ function actionAt(name: string): Action | undefined {
 
 /**
  * Does nothing unless this point is armed: then the process kills itself (SIGKILL), throws, waits a second, waits until
- * the point is disarmed, or stops (SIGSTOP).
+ * the point is disarmed, or stops (SIGSTOP). With `@file`, the names of the points where somebody waits stand in `file.held`.
  */
 export async function failpoint(name: string): Promise<void> {
   switch (actionAt(name)) {
@@ -49,6 +49,7 @@ export async function failpoint(name: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return;
     case 'hold':
+      if (file !== undefined) appendFileSync(`${file}.held`, `${name}\n`);
       while (actionAt(name) === 'hold') await new Promise((resolve) => setTimeout(resolve, 10));
       return;
     case 'stop':

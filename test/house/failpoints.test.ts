@@ -10,7 +10,7 @@ const tests = read('test/**/*.ts').filter(({ file }) => !file.startsWith('test/h
 
 /** What a test does, rather than says or compares: without comments, and without what stands after an equals sign. */
 const doneBy = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|[!=]== '[^']*'/gm, '');
-const arms = /\b(?:arm|armFailpoints)\((?!'')|\b(?:FAILPOINTS|workerFailpoints): /;
+const arms = /\b(?:arm|armFailpoints|holdAt)\((?!'')|\b(?:FAILPOINTS|workerFailpoints): /;
 const arming = tests.filter(({ text }) => arms.test(doneBy(text)));
 /** Lists of failpoints may stand beside the test, in what it imports. */
 const handedOn = arming.flatMap(({ file, text }) =>

@@ -17,6 +17,7 @@ import { type Dependencies, openDependencies } from '../../src/wiring/dependenci
 import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
+import { eventually } from './eventually.ts';
 import { createHttp, type Http } from './http.ts';
 import { isRecording } from './record-histories.ts';
 import { testRun } from './run.ts';
@@ -60,6 +61,11 @@ export interface ProcessStack extends Http, AsyncDisposable {
   lines: { api: Lines; worker: Lines };
   /** Arms failpoints in API and worker, as in `FAILPOINTS`; the empty text disarms all. */
   arm(failpoints: string): void;
+  /**
+   * Lets whoever gets to the point wait there until the next `arm` or `restart`, as all who wait already; begins what
+   * gets there, and resolves when it is there. On a path with several points, the last of them goes first.
+   */
+  holdAt(point: string, begin: () => unknown): Promise<void>;
   /** kill -9, and wait until it is gone. */
   kill(which: 'api' | 'worker'): Promise<void>;
   /** Starts what is not running, with nothing armed. */
@@ -136,11 +142,27 @@ async function startOwnProcesses(
 
   const failpoints = join(run.directory, `failpoints-${secrets.taskQueue}`);
   // A point that is held reads the file all the time, and goes on where it finds nothing.
-  const arm = (text: string) => {
+  const write = (text: string) => {
     writeFileSync(`${failpoints}.new`, text);
     renameSync(`${failpoints}.new`, failpoints);
   };
+  let held: string[] = [];
+  const arm = (text: string) => {
+    held = [];
+    writeFileSync(`${failpoints}.held`, '');
+    write(text);
+  };
   arm('');
+  const holdAt = async (point: string, begin: () => unknown) => {
+    held.push(point);
+    write(held.map((name) => `${name}=hold`).join());
+    void begin();
+    await eventually(
+      async () => readFileSync(`${failpoints}.held`, 'utf8').split('\n'),
+      (names) => names.includes(point),
+      90_000,
+    );
+  };
   const env = {
     ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl, smtpPort }, secrets),
     FAILPOINTS: `@${failpoints}`,
@@ -228,6 +250,7 @@ async function startOwnProcesses(
       return lines;
     },
     arm,
+    holdAt,
     kill,
     restart,
     async stopPostgresImmediately() {

@@ -21,8 +21,7 @@ const erasureOf = async (id: string) =>
   (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data;
 
 /** An erasure that may not be stopped any more, and its workflow. */
-async function beginOverdue(userId: string): Promise<string> {
-  const id = newId();
+async function beginOverdue(userId: string, id = newId()): Promise<void> {
   await stack
     .em()
     .execute(
@@ -30,19 +29,26 @@ async function beginOverdue(userId: string): Promise<string> {
       [id, userId],
     );
   await stack.deps.workflows.lookAfterErasure(id);
-  return id;
 }
 
 describe('An erasure whose worker is killed with -9', () => {
-  it.each(['erase.before-register', 'erase.before-key', 'erase.before-documents', 'erase.before-objects'])(
-    'at %s is carried on by the next one, and ends once',
-    async (failpoint) => {
+  it('at each of its steps, an erasure at each, is carried on by the next worker, and ends once', async () => {
+    const begun: [personId: string, erasureId: string][] = [];
+    for (const step of [
+      'erase.before-objects',
+      'erase.before-documents',
+      'erase.before-key',
+      'erase.before-register',
+    ]) {
       const { id } = await buildIndividual(stack);
-      stack.arm(`${failpoint}=kill`);
-      const erasureId = await beginOverdue(id);
-      await stack.worker.exited;
-      expect(await erasureOf(id)).toMatchObject({ status: 'erasing' });
-      await stack.restart();
+      const erasureId = newId();
+      begun.push([id, erasureId]);
+      await stack.holdAt(step, () => beginOverdue(id, erasureId));
+    }
+    await stack.kill('worker');
+    for (const [id] of begun) expect(await erasureOf(id)).toMatchObject({ status: 'erasing' });
+    await stack.restart();
+    for (const [id, erasureId] of begun) {
       if (!isFullRun()) await giveUpStep(stack, `person-erasure/${erasureId}`);
       await eventually(
         () => erasureOf(id),
@@ -57,9 +63,8 @@ describe('An erasure whose worker is killed with -9', () => {
         .fork()
         .execute<{ key_sealed: string | null }[]>('select key_sealed from personal_keys where id = ?', [id]);
       expect(keys).toEqual([{ key_sealed: null }]);
-    },
-    180_000,
-  );
+    }
+  }, 180_000);
 });
 
 describe('An API that starts on a restored database', () => {

@@ -12,32 +12,31 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('An instrument whose worker is killed with -9 is made once, and each payment to it is taken once', async () => {
-  const key = freshKey();
-  const make = () =>
-    eventually(
-      () => partner.post('/instruments', { method: 'virtual_account', channel: 'BCA' }, key).catch(() => null),
-      (answer) => answer?.status === 200,
-      120_000,
-    );
-  let made: ReturnType<typeof make> | undefined;
-  for (const failpoint of ['open-partner-instrument.after=kill', 'obtain-payment-code.after=kill']) {
-    stack.arm(failpoint);
-    const dying = stack.worker.exited;
-    made ??= make();
-    await dying;
-    await stack.restart();
-  }
-  const { id, payment_code } = must(await made, 'it was made').body.data;
-  const { body } = await stack.sandbox.get('/sandbox/records');
-  expect(body.instruments.filter((made: { reference_id: string }) => made.reference_id === id)).toHaveLength(1);
+const make = (key = freshKey()) =>
+  eventually(
+    () => partner.post('/instruments', { method: 'virtual_account', channel: 'BCA' }, key).catch(() => null),
+    (answer) => answer?.status === 200,
+    120_000,
+  );
 
-  stack.arm('collect-instrument-payments.taken=kill');
-  const dying = stack.worker.exited;
+it('An instrument whose worker is killed with -9 is made once, and each payment to it is taken once', async () => {
+  const { id, payment_code } = must(await make(), 'it was made').body.data;
   const amounts = [20_000, 30_000, 40_000];
-  for (const amount of amounts) await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
-  await dying;
+  await stack.holdAt('collect-instrument-payments.taken', async () => {
+    for (const amount of amounts) await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
+  });
+  const made: ReturnType<typeof make>[] = [];
+  for (const point of ['obtain-payment-code.after', 'open-partner-instrument.after']) {
+    await stack.holdAt(point, () => made.push(make()));
+  }
+  await stack.kill('worker');
   await stack.restart();
+  for (const answer of await Promise.all(made)) {
+    const { body } = await stack.sandbox.get('/sandbox/records');
+    const { id: madeId } = must(answer, 'it was made').body.data;
+    const atProvider = body.instruments.filter(({ reference_id }: { reference_id: string }) => reference_id === madeId);
+    expect(atProvider).toHaveLength(1);
+  }
   const payments = await eventually(
     async () => (await partner.get(`/payments?instrument_id=${id}`)).body.data.items,
     (items) => items.length === amounts.length,

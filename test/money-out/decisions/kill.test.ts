@@ -1,8 +1,8 @@
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { approve, buildOperators, type Operators, propose } from '../../support/decide.ts';
+import { casesOf } from '../../support/full.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
-import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { buildPayer, buildUnknownPayout, readBalance, setFaults } from '../payouts/build-payouts.ts';
 
@@ -21,28 +21,6 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** Each way to die, once the approval was asked for. */
-const deaths: [string, string | null, () => Promise<unknown>][] = [
-  ['at what it has just written', 'after', () => stack.api.exited],
-  ['while the provider does not answer', null, () => stack.kill('api')],
-];
-const cases = isFullRun() ? deaths : deaths.slice(0, 1);
-
-/** Approves while somebody dies, and does not wait for the answer. */
-async function approveWhileDying(id: string, failpoint: string, die: () => Promise<unknown>, when: string | null) {
-  if (when === null) await setFaults(stack, { requests: { hang_rate: 1 } });
-  else stack.arm(`${failpoint}=kill`);
-  const asked = approve(stack, operators, id).catch(() => null);
-  const isApproved = 'select 1 from decisions where id = ? and approved_by is not null';
-  await eventually(
-    () => stack.em().execute<unknown[]>(isApproved, [id]),
-    (rows) => rows.length === 1,
-  );
-  await die();
-  await setFaults(stack, {});
-  await stack.restart();
-  return { asked };
-}
 /** Approves again until it is told what became of it. */
 async function approveUntilTold(id: string) {
   await eventually(
@@ -72,7 +50,39 @@ async function buildReceipt({ accountId, token }: BuiltUser): Promise<string> {
 }
 const failing = (payout_id: string) => ({ kind: 'settle_payout', payout_id, outcome: 'failed' });
 
-describe.each(cases)('When the API is killed with -9 while it carries a decision out, %s', (_, when, die) => {
+/** Approves, and does not wait for the answer. */
+const approving = (id: string) => approve(stack, operators, id).catch(() => null);
+const untilApproved = (id: string) =>
+  eventually(
+    () => stack.em().execute<unknown[]>('select 1 from decisions where id = ? and approved_by is not null', [id]),
+    (rows) => rows.length === 1,
+  );
+/** Each way to die, with decisions about a payout and a receipt under way. */
+const deaths: [string, (ending: string, crediting: string) => Promise<unknown>][] = [
+  [
+    'at what it has just written',
+    async (ending, crediting) => {
+      const asked: Promise<unknown>[] = [];
+      await stack.holdAt('settle-payout.after', () => asked.push(approving(ending)));
+      await stack.holdAt('settle-receipt.after', () => asked.push(approving(crediting)));
+      await stack.kill('api');
+      await Promise.all(asked);
+    },
+  ],
+  [
+    'while the provider does not answer',
+    async (ending, crediting) => {
+      await setFaults(stack, { requests: { hang_rate: 1 } });
+      const asked = [approving(ending), approving(crediting)];
+      await Promise.all([ending, crediting].map(untilApproved));
+      await stack.kill('api');
+      await Promise.all(asked);
+      await setFaults(stack, {});
+    },
+  ],
+];
+
+describe.each(casesOf(deaths))('When the API is killed with -9 while it carries decisions out, %s', (_, die) => {
   it('a payout ends once, as decided, and money in suspense is credited once', async () => {
     const payoutId = await buildUnknownPayout(stack, partner);
     const ending = await proposed(failing(payoutId));
@@ -82,9 +92,8 @@ describe.each(cases)('When the API is killed with -9 while it carries a decision
     const crediting = await proposed(credit);
     const before = await readBalance(partner);
 
-    const asked = [await approveWhileDying(ending, 'settle-payout.after', die, when)];
-    asked.push(await approveWhileDying(crediting, 'settle-receipt.after', die, when));
-    for (const one of asked) await one.asked;
+    await die(ending, crediting);
+    await stack.restart();
 
     const ended = await approveUntilTold(ending);
     expect(ended).toMatchObject({ status: 'carried_out', approved_by: operators.approver.id, reason: null });
