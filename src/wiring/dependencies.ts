@@ -27,12 +27,10 @@ import { startTelemetry, type Telemetry } from '../platform/process/telemetry.ts
 import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
-import { decisionKinds } from './decision-kinds.ts';
 import { createGateways } from './gateways.ts';
+import { causes, decisionKinds, paymentKinds, payoutKinds } from './kinds.ts';
 import { readBacklog } from './measure-backlog.ts';
 import { openDatabase } from './open-database.ts';
-import { paymentKinds } from './payment-kinds.ts';
-import { causes, payoutKinds } from './payout-kinds.ts';
 import { productOwners } from './product-owners.ts';
 import { findOwner } from './reference-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
