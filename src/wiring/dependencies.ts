@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { openFirstAccount } from '../ledger/accounts/open-account.ts';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
 import type { FindOwner } from '../money-in/callbacks/callback-workflows.ts';
 import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
@@ -60,6 +61,7 @@ export interface Dependencies extends AsyncDisposable {
   findOwner: FindOwner;
   readBacklog: typeof readBacklog;
   describePostings: typeof describePostings;
+  openFirstAccount: typeof openFirstAccount;
   getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
   metrics: Metrics;
@@ -132,6 +134,7 @@ export async function openDependencies(config: Config, options: { process: strin
     findOwner,
     readBacklog,
     describePostings,
+    openFirstAccount,
     getPartnerPayment,
     storage,
     metrics,

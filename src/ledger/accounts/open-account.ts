@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { OpenFirstAccount } from '../../people/identity/create-user.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { newId } from '../../shared/ids.ts';
@@ -29,6 +30,10 @@ export async function openAccount(
   if (by) await recordEvent(tx, { ...event, actorId: by.actorId, requestId: by.requestId });
   return id;
 }
+
+/** The account that comes with a new user or organization. */
+export const openFirstAccount: OpenFirstAccount = (tx, owner, by) =>
+  openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);
 
 /**
  * Opens another account for the caller: the user's own, or the organization's for its users (docs/contract.md 1 and 2).
