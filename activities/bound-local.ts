@@ -1,11 +1,9 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { boundOfLocal } from '../src/platform/config/step-queues.ts';
 import { counter } from '../src/platform/metrics/metrics.ts';
 import { createSemaphore } from '../src/shared/concurrency.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
-
-/** As many of one step wait for the provider within workflow tasks at a time, in one worker. */
-export const boundOfLocal = 30;
 
 /**
  * A step that waits for the provider and also runs as a local activity, which holds the slot of its workflow task. So

@@ -1,6 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { boundLogs } from './bound-logs.ts';
 import { ensureWorkflowBundle } from './bundle.ts';
 import { type Credentials, credentialsFile } from './credentials.ts';
 import type { Part, PartPlace } from './part.ts';
@@ -164,4 +163,16 @@ export class Stack {
 async function refuseTakenPort(variable: string, port: number): Promise<void> {
   if (await isPortFree(port)) return;
   throw new StackError(`Port ${port} is in use by another program: set ${variable} to a free one.`);
+}
+
+const maximumLogBytes = 20 * 1024 * 1024;
+
+/** Moves a log above the maximum size to its one older file; the writers append, so they can keep writing. */
+function boundLogs(directory: string): void {
+  for (const name of readdirSync(directory).filter((entry) => entry.endsWith('.log'))) {
+    const file = join(directory, name);
+    if (statSync(file).size <= maximumLogBytes) continue;
+    copyFileSync(file, `${file}.1`);
+    truncateSync(file);
+  }
 }

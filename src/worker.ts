@@ -1,12 +1,13 @@
 import { NativeConnection } from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
 import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
 import { measureSeals } from './ledger/seals/measure-seals.ts';
 import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
 import { keepMailSent } from './people/mail/keep-mail-sent.ts';
 import { readConfig } from './platform/config/config.ts';
 import { connectionOptions } from './platform/config/connection-options.ts';
-import { refuseMightyRole } from './platform/database/database-roles.ts';
 import { refuseOtherTimeOuts } from './platform/database/database-time-outs.ts';
+import { refuseMightyRole } from './platform/database/refuse-mighty-role.ts';
 import { refuseOtherReplica } from './platform/database/replica.ts';
 import { lookAtEverythingAgain } from './platform/housekeeping/sweep-rows.ts';
 import { measureWorkers } from './platform/metrics/measure-workers.ts';
@@ -56,7 +57,7 @@ await runMain(async () => {
   installRuntime(deps);
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {
-    const workers = await createWorkers(deps, connection);
+    const workers = await createWorkers(deps, connection, createActivities(deps));
     // When one worker ends by itself, all stop: the supervisor restarts the process.
     const running = workers.map(({ worker }) => worker.run());
     measureWorkers(

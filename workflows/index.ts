@@ -1,4 +1,3 @@
-export { compareClearing } from './compare-clearing.ts';
 export { donationAllocation } from './donation-allocation.ts';
 export { donationSubscription } from './donation-subscription.ts';
 export { gatewayPayment } from './gateway-payment.ts';
@@ -7,7 +6,7 @@ export { partnerPayment } from './partner-payment.ts';
 export { partnerPayoutBatch } from './partner-payout-batch.ts';
 export { partnerPayout, paymentRefund, withdrawal } from './payouts.ts';
 export { personErasure } from './person-erasure.ts';
-export { reconciliation } from './reconciliation.ts';
+export { compareClearing, reconciliation } from './reconciliation.ts';
 export { savingCircle } from './saving-circle.ts';
 export { forgetOldRows, redeliverCallbacks, runLedgerChecks, sweep } from './schedules.ts';
 export { sealJournals } from './seal-journals.ts';

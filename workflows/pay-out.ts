@@ -19,7 +19,7 @@ import {
   restOf,
 } from '../src/money-out/payouts/payout.ts';
 import { decisionLookMs, nextPayoutWaitMs } from '../src/shared/asking-intervals.ts';
-import { isNote, notANote } from '../src/shared/note.ts';
+import { isNote, notANote } from '../src/shared/plain-text.ts';
 import { isUuid } from '../src/shared/uuid.ts';
 import { tellPayout } from './payout-progress.ts';
 import { hasLapsed, withRefusals } from './refusal.ts';

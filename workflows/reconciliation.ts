@@ -1,7 +1,9 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import type { ClearingVerdict } from '../src/control/reconciliation/clearing.ts';
 import type { ReconciliationSummary } from '../src/control/reconciliation/reconciliation.ts';
-import { daysStep, reconciliationStep } from './step-options.ts';
+import { tellDetails } from './go-on.ts';
+import { clearingStep, daysStep, reconciliationStep } from './step-options.ts';
 
 const { findDaysToReconcile } = proxyActivities<Activities>(daysStep);
 /** A day is compared page by page; a retry resumes at the first page that was not written. */
@@ -22,4 +24,19 @@ export async function reconciliation(): Promise<ReconciliationSummary[]> {
   }
   if (failures.length > 0) throw failures[0];
   return summaries;
+}
+
+const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingStep);
+
+/**
+ * Started by a schedule: compares gateway clearing with the provider's balance. Both are read at the same moment and
+ * judged ten minutes later, when what the provider had done by then has been booked.
+ */
+export async function compareClearing(): Promise<ClearingVerdict> {
+  const { day } = await measureClearing({});
+  tellDetails(`Measured ${day}; judged in ten minutes.`);
+  await sleep('10 minutes');
+  const verdict = await judgeClearing({ day });
+  tellDetails(`${verdict.day}: ${verdict.agreed ? 'agreed' : `a difference of IDR ${verdict.difference}`}.`);
+  return verdict;
 }

@@ -8,7 +8,7 @@ import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
-import { paymentKinds } from '../../src/wiring/payment-kinds.ts';
+import { paymentKinds } from '../../src/wiring/kinds.ts';
 import { backgroundQuestions, type Owner } from './background.ts';
 import { failed, nobody, type Page, type Question } from './question.ts';
 

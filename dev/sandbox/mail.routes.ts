@@ -1,9 +1,8 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { queryValue } from './http.ts';
-import { renderMail, renderMails } from './mail-pages.ts';
-import { findMail, listMails } from './mail-server.ts';
-import { renderMessage } from './page.ts';
+import { type CaughtMail, findMail, listMails } from './mail-server.ts';
+import { escapeHtml, moment, page, renderMessage, table } from './page.ts';
 import type { Store } from './store.ts';
 
 const shown = 100;
@@ -42,4 +41,28 @@ export function mailRoutes({ store }: { store: Store }): Router {
     answer(ctx, html, "sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'");
   });
   return router;
+}
+
+/** The mails that were caught. */
+function renderMails(mails: readonly CaughtMail[]): string {
+  const rows = mails.map(({ id, to, subject, received_at }) => [
+    moment(received_at),
+    escapeHtml(to),
+    `<a href="/mail/${encodeURIComponent(id)}">${escapeHtml(subject)}</a>`,
+  ]);
+  return page(
+    'Mail',
+    `<main><h1>Mail</h1><p class="lead">Every mail that the platform sends ends here, the newest first. As JSON: <a href="/sandbox/mail">/sandbox/mail</a>.</p>
+${mails.length === 0 ? '<p>No mail was sent yet.</p>' : table('Mail', ['Received', 'To', 'Subject'], rows)}</main>`,
+  );
+}
+
+/** One mail, as a mail program shows it and as plain text. */
+export function renderMail({ id, from, to, subject, text, received_at }: CaughtMail): string {
+  return page(
+    subject,
+    `<main><h1>${escapeHtml(subject)}</h1><p class="lead">From ${escapeHtml(from)} to ${escapeHtml(to)}, ${moment(received_at)}</p>
+<iframe title="The mail" src="/mail/${encodeURIComponent(id)}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" style="width:100%;height:28rem;border:1px solid var(--line);border-radius:.5rem"></iframe>
+<h2>Plain text</h2><pre style="white-space:pre-wrap;overflow-wrap:anywhere">${escapeHtml(text).replace(/https?:\/\/\S+/g, '<a href="$&" rel="noreferrer">$&</a>')}</pre></main>`,
+  );
 }

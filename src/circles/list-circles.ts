@@ -1,10 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
-import type { ListWindow } from '../platform/database/find-page.ts';
+import { findPage, type ListWindow } from '../platform/database/find-page.ts';
 import { listPage } from '../platform/database/list-page.ts';
 import type { Listed } from '../platform/database/position.ts';
 import { type Caller, isOrganizationAdmin, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { mayManageCircle } from './circle-access.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { CircleMember } from './circle-member.entity.ts';
+import { getOwnCircle } from './find-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
@@ -91,4 +95,24 @@ export async function listCircles(
   const source = { columns: 'row.*', table: 'saving_circles row', within, where };
   const { rows, ...listed } = await listPage<object>(em, source, page);
   return { circles: rows.map((row) => em.map(SavingCircle, row)), ...listed };
+}
+
+/**
+ * A page of a circle's contributions, newest first, and their total number: for a member its own, for creator and
+ * admins everybody's. Throws NOT_FOUND, and FORBIDDEN for anybody else.
+ */
+export async function listContributions(
+  em: EntityManager,
+  caller: Caller,
+  { circleId, ...window }: ListWindow & { circleId: string },
+): Promise<Listed & { items: CircleContribution[] }> {
+  const circle = await getOwnCircle(em, caller, circleId);
+  const own = mayManageCircle(caller, circle) ? {} : await ownContributions(em, circleId, caller.userId);
+  return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
+}
+
+/** What a member paid, for themselves or another, and what others paid for them. */
+async function ownContributions(em: EntityManager, circleId: string, userId: string) {
+  const member = await em.findOne(CircleMember, { saving_circle_id: circleId, user_id: userId });
+  return { $or: [{ user_id: userId }, ...(member === null ? [] : [{ member_id: member.id }])] };
 }

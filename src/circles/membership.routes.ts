@@ -11,7 +11,7 @@ import { refuse } from '../shared/errors.ts';
 import { addMembers, removeMember } from './change-members.ts';
 import { type ContributionPorts, contribute } from './contribute.ts';
 import { inviteMembers } from './invite-members.ts';
-import { listContributions } from './list-contributions.ts';
+import { listContributions } from './list-circles.ts';
 import { contributionFields, MemberAnswer, presentContribution, presentMember } from './present-circle.ts';
 import { addedAtOnce } from './saving-circle.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { must } from '../shared/assert.ts';
-import { addIntervals } from '../shared/calendar.ts';
+import { addIntervals } from '../shared/clock.ts';
 import { recordChange, takeStep } from './change-circle.ts';
 import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { tell } from '../people/mail/tell.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { must } from '../shared/assert.ts';
-import { addIntervals } from '../shared/calendar.ts';
+import { addIntervals } from '../shared/clock.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { accountsOfSettlement } from '../ledger/accounts/account.ts';
-import { holdBalances } from '../ledger/hold-balances.ts';
+import { holdBalances } from '../ledger/lock-order.ts';
 import type { HandledPayment } from '../money-in/payments/handler.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent, recordEvents } from '../platform/events/record-event.ts';

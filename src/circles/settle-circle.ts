@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { holdBalances } from '../ledger/hold-balances.ts';
+import { holdBalances } from '../ledger/lock-order.ts';
 import { must } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';

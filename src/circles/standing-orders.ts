@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
-import { lockSource } from '../ledger/lock-source.ts';
+import { lockSource } from '../ledger/lock-order.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
 import { readPayer } from '../people/identity/read-payer.ts';

@@ -6,7 +6,7 @@ import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import type { Account } from './accounts/account.entity.ts';
 import { accountKinds } from './accounts/account.ts';
-import { createPocket } from './create-pocket.ts';
+import { createPocket } from './accounts/open-account.ts';
 import { findAccounts, getAccount } from './find-accounts.ts';
 
 /** An account as the API shows it, with its balance (IDR, scale 4). */

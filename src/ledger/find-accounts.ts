@@ -5,9 +5,9 @@ import { readFresh } from '../platform/database/replica.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import type { Money } from '../shared/money.ts';
+import { textArray } from '../shared/postgres.ts';
 import { Account } from './accounts/account.entity.ts';
 import type { AccountKind } from './accounts/account.ts';
-import { findBalances } from './find-balances.ts';
 
 export interface AccountWithBalance {
   account: Account;
@@ -75,4 +75,31 @@ async function withBalances(em: EntityManager, accounts: Account[]): Promise<Acc
     accounts.map(({ id }) => id),
   );
   return accounts.map((account) => ({ account, balance: balanceOf(account.id) }));
+}
+
+/** The balances of these accounts (IDR, scale 4), in one query; an account without postings has zero. */
+export async function findBalances(
+  em: EntityManager,
+  accountIds: readonly string[],
+): Promise<(accountId: string) => Money> {
+  if (accountIds.length === 0) return () => '0.0000';
+  const rows = await em.execute<{ account_id: string; balance: Money }[]>(
+    'select account_id, sum(balance)::text as balance from account_balances where account_id = any(?::uuid[]) group by 1',
+    [textArray(accountIds)],
+  );
+  const balances = new Map(rows.map(({ account_id, balance }) => [account_id, balance]));
+  return (accountId) => balances.get(accountId) ?? '0.0000';
+}
+
+/**
+ * The id of the person who had this account of their own and was erased; null for any other account. Waits for an erasure
+ * under way; a later one waits until the caller's transaction ends.
+ */
+export async function findErasedOwner(tx: EntityManager, accountId: string): Promise<string | null> {
+  const [owner] = await tx.execute<{ id: string; is_erased: boolean }[]>(
+    `select u.id, u.erased_at is not null as is_erased from accounts a join users u on u.id = a.user_id
+     where a.id = ? and a.kind = 'user' for key share of u`,
+    [accountId],
+  );
+  return owner?.is_erased ? owner.id : null;
 }

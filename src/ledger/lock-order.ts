@@ -1,3 +1,8 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readPayer } from '../people/identity/read-payer.ts';
+import type { Payer } from '../shared/caller.ts';
+import { textArray } from '../shared/postgres.ts';
+
 /** Rows that transactions lock, and how strongly where the same rows have several places in the order. */
 export interface LockedRows {
   name: string;
@@ -66,3 +71,32 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'totals of what is given', table: 'cause_totals', where: 'shard > 0' },
   { name: 'causes that money came to or left', table: 'charitable_causes', modes: ['key share', 'update'] },
 ];
+
+/** Accounts of all the journals that a transaction is about to write. */
+export interface HeldBalances {
+  debited: readonly string[];
+  credited: readonly string[];
+}
+
+/**
+ * Locks the balances of several journals at once, in the one order of all transactions (`lockOrder`), until the caller's
+ * transaction ends. For whoever writes a second journal after a first one: each alone would keep the order, both would
+ * not. More accounts than are then needed do no harm.
+ */
+export async function holdBalances(tx: EntityManager, { debited, credited }: HeldBalances): Promise<void> {
+  await tx.execute('select hold_balances(?::uuid[], ?::uuid[])', [textArray(debited), textArray(credited)]);
+}
+
+/**
+ * Waits for the lock of a payment's source account and holds it until the caller's transaction ends, so that the target
+ * is judged after the wait, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as `readPayer`).
+ * Locks nothing for an account that is not the payer's.
+ */
+export async function lockSource(
+  tx: EntityManager,
+  { payer, sourceAccountId }: { payer: Payer; sourceAccountId: string },
+): Promise<void> {
+  const { userId, userType, organizationId } = payer;
+  await tx.execute('select lock_source(?, ?, ?, ?)', [userId, userType, organizationId, sourceAccountId]);
+  await readPayer(tx, userId);
+}

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { needsWholeSignature } from '../platform/http/access.ts';
@@ -10,16 +11,14 @@ import type { Doors, PartnerRequestContext } from '../platform/http/serve-route.
 import { arriveUnderKey, hashKey } from '../platform/openings/idempotency-keys.ts';
 import { must } from '../shared/assert.ts';
 import { canonicalJson } from '../shared/canonical-json.ts';
-import { DomainError, errorStatuses, isDomainError, refuse } from '../shared/errors.ts';
+import { DomainError, errorStatuses, isDomainError, refuse, refuseField } from '../shared/errors.ts';
 import type { KeyedRequest } from '../shared/opening.ts';
-import { refuseField } from '../shared/refuse-field.ts';
 import { type AuthenticatedPartner, createPartnerAuthentication } from './authenticate-partner.ts';
 import { complainOfAccount, complainOfOrganization } from './inactive.ts';
 import { fingerprintOfRequest, type KeptAnswer, keepSealed, openUnderKey } from './keep-sealed-answer.ts';
 import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseMalformedProof } from './refuse-malformed-proof.ts';
-import { takeSignature } from './take-signature.ts';
 
 /** The request that runs under one idempotency key of one partner in this process. */
 interface Running {
@@ -178,3 +177,21 @@ const replay = ({ status, body }: KeptAnswer): Answer => answer(status, body, { 
 
 const asReplay = ({ status, body, headers }: Answer): Answer =>
   answer(status, body, { ...headers, 'Idempotency-Replayed': 'true' });
+
+/**
+ * Takes a right signature over a whole request, once: what changes something without an idempotency key happens once for
+ * each, whoever has recorded it. Throws AUTH_INVALID_CREDENTIALS for one that was used (docs/contract.md 8).
+ */
+async function takeSignature(em: EntityManager, signature: string): Promise<void> {
+  // Its digest tells the time that it names, too. Upper and lower case are the same signature.
+  const digest = signature.slice(-64).toLowerCase();
+  const taken = await em.execute<unknown[]>(
+    'insert into used_signatures (digest) values (?) on conflict do nothing returning 1',
+    [digest],
+  );
+  if (taken.length > 0) return;
+  refuse(
+    'AUTH_INVALID_CREDENTIALS',
+    'This x-partner-signature-v2 was used before: sign the request anew, with a later time',
+  );
+}

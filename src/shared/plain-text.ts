@@ -18,3 +18,16 @@ const mark = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Whether a text shows anything: one of zero-width characters alone passes for a name and cannot be seen. */
 export const isVisible = (value: string): boolean => mark.test(value);
+
+/** The longest operator's note, in characters (docs/contract.md 8). Notes carry references, never personal data. */
+export const longestNote = 300;
+
+/** Whether a value is a note: text, not blank, not too long, without control characters, which no event can hold. */
+export const isNote = (note: unknown): note is string =>
+  typeof note === 'string' && note.trim() !== '' && note.length <= longestNote && isPlainText(note);
+
+/** The complaint about a value that is no note. */
+export const notANote = `note is a text of 1 to ${longestNote} characters, none of them a control character`;
+
+/** What a partner keeps with a resource for itself: texts by names that mean nothing to the platform. */
+export type Metadata = Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { openFirstAccount } from '../ledger/accounts/open-account.ts';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
 import type { FindOwner } from '../money-in/callbacks/callback-workflows.ts';
 import { getPartnerPayment } from '../money-in/collections/find-partner-payments.ts';
@@ -27,12 +28,10 @@ import { startTelemetry, type Telemetry } from '../platform/process/telemetry.ts
 import { openStorage, type Storage } from '../platform/storage/storage.ts';
 import { budgets } from '../shared/budgets.ts';
 import { armFailpoints } from '../shared/failpoint.ts';
-import { decisionKinds } from './decision-kinds.ts';
 import { createGateways } from './gateways.ts';
+import { causes, decisionKinds, paymentKinds, payoutKinds } from './kinds.ts';
 import { readBacklog } from './measure-backlog.ts';
 import { openDatabase } from './open-database.ts';
-import { paymentKinds } from './payment-kinds.ts';
-import { causes, payoutKinds } from './payout-kinds.ts';
 import { productOwners } from './product-owners.ts';
 import { findOwner } from './reference-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
@@ -62,6 +61,7 @@ export interface Dependencies extends AsyncDisposable {
   findOwner: FindOwner;
   readBacklog: typeof readBacklog;
   describePostings: typeof describePostings;
+  openFirstAccount: typeof openFirstAccount;
   getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
   metrics: Metrics;
@@ -134,6 +134,7 @@ export async function openDependencies(config: Config, options: { process: strin
     findOwner,
     readBacklog,
     describePostings,
+    openFirstAccount,
     getPartnerPayment,
     storage,
     metrics,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { commitTo, inTurnOrder } from '../../src/circles/turn-order.ts';
-import { addIntervals } from '../../src/shared/calendar.ts';
+import { addIntervals } from '../../src/shared/clock.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const member = fc.record({ account_id: fc.uuid() });

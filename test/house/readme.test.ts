@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,9 +20,40 @@ it('README’s table names every wing and module of the product, and no other', 
   expect(named.toSorted()).toEqual([...wings, ...modules].toSorted());
 });
 
-it('SECURITY.md has at most 1,500 words, and tests that are there for the guards that it names', () => {
+it('Documents keep their lengths', () => {
+  const mostWords = {
+    README: 1_200,
+    SECURITY: 1_500,
+    'docs/architecture': 3_000,
+    'docs/torture': 2_000,
+    'docs/scale': 2_500,
+  };
+  const wordsOf = (name: string) =>
+    readFileSync(join(root, `${name}.md`), 'utf8')
+      .split(/\s+/)
+      .filter(Boolean).length;
+  const tooLong = Object.entries(mostWords).filter(([name, most]) => wordsOf(name) > most);
+  expect(tooLong.map(([name, most]) => `${name}.md: ${wordsOf(name)} words of ${most}`)).toEqual([]);
+});
+
+it('Documents have no line of prose over 160 characters', () => {
+  const documents = globSync('{*,{bench,deploy,docs,examples,sdk,src,test}/**/*}.md', {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules'),
+  });
+  const long = documents.flatMap((file) => {
+    const prose = readFileSync(join(root, file), 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, (code) =>
+      code.replace(/.+/g, ''),
+    );
+    return prose
+      .split('\n')
+      .flatMap((line, at) => (line.length > 160 && !/^ *\|/.test(line) ? [`${file}:${at + 1}`] : []));
+  });
+  expect(long).toEqual([]);
+});
+
+it('SECURITY.md names only tests that are there', () => {
   const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');
-  expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_500);
   const tests = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path);
   expect(tests.length).toBeGreaterThan(10);
   expect(tests.filter((path) => !existsSync(join(root, path)))).toEqual([]);

@@ -1,19 +1,8 @@
+import type { CaughtMail } from '../../dev/sandbox/mail-server.ts';
 import { mailFactsPlace } from '../../src/people/mail/record-mail.ts';
 import { must } from '../../src/shared/assert.ts';
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
-
-/** A mail as the sandbox caught it. */
-export interface CaughtMail {
-  /** Its Message-ID. */
-  id: string;
-  from: string;
-  to: string;
-  subject: string;
-  text: string;
-  html: string;
-  received_at: string;
-}
 
 type AtSandbox = Pick<Stack, 'sandbox'>;
 

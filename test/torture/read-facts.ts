@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../../src/ledger/run-checks.ts';
-import { signWebhook } from '../../src/partners/webhooks/sign-webhook.ts';
+import { signWebhook } from '../../src/partners/webhooks/deliver-webhook.ts';
 import { addMoney, compareMoney, negateMoney } from '../../src/shared/money.ts';
 import { readInstants } from '../support/read-instants.ts';
 import type { Cast } from './cast.ts';

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { boundLocal, boundOfLocal } from '../../activities/bound-local.ts';
+import { boundLocal } from '../../activities/bound-local.ts';
+import { boundOfLocal } from '../../src/platform/config/step-queues.ts';
 import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 
 /** A provider that says nothing until it is told to. */

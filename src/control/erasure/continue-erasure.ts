@@ -14,7 +14,7 @@ import { eraseDocuments } from './erase-documents.ts';
 import { Erasure } from './erasure.entity.ts';
 import { type ErasureStanding, type ErasureStatus, type ErasureTerms, holdLookHours } from './erasure.ts';
 import { enterErasure } from './erasure-register.ts';
-import { findHold } from './find-hold.ts';
+import { findHold } from './legal-holds.ts';
 import { noteDestroyed } from './note-destroyed.ts';
 
 export interface ErasurePorts {

@@ -9,7 +9,7 @@ import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ErasureWorkflows } from './erasure.ts';
-import { findHold } from './find-hold.ts';
+import { findHold } from './legal-holds.ts';
 
 /** Begins the erasure of a person that two people have decided, in the caller's transaction; returns its id. */
 async function beginErasure(

@@ -9,10 +9,9 @@ import { timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import type { Erasure } from './erasure.entity.ts';
 import { type ErasureTerms, erasureLaw } from './erasure.ts';
-import { getErasure } from './find-erasure.ts';
 import type { LegalHold } from './legal-hold.entity.ts';
 import { getLegalHold, liftLegalHold, placeLegalHold } from './legal-holds.ts';
-import { stopErasure } from './stop-erasure.ts';
+import { getErasure, stopErasure } from './stop-erasure.ts';
 
 /** What these routes work with. */
 interface Ports extends DecisionPorts {

@@ -34,3 +34,13 @@ export async function stopErasure(
     return tx.findOneOrFail(Erasure, { id: erasure.id }, { refresh: true });
   });
 }
+
+/** The latest erasure of a person. Throws NOT_FOUND when there is none. */
+export async function getErasure(em: EntityManager, userId: string): Promise<Erasure> {
+  const [erasure] = await em.find(
+    Erasure,
+    { user_id: userId },
+    { orderBy: { begun_at: 'desc', id: 'desc' }, limit: 1 },
+  );
+  return erasure ?? refuse('NOT_FOUND', 'the user is not being erased');
+}

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { bookExternal } from '../../control/reconciliation/book-external.ts';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
-import { findErasedOwner } from '../../ledger/find-erased-owner.ts';
+import { findErasedOwner } from '../../ledger/find-accounts.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';

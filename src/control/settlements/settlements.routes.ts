@@ -5,7 +5,7 @@ import { partner } from '../../platform/http/access.ts';
 import { amount, bomFlag, isoDate, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { jsonOrCsv, sendDocument } from '../../platform/http/stream-document.ts';
-import { aboutField, refuseField } from '../../shared/refuse-field.ts';
+import { aboutField, refuseField } from '../../shared/errors.ts';
 import { readSettlement } from './read-settlement.ts';
 import { settlementColumns, settlementGroups } from './settlement.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
-import { findBalances } from '../../ledger/find-balances.ts';
+import { findBalances } from '../../ledger/find-accounts.ts';
 import { allow, signedIn } from '../../platform/http/access.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';

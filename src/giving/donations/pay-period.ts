@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { lockSource } from '../../ledger/lock-source.ts';
+import { lockSource } from '../../ledger/lock-order.ts';
 import type { PaymentHandler } from '../../money-in/payments/handler.ts';
 import { payFromBalance } from '../../money-in/payments/pay-from-balance.ts';
 import { User } from '../../people/members/user.entity.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findBalances } from '../../ledger/find-balances.ts';
+import { findBalances } from '../../ledger/find-accounts.ts';
 import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { readFresh } from '../../platform/database/replica.ts';

@@ -1,5 +1,5 @@
 import { accountsOfSettlement } from '../../ledger/accounts/account.ts';
-import { holdBalances } from '../../ledger/hold-balances.ts';
+import { holdBalances } from '../../ledger/lock-order.ts';
 import { readTarget } from '../../money-in/payments/balance-payment.ts';
 import type { PaymentHandler, PaymentIntent, SqlCall } from '../../money-in/payments/handler.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';

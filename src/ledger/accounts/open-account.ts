@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { OpenFirstAccount } from '../../people/identity/create-user.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { newId } from '../../shared/ids.ts';
 import type { AccountKind } from './account.ts';
 
@@ -27,4 +29,24 @@ export async function openAccount(
   const event = { event: 'RESOURCE_CREATED', resourceType: 'account', resourceId: id } as const;
   if (by) await recordEvent(tx, { ...event, actorId: by.actorId, requestId: by.requestId });
   return id;
+}
+
+/** The account that comes with a new user or organization. */
+export const openFirstAccount: OpenFirstAccount = (tx, owner, by) =>
+  openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);
+
+/**
+ * Opens another account for the caller: the user's own, or the organization's for its users (docs/contract.md 1 and 2).
+ */
+export function createPocket(
+  em: EntityManager,
+  caller: Caller,
+  { name, requestId }: { name: string; requestId: string },
+): Promise<string> {
+  return em.transactional(async (tx) => {
+    const ofOrganization = caller.userType === 'organization';
+    const owner = ofOrganization ? { organizationId: caller.organizationId } : { userId: caller.userId };
+    const kind = ofOrganization ? 'organization' : 'user';
+    return openAccount(tx, { kind, name, ...owner }, { actorId: caller.userId, requestId });
+  });
 }

@@ -3,8 +3,6 @@ import { withTime } from '../../platform/database/database-time-outs.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { sha256 } from '../../shared/digest.ts';
-import { isDomainError } from '../../shared/errors.ts';
-import { textArray } from '../../shared/postgres.ts';
 import { hashJournals } from './describe-journals.ts';
 import {
   hashOfSeal,
@@ -12,24 +10,13 @@ import {
   manifestLine,
   maximumSealBytes,
   parseManifest,
-  parseSealKey,
   parseSealObject,
   type SealedJournal,
   type SealStatement,
   sealKey,
-  sealPrefix,
 } from './seal.ts';
 import type { SealKeys, SealPublicKey } from './seal-keys.ts';
-
-/** A difference from what was sealed. */
-export interface SealDifference {
-  /** The seal's number; null when it belongs to no seal. */
-  seal: number | null;
-  /** The journal, where it is known. */
-  journal: string | null;
-  /** What differs, as a sentence. */
-  what: string;
-}
+import { type Differ, findRowless, type SealDifference, sealStoreOf } from './seal-objects.ts';
 
 export interface SealVerdict {
   seals: number;
@@ -63,7 +50,6 @@ interface SealRow {
 }
 
 const rowsPerPage = 100;
-const keysPerPage = 500;
 const sampleSize = 100;
 /** No seal has more journals; of one that has, no more are read. */
 const mostMembers = 2 * journalsPerSeal;
@@ -78,7 +64,7 @@ const hashOfNothing = sha256('');
  * store is unavailable; the verdict then says that objects were not compared.
  */
 export async function verifySeals(em: EntityManager, parts: VerifyParts): Promise<SealVerdict> {
-  const store = storeOf(parts.storage);
+  const store = sealStoreOf(parts.storage);
   const verdict: Omit<SealVerdict, 'objectsNotCompared'> = {
     seals: 0,
     journals: 0,
@@ -122,7 +108,7 @@ export async function verifySeals(em: EntityManager, parts: VerifyParts): Promis
     verdict.last = { number, hash: row.hash, sealed_at: row.sealed_at };
     before = row;
   }
-  await compareKeys(em, { store, keys: parts.keys, chain }, differ);
+  await findRowless(em, { store, keys: parts.keys, chain }, differ);
   for (const what of await findHomeless(em.fork())) differ({ seal: null, journal: null, what });
   return { ...verdict, objectsNotCompared: store.away() };
 }
@@ -162,47 +148,8 @@ function contradictions(
   ];
 }
 
-/** The file store until it fails; from then on it is not called again. */
-function storeOf(storage: Storage) {
-  let away: string | null = null;
-  const leave = (error: unknown) => {
-    if (!isDomainError(error)) throw error;
-    away = 'the file store does not answer';
-  };
-  return {
-    away: () => away,
-    /** `bytes` is null when there is no such object, absent when that is unknown. */
-    async read(key: string, maximumBytes: number): Promise<{ bytes?: Buffer | null }> {
-      if (away !== null) return {};
-      try {
-        return { bytes: await storage.read(key, maximumBytes) };
-      } catch (error) {
-        leave(error);
-        return {};
-      }
-    },
-    async *pages(prefix: string, size: number): AsyncGenerator<string[]> {
-      if (away !== null) return;
-      let page: string[] = [];
-      try {
-        for await (const key of storage.list(prefix)) {
-          page.push(key);
-          if (page.length < size) continue;
-          yield page;
-          page = [];
-        }
-      } catch (error) {
-        leave(error);
-      }
-      yield page;
-    },
-  };
-}
-
 const objectIsGone = 'its object is gone';
 const isFresh = ({ sealed_at }: SealRow): boolean => Date.now() - Date.parse(sealed_at) < onItsWayMs;
-
-type Differ = (difference: SealDifference) => void;
 
 /** Compares both copies; returns the journals that the seal provably had, or null when the object proves nothing. */
 function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, differ: Differ): SealedJournal[] | null {
@@ -256,42 +203,6 @@ async function compareJournals(
     for (const id of now.keys()) say(id, 'was not sealed, and is among the journals of the seal');
     return rows.length;
   });
-}
-
-/**
- * Looks for objects without a row: of this chain, whose rows were deleted or lost in a restore from backup, and of
- * other chains signed by one of our keys, as when all seals were deleted and started over. An object is stored after
- * its row, so one stored meanwhile has its row.
- */
-async function compareKeys(
-  em: EntityManager,
-  { store, keys, chain }: { store: ReturnType<typeof storeOf>; keys: SealKeys; chain: string | null },
-  differ: Differ,
-): Promise<void> {
-  const foreign = new Set<string>();
-  for await (const page of store.pages(sealPrefix, keysPerPage)) {
-    const found = page.map(parseSealKey).filter((key) => key !== null);
-    const ours = found.filter((key) => key.chain === chain);
-    const rows = await em
-      .fork()
-      .execute<{ hash: string }[]>('select hash from seals where hash = any(?::text[])', [
-        textArray(ours.map(({ hash }) => hash)),
-      ]);
-    const known = new Set(rows.map(({ hash }) => hash));
-    for (const { number, hash } of ours) {
-      if (!known.has(hash)) differ({ seal: number, journal: null, what: `an object ${hash} of it has no row` });
-    }
-    for (const { chain: other, number, hash } of found) {
-      if (other === chain || foreign.has(other)) continue;
-      foreign.add(other);
-      const { bytes } = await store.read(sealKey({ chain: other, number }, hash), maximumSealBytes);
-      if (!bytes) continue;
-      const { problem } = await keys.open(parseSealObject(bytes.toString()).jws);
-      if (problem === null) {
-        differ({ seal: null, journal: null, what: `a key of ours has signed seals that have no row: ${other}` });
-      }
-    }
-  }
 }
 
 /** Journals assigned to a seal that does not exist. */

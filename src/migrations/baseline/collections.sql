@@ -29,7 +29,9 @@ create table partner_instruments (
   check ((payment_code is null) = (provider_payment_method_id is null)),
   check ((status = 'closed') = (closed_at is not null)),
   check (failure_code is null or (status = 'closed' and payment_code is null)),
-  check ((look_again_at is null) = (status = 'closed'))
+  check ((look_again_at is null) = (status = 'closed')),
+  constraint partner_instruments_provider_ids
+    check (provider = 'xendit' or starts_with(provider_payment_method_id, provider || ':'))
 );
 create index partner_instruments_of_partner on partner_instruments (partner_id, created_at desc, id desc)
   include (status);

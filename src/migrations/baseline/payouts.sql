@@ -89,14 +89,14 @@ create table payouts (
   check ((booked_at is null) = (booked_amount is null)),
   -- What the bank gave back is looked after until it is booked.
   constraint payouts_returns_are_booked
-    check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null)
+    check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null),
+  constraint payouts_provider_ids check (provider = 'xendit' or starts_with(provider_transfer_id, provider || ':'))
 );
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (kind, status, amount)
   where partner_id is not null;
 -- For operators, who look at all of them, and search.
 create index payouts_by_creation on payouts (created_at desc, id desc) include (kind, status);
 create index payouts_by_external_ref on payouts (external_ref, partner_id) where external_ref is not null;
-create index payouts_by_provider_id on payouts (provider_transfer_id) where provider_transfer_id is not null;
 -- For the checks, as of payment orders.
 create index payouts_by_time on payouts using brin (created_at, updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;

@@ -19,7 +19,9 @@ create table receipts (
   settled_at timestamptz,
   constraint receipts_applied_to_one
     check (num_nonnulls(order_id, partner_payment_id) = case when state = 'applied' then 1 else 0 end),
-  check ((state = 'applied') = (reason is null))
+  check ((state = 'applied') = (reason is null)),
+  -- No two providers share an id: those of any but the first begin with its name.
+  constraint receipts_provider_ids check (provider = 'xendit' or starts_with(provider_payment_id, provider || ':'))
 );
 create unique index receipts_of_order on receipts (order_id) where order_id is not null;
 create unique index receipts_of_partner_payment on receipts (partner_payment_id) where partner_payment_id is not null;

@@ -1,10 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import { refuse } from '../../shared/errors.ts';
+import { cancelInstrument } from '../payments/cancel-instrument.ts';
 import { isPaidUnknown } from '../payments/find-receipts.ts';
 import { type Attempt, expectLastAttempt } from '../payments/obtain-instrument.ts';
+import { getPartnerPayment } from './find-partner-payments.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
-import { isFinalPayment, type PartnerPaymentStep } from './partner-payment.ts';
+import {
+  isFinalPayment,
+  type PartnerPaymentStep,
+  type PartnerPaymentWorkflows,
+  paymentPath,
+} from './partner-payment.ts';
+import type { PaymentWithChannel } from './present-partner-payment.ts';
 
 /**
  * Ends a payment unpaid, with its webhook, in one transaction. A final payment stays as it is, and one whose money is in
@@ -26,4 +35,32 @@ export function closePartnerPayment(
     const data = { failure_code: failureCode };
     return finishPayment(tx, sealer, payment, { status, type, failureCode, data, at: await readDatabaseClock(tx) });
   });
+}
+
+/**
+ * Cancels a payment for its partner, as `cancelInstrument` does, and returns it once it has ended. Throws
+ * RESOURCE_NOT_FOUND, PAYMENT_ALREADY_PAID, and PROVIDER_INDETERMINATE (with what to poll) when the provider has not
+ * ended it yet: it will still end, cancelled or paid.
+ */
+export async function cancelPartnerPayment(
+  em: EntityManager,
+  workflows: Pick<PartnerPaymentWorkflows, 'hintPartnerPayment'>,
+  { partnerId, paymentId, requestId }: { partnerId: string; paymentId: string; requestId: string },
+): Promise<PaymentWithChannel> {
+  const find = () => getPartnerPayment(em, { partnerId, paymentId });
+  await find();
+  const status = await cancelInstrument(em, {
+    table: 'partner_payments',
+    id: paymentId,
+    event: { resourceType: 'partner_payment', actorId: null, requestId, data: { cancelled: true } },
+    statusNow: async () => (await find()).payment.status,
+    wake: () => workflows.hintPartnerPayment(paymentId),
+  });
+  if (status === 'PAID') refuse('PAYMENT_ALREADY_PAID', 'The payment was paid before it could be cancelled');
+  if (!isFinalPayment(status)) {
+    refuse('PROVIDER_INDETERMINATE', 'The provider has not ended the payment yet: poll it, or try again', {
+      details: { payment_id: paymentId, status_url: paymentPath(paymentId) },
+    });
+  }
+  return find();
 }

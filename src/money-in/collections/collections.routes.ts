@@ -21,14 +21,18 @@ import { pageFields, partnerListQuery, presentPage } from '../../platform/http/p
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
 import { formatMoney } from '../../shared/money.ts';
-import { cancelPartnerPayment } from './cancel-partner-payment.ts';
+import { cancelPartnerPayment } from './close-partner-payment.ts';
 import { createPartnerPayment } from './create-partner-payment.ts';
 import { findPartnerPayments, getPartnerPayment } from './find-partner-payments.ts';
-import type { PartnerPaymentWorkflows } from './partner-payment.ts';
-import { longestLifetimeMinutes, partnerPaymentStatuses, paymentPath } from './partner-payment.ts';
+import {
+  longestLifetimeMinutes,
+  type PartnerPaymentWorkflows,
+  partnerPaymentStatuses,
+  paymentPath,
+} from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
 import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
-import { quote } from './quote.ts';
+import { quote } from './price-request.ts';
 
 /** What these routes work with. */
 interface Ports {

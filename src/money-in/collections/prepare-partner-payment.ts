@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sealForOrder } from '../../partners/seal-for-order.ts';
+import { sealForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Metadata } from '../../shared/metadata.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import type { Money } from '../../shared/money.ts';
+import type { Metadata } from '../../shared/plain-text.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import {
   defaultLifetimeMinutes,

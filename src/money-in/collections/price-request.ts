@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { pricePayout } from '../../money-out/payouts/price-payout.ts';
 import {
   type FeeRule,
   freeOfCharge,
@@ -8,12 +9,12 @@ import {
   priceCollection,
 } from '../../partners/fee.ts';
 import { refuseClosed, refuseNotLinked } from '../../partners/inactive.ts';
-import type { FeeMode } from '../../partners/partner.ts';
+import type { FeeMethod, FeeMode } from '../../partners/partner.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
+import { aboutField, refuseField } from '../../shared/errors.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import type { OrganizationStatus } from '../../shared/organization.ts';
-import { aboutField, refuseField } from '../../shared/refuse-field.ts';
 import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 
 export interface PriceQuestion {
@@ -145,4 +146,29 @@ async function readContext(
     ],
   );
   return context;
+}
+
+export interface Quoted {
+  partnerId: string;
+  method: FeeMethod;
+  amount: Money;
+  channel?: string | undefined;
+  bankCode?: string | undefined;
+  organizationId?: string | undefined;
+}
+
+/**
+ * The price of a payment of this amount (IDR) now, or of a payout to this bank; no side effects. Refuses what the
+ * creation would refuse of these fields, except a payment whose gross is not whole rupiah.
+ */
+export function quote(em: EntityManager, { bankCode, ...asked }: Quoted): Promise<Price> {
+  const { method } = asked;
+  if (method !== 'payout') {
+    if (bankCode !== undefined) refuseField('bank_code', 'is for payouts only');
+    return priceRequest(em, { ...asked, method }, null);
+  }
+  if (bankCode === undefined) refuseField('bank_code', 'is required for payout');
+  if (asked.channel !== undefined) refuseField('channel', 'must be left out for payout');
+  if (asked.organizationId !== undefined) refuseField('organization_id', 'must be left out for payout');
+  return pricePayout(em, { partnerId: asked.partnerId, bankCode, amount: asked.amount });
 }

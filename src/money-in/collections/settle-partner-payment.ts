@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { accountsOfSettlement, systemAccounts } from '../../ledger/accounts/account.ts';
-import { holdBalances } from '../../ledger/hold-balances.ts';
+import { holdBalances } from '../../ledger/lock-order.ts';
 import { postJournal } from '../../ledger/post-journal.ts';
 import { Partner } from '../../partners/partner.entity.ts';
 import { type DueBy, earliness, readDatabaseClock } from '../../platform/database/database-clock.ts';

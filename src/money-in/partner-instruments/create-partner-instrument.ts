@@ -1,15 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sealForOrder } from '../../partners/seal-for-order.ts';
+import { sealForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import { isVerdict } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
-import { refuse } from '../../shared/errors.ts';
+import { refuse, refuseField } from '../../shared/errors.ts';
 import { partnerInstrumentIdFor } from '../../shared/ids.ts';
-import type { Metadata } from '../../shared/metadata.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import type { KeyedRequest } from '../../shared/opening.ts';
-import { refuseField } from '../../shared/refuse-field.ts';
+import type { Metadata } from '../../shared/plain-text.ts';
 import { findInstrument, type InstrumentWithChannel } from './find-partner-instruments.ts';
 import {
   type InstrumentMethod,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { lockSource } from '../../ledger/lock-source.ts';
+import { lockSource } from '../../ledger/lock-order.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
 import type { AccountKind } from '../../ledger/accounts/account.ts';
-import { findErasedOwner } from '../../ledger/find-erased-owner.ts';
+import { findErasedOwner } from '../../ledger/find-accounts.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
 import {
   actorOf,

@@ -3,9 +3,8 @@ import { complainOfAccountNumber, findPayoutBank } from '../../people/bank-accou
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { type BankAccountState, type Gateways, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
-import { refuse } from '../../shared/errors.ts';
+import { refuse, refuseField } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
-import { refuseField } from '../../shared/refuse-field.ts';
 import {
   type AccountCheckStatus,
   compareNames,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, prose, timestamp, uuid } from '../../platform/http/fields.ts';
 import { presentFields } from '../../platform/http/present-fields.ts';
-import { longestNote } from '../../shared/note.ts';
+import { longestNote } from '../../shared/plain-text.ts';
 import type { Decision } from './decision.entity.ts';
 import { decisionKinds, decisionLaw, payoutOutcomes, shortestNote } from './decision.ts';
 

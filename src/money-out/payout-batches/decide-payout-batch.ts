@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { holdBalances } from '../../ledger/hold-balances.ts';
+import { holdBalances } from '../../ledger/lock-order.ts';
 import { postJournals } from '../../ledger/post-journal.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { overdueGraceMs } from '../../shared/asking-intervals.ts';

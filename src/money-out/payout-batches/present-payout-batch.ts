@@ -3,7 +3,7 @@ import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { shownMetadata } from '../../platform/http/metadata.ts';
-import type { Metadata } from '../../shared/metadata.ts';
+import type { Metadata } from '../../shared/plain-text.ts';
 import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import { isFinalPayout, payoutLaw } from '../payouts/payout.ts';
 import type { BatchItem } from './find-payout-batches.ts';

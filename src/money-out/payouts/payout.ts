@@ -1,8 +1,8 @@
 import type { FeeMode } from '../../partners/partner.ts';
 import type { TransferState } from '../../platform/gateway/gateway.ts';
-import type { Metadata } from '../../shared/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
+import type { Metadata } from '../../shared/plain-text.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 import type { PayoutOutcome } from '../decisions/decision.ts';
 

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sealForOrder } from '../../partners/seal-for-order.ts';
+import { sealForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Metadata } from '../../shared/metadata.ts';
-import type { Money } from '../../shared/money.ts';
-import { formatMoney } from '../../shared/money.ts';
+import { formatMoney, type Money } from '../../shared/money.ts';
+import type { Metadata } from '../../shared/plain-text.ts';
 import { type PayoutOpening, type PayoutTexts, payoutTextsPlace } from './payout.ts';
 import { readPayoutHeadroom, refuseBeyondHeadroom } from './payout-limits.ts';
 import { pricePayout } from './price-payout.ts';

@@ -9,10 +9,9 @@ import {
   refuseUnknownBank,
 } from '../../people/bank-accounts/payout-bank.ts';
 import { must } from '../../shared/assert.ts';
-import { isDomainError } from '../../shared/errors.ts';
+import { isDomainError, refuseField } from '../../shared/errors.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
-import { refuseField } from '../../shared/refuse-field.ts';
 import { payoutRule } from './provider-fee.ts';
 
 export interface PayoutQuestion {

@@ -4,7 +4,7 @@ import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { assert, must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { isNote, notANote } from '../../shared/note.ts';
+import { isNote, notANote } from '../../shared/plain-text.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
 import type { PayoutOutcome } from '../decisions/decision.ts';
 import { actorOf, endDecision, lockDecisionAbout, whyPowerless } from '../decisions/end-decision.ts';

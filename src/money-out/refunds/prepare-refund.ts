@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sealForOrder } from '../../partners/seal-for-order.ts';
+import { sealForOrder } from '../../partners/open-for-order.ts';
 import {
   complainOfAccountNumber,
   complainOfBankAmount,
@@ -7,9 +7,9 @@ import {
   refuseUnknownBank,
 } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Metadata } from '../../shared/metadata.ts';
+import { refuseField } from '../../shared/errors.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
-import { refuseField } from '../../shared/refuse-field.ts';
+import type { Metadata } from '../../shared/plain-text.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { readPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
 import { type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';

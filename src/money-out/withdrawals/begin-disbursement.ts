@@ -5,7 +5,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney } from '../../shared/money.ts';
-import { longestNote } from '../../shared/note.ts';
+import { longestNote } from '../../shared/plain-text.ts';
 import { decisionLivesHours } from '../decisions/decision.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { judgeDisbursement } from './judge-disbursement.ts';

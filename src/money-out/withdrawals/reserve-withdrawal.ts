@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
 import { openAccount } from '../../ledger/accounts/open-account.ts';
-import { lockSource } from '../../ledger/lock-source.ts';
+import { lockSource } from '../../ledger/lock-order.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { recordTransactions } from '../../ledger/post-journal.ts';
 import { type BankAccountDetails, placeOfBankDetails } from '../../people/bank-accounts/bank-account.ts';

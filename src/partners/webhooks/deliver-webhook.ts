@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { openKept } from '../../platform/encryption/open-unless-gone.ts';
@@ -8,12 +9,11 @@ import { failpoint } from '../../shared/failpoint.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 import type { Deferral, EndpointBounds } from './bound-endpoints.ts';
 import { openSecrets } from './find-endpoints.ts';
-import { noteFailure } from './judge-endpoint.ts';
+import { recordEndpoint } from './record-endpoint.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
 import { type SentWebhook, unanswered, type WebhookSender } from './send-webhook.ts';
-import { signWebhook } from './sign-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
-import { type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
+import { failingLimitMs, type WebhookDeliveryStatus, waitAfterAttempt, webhookIdOf } from './webhook-delivery.ts';
 
 export interface DeliveryAttempt {
   deliveryId: string;
@@ -191,4 +191,43 @@ function park(
     });
     return true;
   });
+}
+
+/**
+ * A request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a success the
+ * endpoint is disabled (reason `failing`), with an event; it collects nothing until it is enabled again.
+ */
+export async function noteFailure(em: EntityManager, endpoint: WebhookEndpoint, now: Date): Promise<void> {
+  const { id, failing_since: since } = endpoint;
+  if (!since) {
+    await em.nativeUpdate(WebhookEndpoint, { id, status: 'enabled', failing_since: null }, { failing_since: now });
+    return;
+  }
+  const limit = new Date(now.getTime() - failingLimitMs);
+  if (since > limit) return;
+  await em.transactional(async (tx) => {
+    const where = { id, status: 'enabled', failing_since: { $lte: limit } } as const;
+    const disabled = { status: 'disabled', disabled_reason: 'failing', disabled_at: now, updated_at: now } as const;
+    if ((await tx.nativeUpdate(WebhookEndpoint, where, disabled)) === 0) return;
+    const by = { caller: null, requestId: null };
+    await recordEndpoint(tx, by, 'WEBHOOK_ENDPOINT_DISABLED', endpoint, { failing_since: since.toISOString() });
+  });
+}
+
+const secretPrefix = 'whsec_';
+
+/**
+ * The header `webhook-signature` of Standard Webhooks: one `v1,<base64>` for each live secret (`whsec_...`), over
+ * `id.timestamp.body`.
+ */
+export function signWebhook(
+  secrets: readonly string[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret, 'base64');
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+    })
+    .join(' ');
 }

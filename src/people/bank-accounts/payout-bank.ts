@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuseField } from '../../shared/errors.ts';
 import { compareMoney, formatMoney, type Money } from '../../shared/money.ts';
-import { refuseField } from '../../shared/refuse-field.ts';
 
 /** What a bank takes: account numbers of so many digits, and transfers of IDR `minimum` to `maximum` (scale 4). */
 export interface PayoutBank {

@@ -1,7 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { sha256 } from '../../shared/digest.ts';
@@ -9,7 +8,7 @@ import { refuse } from '../../shared/errors.ts';
 import { isOwnToken } from '../members/own-token.ts';
 import { openProfile } from '../members/profile.ts';
 import { User } from '../members/user.entity.ts';
-import { openFirstAccount } from './create-user.ts';
+import type { SignUpPorts } from './create-user.ts';
 import { countedAddress, loginAttempt, rememberLogin } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
@@ -23,7 +22,11 @@ export interface AcceptInvitationInput {
 }
 
 /** Accepts an invitation, once: the user becomes active with this password; an individual gets one IDR account. */
-export async function acceptInvitation(em: EntityManager, sealer: Sealer, input: AcceptInvitationInput): Promise<User> {
+export async function acceptInvitation(
+  em: EntityManager,
+  { sealer, openFirstAccount }: SignUpPorts,
+  input: AcceptInvitationInput,
+): Promise<User> {
   const tokenHash = sha256(input.token);
   const known = (await findWaiting(em, tokenHash)) ?? refuseInvitation();
   if (!(await isOwnToken(sealer, 'invitation', known.user_id, input.token))) refuseInvitation();

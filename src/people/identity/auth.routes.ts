@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { open, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { email, password, text, verbatimText } from '../../platform/http/fields.ts';
@@ -12,6 +11,7 @@ import { User } from '../members/user.entity.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
 import { changePassword } from './change-password.ts';
+import type { SignUpPorts } from './create-user.ts';
 import { logIn } from './log-in.ts';
 import { logOut, logOutEverywhere } from './log-out.ts';
 import { MeAnswer, presentMe, presentUser, UserAnswer } from './present-user.ts';
@@ -21,9 +21,8 @@ import type { SignedToken, Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
 
 /** What these routes work with. */
-interface Ports {
+interface Ports extends SignUpPorts {
   config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
-  sealer: Sealer;
   tokens: Tokens;
 }
 
@@ -215,7 +214,7 @@ routes.post(
   },
   async ({ body, em, deps, ctx, requestId }) => {
     const origin = { address: ctx.ip, perHour: deps.config.RATE_LIMIT_SIGNUPS_PER_HOUR };
-    const user = await signUp(em, deps.sealer, { ...body, origin, requestId });
+    const user = await signUp(em, deps, { ...body, origin, requestId });
     return created({ message: 'Signed up', data: await presentUser(deps.sealer, user) });
   },
 );
@@ -230,7 +229,7 @@ routes.post(
     answers: { 200: z.object({ message: z.string(), data: UserAnswer.extend(Token.shape) }) },
   },
   async ({ body, em, deps, ctx, requestId }) => {
-    const user = await acceptInvitation(em, deps.sealer, { ...body, address: ctx.ip, requestId });
+    const user = await acceptInvitation(em, deps, { ...body, address: ctx.ip, requestId });
     const loggedIn = { user, generation: user.token_generation, secondFactor: null };
     const session = showSession(ctx, deps, await openSession(em.fork(), deps, loggedIn));
     return { message: 'Invitation accepted', data: { ...(await presentUser(deps.sealer, user)), ...session } };

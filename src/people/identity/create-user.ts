@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openAccount } from '../../ledger/accounts/open-account.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
@@ -60,10 +60,15 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
 
 const refuseTaken = (): never => refuse('DUPLICATE', 'a user with this address already exists', { field: 'email' });
 
-/** Opens the first account of a user or an organization, with its event. */
-export const openFirstAccount = (
+/** Opens the first account of a user or an organization, with its event, in the caller's transaction; returns its id. */
+export type OpenFirstAccount = (
   tx: EntityManager,
   owner: { userId: string } | { organizationId: string },
   by: { actorId: string; requestId: string | null },
-): Promise<string> =>
-  openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);
+) => Promise<string>;
+
+/** What a sign-up works with. */
+export interface SignUpPorts {
+  sealer: Sealer;
+  openFirstAccount: OpenFirstAccount;
+}

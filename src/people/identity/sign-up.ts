@@ -1,12 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { recordTokenMail } from '../mail/record-mail.ts';
 import { preparePerson } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
-import { createUser, openFirstAccount } from './create-user.ts';
+import { createUser, type SignUpPorts } from './create-user.ts';
 import { countingTaken, countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
 import { loginAttempt } from './login-failures.ts';
 import { hashPassword, turnOfSignUps } from './password.ts';
@@ -26,7 +25,7 @@ export interface SignUpInput {
  */
 export async function signUp(
   em: EntityManager,
-  sealer: Sealer,
+  { sealer, openFirstAccount }: SignUpPorts,
   { name, email, password, origin, requestId }: SignUpInput,
 ): Promise<User> {
   refuseGuessable(password, email);

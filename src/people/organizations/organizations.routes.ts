@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow, open } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
 import { clearable, email, password, text, timestamp, uuid, verbatimText } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { industryValues, organizationLaw, organizationSizeLabels } from '../../shared/organization.ts';
+import type { SignUpPorts } from '../identity/create-user.ts';
 import type { Organization } from '../members/organization.entity.ts';
 import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } from './find-organization.ts';
 import { signUpOrganization } from './sign-up-organization.ts';
@@ -47,9 +47,8 @@ function presentOrganization(organization: Organization): z.input<typeof Organiz
 }
 
 /** What these routes work with. */
-interface Ports {
+interface Ports extends SignUpPorts {
   config: Pick<Config, 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
-  sealer: Sealer;
 }
 
 const routes = createRouteGroup<Ports>({
@@ -82,7 +81,7 @@ routes.post(
     refusals: [429],
   },
   async ({ body, em, deps, ctx, requestId }) => {
-    const { organization } = await signUpOrganization(em, deps.sealer, {
+    const { organization } = await signUpOrganization(em, deps, {
       name: body.name,
       email: body.email,
       phoneNumber: body.phone_number,

@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { withFieldNames } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { getDefaultRole } from '../access/find-role.ts';
-import { createUser, openFirstAccount } from '../identity/create-user.ts';
+import { createUser, type SignUpPorts } from '../identity/create-user.ts';
 import { countingTaken, countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
 import { loginAttempt } from '../identity/login-failures.ts';
 import { hashPassword, turnOfSignUps } from '../identity/password.ts';
@@ -31,7 +30,7 @@ export interface SignUpOrganizationInput {
  */
 export async function signUpOrganization(
   em: EntityManager,
-  sealer: Sealer,
+  { sealer, openFirstAccount }: SignUpPorts,
   input: SignUpOrganizationInput,
 ): Promise<{ organization: Organization; admin: User; accountId: string }> {
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');

@@ -8,3 +8,6 @@ export type StepQueue = (typeof stepQueues)[number];
 /** The name of a task queue; `taskQueue` is the workflows' queue. */
 export const taskQueueOf = (taskQueue: string, queue: StepQueue): string =>
   queue === 'ledger' ? taskQueue : `${taskQueue}-${queue}`;
+
+/** As many of one step wait for the provider within workflow tasks at a time, in one worker. */
+export const boundOfLocal = 30;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Metadata } from '../../shared/metadata.ts';
-import { isOneLine, isVisible } from '../../shared/plain-text.ts';
+import { isOneLine, isVisible, type Metadata } from '../../shared/plain-text.ts';
 
 const mostKeys = 20;
 const keyCharacters = 40;

@@ -8,8 +8,7 @@ import { mayChangeThings } from '../../shared/organization.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
 import { type Answer, answer, isAnswer } from './answer.ts';
 import { bodyLimitBytes, decodeBody, readBody, refuseCompressed } from './body.ts';
-import { parseJson } from './json-body.ts';
-import { moneyLiteralKeys } from './money-keys.ts';
+import { deepestLiteral, parseJson } from './json-body.ts';
 import { nounOf } from './operation-id.ts';
 import type { PartnerCaller, Route } from './route-group.ts';
 import { validate } from './validate.ts';
@@ -206,4 +205,29 @@ export function refuseUnknown(methodsOf: (path: string) => string[]) {
     }
     throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here; use ${methods.join(', ')}`);
   };
+}
+
+/** The names of fields, at any depth of a schema down to `deepestLiteral`, whose numbers are read from their literal digits. */
+export function moneyLiteralKeys(schema: z.ZodType | undefined): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (schema) collect(schema, undefined, found, 0);
+  return found;
+}
+
+function collect(schema: z.ZodType, key: string | undefined, found: Set<string>, depth: number): void {
+  if (schema.meta()?.['x-money-literal'] === true && key !== undefined) {
+    assert(depth <= deepestLiteral, 'amounts are not nested so deeply');
+    found.add(key);
+  }
+  const def: object = schema.def;
+  if ('shape' in def && typeof def.shape === 'object' && def.shape !== null) {
+    for (const [name, field] of Object.entries(def.shape)) collect(field, name, found, depth + 1);
+  }
+  for (const part of ['innerType', 'in', 'out', 'element'] as const) {
+    const inner = (def as Partial<Record<typeof part, z.ZodType>>)[part];
+    if (inner && inner !== schema) collect(inner, key, found, part === 'element' ? depth + 1 : depth);
+  }
+  if ('options' in def && Array.isArray(def.options)) {
+    for (const option of def.options) collect(option, key, found, depth);
+  }
 }

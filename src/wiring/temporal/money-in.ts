@@ -11,8 +11,7 @@ import { receiptReusePolicy } from '../../money-in/payments/receipt.ts';
 import { wholeRupiah } from '../../shared/money.ts';
 import { canonicalId } from '../../shared/uuid.ts';
 import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
-import type { Temporal, WorkflowRun } from './temporal.ts';
-import { updateIdOf } from './update-id.ts';
+import { type Temporal, updateIdOf, type WorkflowRun } from './temporal.ts';
 
 /** The workflows that wait for money: orders, partners' payments, their instruments, and money that nothing takes. */
 export const createMoneyInWorkflows = (

@@ -7,8 +7,7 @@ import { type Money, wholeRupiah } from '../../shared/money.ts';
 import { canonicalId } from '../../shared/uuid.ts';
 import type { Hints } from './hints.ts';
 import { searchAttributeKeys } from './search-attributes.ts';
-import type { Temporal, WorkflowRun } from './temporal.ts';
-import { updateIdOf } from './update-id.ts';
+import { type Temporal, updateIdOf, type WorkflowRun } from './temporal.ts';
 
 export const createMoneyOutWorkflows = (
   temporal: Temporal,

@@ -12,13 +12,13 @@ import type { RefundWorkflows } from '../../money-out/refunds/refund.ts';
 import type { WithdrawalWorkflows } from '../../money-out/withdrawals/withdrawal.ts';
 import type { DeliveryWorkflows } from '../../partners/webhooks/webhook-delivery.ts';
 import type { Prover } from '../../platform/encryption/prover.ts';
+import { canonicalId } from '../../shared/uuid.ts';
 import { createAllocationWorkflows, createSubscriptionWorkflows } from './giving.ts';
 import { createHints } from './hints.ts';
 import { createMoneyInWorkflows } from './money-in.ts';
 import { createMoneyOutWorkflows, createPayoutBatchWorkflows } from './money-out.ts';
-import { createErasureWorkflows } from './person-erasures.ts';
 import { createCircleWorkflows } from './saving-circles.ts';
-import { createTemporal } from './temporal.ts';
+import { createTemporal, type Temporal } from './temporal.ts';
 import { createDeliveryWorkflows } from './webhook-deliveries.ts';
 
 /** The workflows as use cases see them: each use case takes the ports it needs, which its own domain declares. */
@@ -72,3 +72,13 @@ export function createWorkflows(client: Client, taskQueue: string, prover?: Prov
     },
   };
 }
+
+const createErasureWorkflows = (temporal: Temporal): ErasureWorkflows => ({
+  lookAfterErasure: (erasureId) =>
+    temporal.startOnce({
+      workflow: 'personErasure',
+      subject: erasureId,
+      input: { erasureId: canonicalId(erasureId) },
+      summary: 'The erasure of a person, as two people have decided',
+    }),
+});

@@ -5,10 +5,8 @@ import {
   Worker,
   type WorkerDeploymentOptions,
 } from '@temporalio/worker';
-import { boundOfLocal } from '../../../activities/bound-local.ts';
-import { createActivities } from '../../../activities/index.ts';
 import type { Config } from '../../platform/config/config.ts';
-import { type StepQueue, taskQueueOf } from '../../platform/config/step-queues.ts';
+import { boundOfLocal, type StepQueue, taskQueueOf } from '../../platform/config/step-queues.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { preloadModules, workflowInterceptorModules, workflowsPath } from './workflow-modules.ts';
@@ -53,11 +51,14 @@ export interface QueueWorker {
  * The workers of this process, one per configured task queue. Each can run every activity, whichever queue an earlier
  * release put it on; the ledger's runs the workflows, from the prebuilt bundle or bundled at start.
  */
-export async function createWorkers(deps: Dependencies, connection: NativeConnection): Promise<QueueWorker[]> {
+export async function createWorkers(
+  deps: Dependencies,
+  connection: NativeConnection,
+  activities: object,
+): Promise<QueueWorker[]> {
   const { config } = deps;
   const bundle = config.WORKFLOW_BUNDLE;
   const deployment = deploymentOf(config);
-  const activities = createActivities(deps);
   const workflows = {
     ...(bundle === undefined
       ? { workflowsPath, bundlerOptions: { preloadModules } }

@@ -1,5 +1,5 @@
 import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
-import { findHold } from '../../../src/control/erasure/find-hold.ts';
+import { findHold } from '../../../src/control/erasure/legal-holds.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { begun } from '../../circles/begin-circle.ts';

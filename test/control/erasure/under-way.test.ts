@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import { emptyRows } from '../../../src/control/erasure/empty-rows.ts';
-import { findHold } from '../../../src/control/erasure/find-hold.ts';
+import { findHold } from '../../../src/control/erasure/legal-holds.ts';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { setPassword } from '../../../src/people/identity/operate-users.ts';
 import { emailDigest } from '../../../src/people/members/profile.ts';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { sealedTables } from '../../../src/ledger/seals/describe-journals.ts';
 import { hashOfSeal, type SealStatement, sealKey } from '../../../src/ledger/seals/seal.ts';
 import { createSealKeys } from '../../../src/ledger/seals/seal-keys.ts';
-import type { SealDifference } from '../../../src/ledger/seals/verify-seals.ts';
+import type { SealDifference } from '../../../src/ledger/seals/seal-objects.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { sha256 } from '../../../src/shared/digest.ts';
 import { newId } from '../../../src/shared/ids.ts';

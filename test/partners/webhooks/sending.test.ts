@@ -1,5 +1,5 @@
+import { signWebhook } from '../../../src/partners/webhooks/deliver-webhook.ts';
 import { createWebhookSender } from '../../../src/partners/webhooks/send-webhook.ts';
-import { signWebhook } from '../../../src/partners/webhooks/sign-webhook.ts';
 import { waitAfterAttempt, webhookLifetimeMs } from '../../../src/partners/webhooks/webhook-delivery.ts';
 import { complaintAboutTarget, isPermittedAddress } from '../../../src/partners/webhooks/webhook-target.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

@@ -3,7 +3,7 @@ import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import type { Rail } from '../../../src/money-in/payments/handler.ts';
 import { type ReferenceType, referenceTypes } from '../../../src/money-in/payments/payment-order.ts';
 import { newId } from '../../../src/shared/ids.ts';
-import { paymentKinds } from '../../../src/wiring/payment-kinds.ts';
+import { paymentKinds } from '../../../src/wiring/kinds.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { buildActiveCause, buildGoal, buildProduct } from '../../support/build-targets.ts';
 import { casesOf } from '../../support/full.ts';

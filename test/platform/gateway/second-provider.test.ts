@@ -108,6 +108,18 @@ describe('A second provider beside the first', () => {
     expect(await providersIn('payouts')).toEqual(both);
   });
 
+  it('cannot have the ids of the first', async () => {
+    for (const [table, id] of [
+      ['receipts', 'provider_payment_id'],
+      ['payouts', 'provider_transfer_id'],
+    ]) {
+      const move = stack
+        .owner()
+        .execute(`update ${table} set provider = 'kedua' where ${id} is not null and provider = 'xendit'`);
+      await expect(move).rejects.toThrow(`${table}_provider_ids`);
+    }
+  });
+
   it('is compared with the books day by day', async () => {
     const day = westernIndonesiaDay(new Date());
     expect(await reconcileOn(stack, { day })).toMatchObject({ differences: 0, compared: 6 });

@@ -3,7 +3,7 @@ import { worstBodies } from '../../../bench/bodies/worst-bodies.ts';
 import { bodyLimitBytes } from '../../../src/platform/http/body.ts';
 import { mostItems } from '../../../src/platform/http/cut-long-lists.ts';
 import { parseJson } from '../../../src/platform/http/json-body.ts';
-import { moneyLiteralKeys } from '../../../src/platform/http/money-keys.ts';
+import { moneyLiteralKeys } from '../../../src/platform/http/serve-route.ts';
 import { validate } from '../../../src/platform/http/validate.ts';
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { errorCodeOf } from '../../../src/shared/errors.ts';

@@ -39,46 +39,10 @@ export function refusalOf(error: unknown): { outcome: 'refused'; code: string; m
  * The SDK has neither time-out nor abort signal; its only hook is the configuration, which each API instance reads at
  * every request. So every call gets its own instances, bound to its own deadline.
  */
-class BoundPaymentRequest extends PaymentRequest {
-  constructor(secretKey: string, configuration: Configuration) {
-    super({ secretKey });
-    this.configuration.config = configuration;
-  }
-}
-
-class BoundPaymentMethod extends PaymentMethod {
-  constructor(secretKey: string, configuration: Configuration) {
-    super({ secretKey });
-    this.configuration.config = configuration;
-  }
-}
-
-class BoundPayout extends Payout {
-  constructor(secretKey: string, configuration: Configuration) {
-    super({ secretKey });
-    this.configuration.config = configuration;
-  }
-}
-
-class BoundRefund extends Refund {
-  constructor(secretKey: string, configuration: Configuration) {
-    super({ secretKey });
-    this.configuration.config = configuration;
-  }
-}
-
-class BoundBalance extends Balance {
-  constructor(secretKey: string, configuration: Configuration) {
-    super({ secretKey });
-    this.configuration.config = configuration;
-  }
-}
-
-class BoundTransaction extends Transaction {
-  constructor(secretKey: string, configuration: Configuration) {
-    super({ secretKey });
-    this.configuration.config = configuration;
-  }
+function bound<T extends object>(api: T, configuration: Configuration): T {
+  const read: { config: Configuration } = Reflect.get(api as object, 'configuration');
+  read.config = configuration;
+  return api;
 }
 
 /** The provider's Name Validator, which the SDK does not have: it is called as everything else is. */
@@ -100,12 +64,12 @@ class NameValidator extends BaseAPI {
 function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<typeof passThrough>): Client {
   const configuration = new Configuration({ basePath: url.replace(/\/+$/, ''), fetchApi });
   return {
-    paymentRequests: new BoundPaymentRequest(secretKey, configuration),
-    paymentMethods: new BoundPaymentMethod(secretKey, configuration),
-    payouts: new BoundPayout(secretKey, configuration),
-    refunds: new BoundRefund(secretKey, configuration),
-    balance: new BoundBalance(secretKey, configuration),
-    transactions: new BoundTransaction(secretKey, configuration),
+    paymentRequests: bound(new PaymentRequest({ secretKey }), configuration),
+    paymentMethods: bound(new PaymentMethod({ secretKey }), configuration),
+    payouts: bound(new Payout({ secretKey }), configuration),
+    refunds: bound(new Refund({ secretKey }), configuration),
+    balance: bound(new Balance({ secretKey }), configuration),
+    transactions: bound(new Transaction({ secretKey }), configuration),
     nameValidator: new NameValidator(secretKey, configuration),
   };
 }
