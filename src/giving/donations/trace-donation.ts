@@ -139,7 +139,7 @@ export async function traceDonation(
   return steps;
 }
 
-/** The cause's first disbursements since then, at most so many, and how many there are; without failed ones. */
+/** The cause's first disbursements since then, at most so many, and how many there are; without failed ones that have not left. */
 async function findDisbursed(
   em: EntityManager,
   { causeId, since, most }: { causeId: string; since: Date; most: number },
@@ -148,7 +148,7 @@ async function findDisbursed(
     `select w.id, w.created_at, w.purpose_note, p.amount::text, p.status, p.reference, p.succeeded_at,
        (count(*) over ())::int as count
      from withdrawals w join payouts p on p.id = w.id
-     where w.cause_id = ? and w.created_at >= ? and p.status <> 'failed' order by w.created_at, w.id limit ?`,
+     where w.cause_id = ? and w.created_at >= ? and (p.status <> 'failed' or p.has_left) order by w.created_at, w.id limit ?`,
     [causeId, since, most],
   );
   const steps = rows.map(

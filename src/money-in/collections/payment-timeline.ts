@@ -121,29 +121,37 @@ interface RefundRow {
   created_at: Date | string;
   succeeded_at: Date | string | null;
   finalized_at: Date | string | null;
+  booked_at: Date | string | null;
 }
 
 /** The payment's refunds, and how they ended. */
 async function findRefundItems(em: EntityManager, paymentId: string): Promise<TimelineItem[]> {
   const rows = await em.execute<RefundRow[]>(
-    `select p.amount::text, p.reference, p.status, p.failure_code, p.created_at, p.succeeded_at, p.finalized_at
+    `select p.amount::text, p.reference, p.status, p.failure_code, p.created_at, p.succeeded_at, p.finalized_at,
+       p.booked_at
      from payment_refunds r join payouts p on p.id = r.id where r.payment_id = ? order by r.created_at, r.id limit 100`,
     [paymentId],
   );
-  return rows.flatMap(({ amount, reference, status, failure_code, created_at, succeeded_at, finalized_at }) => {
-    const items: TimelineItem[] = [
-      { at: new Date(created_at), type: 'request', text: `A refund of IDR ${amount} was requested (${reference}).` },
-    ];
-    if (succeeded_at) {
-      items.push({ at: new Date(succeeded_at), type: 'outcome', text: `IDR ${amount} was refunded (${reference}).` });
-    }
-    if (finalized_at && status !== 'succeeded') {
-      const why = status === 'reversed' ? 'the bank returned it after its success' : failure_code;
-      const text = `The refund ${reference} failed: ${why}. IDR ${amount} is available again.`;
-      items.push({ at: new Date(finalized_at), type: 'outcome', text });
-    }
-    return items;
-  });
+  return rows.flatMap(
+    ({ amount, reference, status, failure_code, created_at, succeeded_at, finalized_at, booked_at }) => {
+      const items: TimelineItem[] = [
+        { at: new Date(created_at), type: 'request', text: `A refund of IDR ${amount} was requested (${reference}).` },
+      ];
+      if (succeeded_at) {
+        items.push({ at: new Date(succeeded_at), type: 'outcome', text: `IDR ${amount} was refunded (${reference}).` });
+      }
+      if (finalized_at && status !== 'succeeded') {
+        const why = status === 'reversed' ? 'the bank returned it after its success' : failure_code;
+        const text = `The refund ${reference} failed: ${why}. IDR ${amount} is available again.`;
+        items.push({ at: new Date(finalized_at), type: 'outcome', text });
+      }
+      if (booked_at) {
+        const text = `Our operators established that the refund ${reference} was made all the same, and booked it.`;
+        items.push({ at: new Date(booked_at), type: 'outcome', text });
+      }
+      return items;
+    },
+  );
 }
 
 interface ReceiptRow {

@@ -34,7 +34,10 @@ export async function describePostings(
      left join partner_payments p
        on p.id = case subject.family when 'partner-payment' then subject.id
          else substring(r.reference from '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$')::uuid end
-     left join payouts o on subject.family in ('partner-payout', 'payment-refund') and o.id = subject.id
+     left join decisions d
+       on d.id = case subject.family when 'transfer' then substring(j.business_key from '[0-9a-f-]{36}$')::uuid end
+     left join payouts o on o.id = case when subject.family in ('partner-payout', 'payment-refund') then subject.id
+         else d.payout_id end
      where j.id = any(?::uuid[]) and (p.id is not null or o.id is not null)`,
     [textArray(journalIds)],
   );

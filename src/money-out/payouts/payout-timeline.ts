@@ -3,7 +3,7 @@ import { findCallbackItems, findWebhookItems, presentTimeline, type TimelineItem
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { journalKeys } from '../../shared/ids.ts';
-import { addMoney } from '../../shared/money.ts';
+import { addMoney, type Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { findMadeAttempts, firstSentAt } from './attempts.ts';
 import { isFrozen } from './frozen-request.ts';
@@ -84,6 +84,7 @@ export async function tellPayoutTimeline(
     ...(await findProviderStatuses(em, payout, name)),
     ...(await findCallbackItems(em, payout)),
     ...(await findLedgerItems(em, payout, name)),
+    ...(await findBooking(em, payout)),
     ...(resourceType === 'withdrawal' ? [] : await findWebhookItems(em, resourceType, id)),
   ];
   return presentTimeline(items, told?.next ?? (await findNext(em, payout, { resendHours, payoutKinds, name })));
@@ -229,6 +230,21 @@ async function findLedgerItems(em: EntityManager, payout: Payout, name: string):
       { at, type: 'outcome', text: outcome },
     ];
   });
+}
+
+/** What two people booked of a payout that had ended here otherwise. */
+async function findBooking(
+  em: EntityManager,
+  { kind, source_account_id, provider_transfer_id, booked_at: at }: Payout,
+): Promise<TimelineItem[]> {
+  if (!at) return [];
+  const [booked] = await em.execute<{ taken: Money }[]>(
+    `select coalesce(-sum(p.amount), 0)::numeric(20, 4)::text as taken
+     from booked_transfers b join postings p on p.journal_id = b.journal_id and p.account_id = ? where b.provider_id = ?`,
+    [source_account_id, provider_transfer_id],
+  );
+  const text = `Our operators established that the money had left all the same: IDR ${booked?.taken} was taken from the ${namesOf[kind].source} for it.`;
+  return [{ at, type: 'ledger', text }];
 }
 
 /** What a failure code means where its name does not say it. */

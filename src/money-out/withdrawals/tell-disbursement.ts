@@ -68,7 +68,7 @@ function textOf(event: string, { reason, isFirst }: { reason: string | null; isF
 async function findNext(em: EntityManager, payout: Payout, proposedAt: Date): Promise<ToldPayout['next']> {
   const { isHeld, failureCode } = await readDecision(em, payout);
   if (failureCode !== null) {
-    const text = 'It was not approved: it fails, and the money goes back to the account.';
+    const text = 'It may not be sent any more: it fails, and the money goes back to the account.';
     return { at: payout.look_again_at ?? null, text };
   }
   if (!isHeld) return null;

@@ -171,8 +171,8 @@ the same key with the same body answers the first answer again, with \`Idempoten
 **Errors** are \`{ message, statusCode, error, code }\`, of which programs read \`code\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
 A 4xx is final: what it refused never happens later. A 503 carries \`Retry-After\`, and what it answered may still be
 done for two minutes; after it, after a 504, or no answer at all, ask under the same key and never under another. Where
-the key is optional and none was sent, a repetition may make a second one. A payment from a balance without a key whose
-outcome is unknown is a 503 without \`Retry-After\`; its message names the transaction to look for before you repeat it.
+the key is optional and none was sent, a repetition may make a second one: an outcome that is unknown is then a 503 without
+\`Retry-After\`, whose message names the transaction or the resource to look for before you repeat it.
 
 **Request ids.** \`x-request-id\` is taken over when sent (up to 64 printable characters) and stands in every answer's header.
 

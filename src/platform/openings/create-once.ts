@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { DomainError } from '../../shared/errors.ts';
+import { isAway } from '../../shared/away.ts';
+import { DomainError, isDomainError } from '../../shared/errors.ts';
 import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
 
@@ -13,6 +14,8 @@ export interface Creation<Found, Prepared> {
   start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
 }
 
+type Opening = OpeningPlace & { stamp: OpeningStamp; isKeyed: boolean; unavailable: string };
+
 /** One step of such a run takes less than the time of all looks. */
 const mostLooks = 15;
 const lookEveryMs = 200;
@@ -24,22 +27,37 @@ const lookEveryMs = 200;
  * nothing is written until the workflow has started. `stamp` is taken when the request arrives, before it waits for
  * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
  * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
- * begins any more. If the database cannot be asked after the workflow has answered, its error passes, and the resource
- * may have been made: only a key makes it safe to repeat that.
+ * begins any more. If the database cannot be asked after the workflow has answered, the resource may have been made: only
+ * a key makes it safe to repeat that, and without one the refusal names the resource and is not to be repeated.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
-  opening: OpeningPlace & { stamp: OpeningStamp; isKeyed: boolean; unavailable: string },
-  { find, prepare, start }: Creation<Found, Prepared>,
+  opening: Opening,
+  creation: Creation<Found, Prepared>,
 ): Promise<Found> {
-  const { stamp } = opening;
   let prepared: Prepared;
   try {
-    prepared = await prepare();
+    prepared = await creation.prepare();
   } catch (error) {
     if (!opening.isKeyed || !isVerdict(error)) throw error;
-    return refuseOnce(em, { ...opening, number: null }, find, error);
+    return refuseOnce(em, { ...opening, number: null }, creation.find, error);
   }
+  try {
+    return await begin(em, opening, creation, prepared);
+  } catch (cause) {
+    if (opening.isKeyed || isDomainError(cause) || !isAway(cause)) throw cause;
+    const unknown = `It is not known whether this was made. If it was, its id is ${opening.resourceId}`;
+    throw new DomainError('SERVICE_UNAVAILABLE', unknown, { cause });
+  }
+}
+
+async function begin<Found, Prepared>(
+  em: EntityManager,
+  opening: Opening,
+  { find, start }: Creation<Found, Prepared>,
+  prepared: Prepared,
+): Promise<Found> {
+  const { stamp } = opening;
   for (let looks = 1; ; looks += 1) {
     let answer: NonNullable<unknown> | null;
     try {

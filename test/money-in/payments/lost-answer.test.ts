@@ -2,6 +2,7 @@ import { must } from '../../../src/shared/assert.ts';
 import { buildConsentedCircle, buildMembers } from '../../circles/build-circle.ts';
 import { type BalanceRequest, balanceWays, notAtAll, readPaid, wholly } from '../../e2e/balance-ways.ts';
 import { buildCause } from '../../giving/causes/build-cause.ts';
+import { addBankAccount } from '../../money-out/withdrawals/build-withdrawals.ts';
 import {
   type BuiltUser,
   balanceOf,
@@ -117,7 +118,10 @@ describe('A payment from a balance without a key whose commit was not answered',
   }, 120_000);
 });
 
-const ask = ({ path, body, payer: { token } }: BalanceRequest, key?: string): Promise<HttpAnswer> =>
+const ask = (
+  { path, body, payer: { token } }: Pick<BalanceRequest, 'path' | 'payer'> & { body: object },
+  key?: string,
+): Promise<HttpAnswer> =>
   stack.post(path, body, { token, headers: key === undefined ? {} : { 'idempotency-key': key } });
 
 /** Nothing of what was held back is under way any more. */
@@ -228,5 +232,19 @@ describe('A payment whose process in PostgreSQL is stopped', () => {
     }
     await untilQuiet();
     expect(await readPaid(stack, request)).toEqual(notAtAll);
+  }, 120_000);
+});
+
+describe('A withdrawal without a key of which nobody could be told', () => {
+  it('is not to be repeated: the answer names it', async () => {
+    const payer = await buildIndividual(stack, { balance: '1000000' });
+    const bank_account_id = await addBankAccount(stack, payer);
+    await reconnect(payer);
+    stack.lines.api.database.set({ kind: 'cut-after', text: 'from "withdrawals"' });
+    const path = `/v1/accounts/${payer.accountId}/withdrawals`;
+    const answer = await ask({ path, body: { bank_account_id, amount: '100000' }, payer });
+    stack.lines.api.database.set({ kind: 'pass' });
+    expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
+    expect((await stack.get(`/v1/withdrawals/${idIn(answer)}`, { token: payer.token })).status).toBe(200);
   }, 120_000);
 });

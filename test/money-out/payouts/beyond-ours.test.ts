@@ -129,7 +129,16 @@ it('What left by a payout that failed here counts in the day’s limit, and is b
     status: 'carried_out',
   });
   expect((await readBalance(payer)).available).toBe('0.0000');
+  const { reference } = await readPayout(payer, id);
   expect(await readPayout(payer, id)).toMatchObject({ status: 'failed', booked_at: expect.any(String) });
+  const { items } = (await payer.get(`/payouts/${id}/timeline`)).body.data;
+  expect(items.at(-1).text).toContain('IDR 100000.0000 was taken from the available balance');
+  const statement = await stack.get(`/v1/accounts/${payer.account.available}/statement`, { token: token() });
+  expect(statement.body.data.postings.at(-1)).toMatchObject({
+    kind: 'transfer.booked',
+    reference,
+    amount: '-100000.0000',
+  });
   const again = await propose(stack, operators, { kind: 'book_transfer', payout_id: id });
   expect(again.status).toBe(400);
 }, 120_000);

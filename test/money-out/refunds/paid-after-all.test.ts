@@ -117,6 +117,10 @@ describe('A refund that failed and was made after all is not made again', () => 
     const rest = await refund(partner, paymentId);
     expect(rest.amount).toBe('500000.0000');
     await refundWhen(partner, rest, 'succeeded', 60_000);
+    const booking = { kind: 'book_transfer', payout_id: first.id };
+    expect(await decide(stack, await buildOperators(stack), booking)).toMatchObject({ status: 'carried_out' });
+    const { items } = (await partner.get(`/payments/${paymentId}/timeline`)).body.data;
+    expect(items.map(({ text }: { text: string }) => text).join()).toContain('was made all the same');
   }, 120_000);
 
   it('by one that waits for the partner’s lock while the provider says so', async () => {

@@ -108,6 +108,8 @@ it('A donor gets nothing back once money of the cause left by a disbursement tha
     .execute<{ id: string }[]>('select id from donations where user_id = ?', [donor.id]);
   const { status } = await stack.post(`/v1/donations/${donation?.id}/refund`, undefined, { token: donor.token });
   expect(status).toBe(400);
+  const { body } = await stack.get(`/v1/donations/${donation?.id}/trace`, { token: donor.token });
+  expect(body.data.steps.at(-1)).toMatchObject({ type: 'disbursement', disbursement_id: it.id, status: 'failed' });
 }, 120_000);
 
 describe('A disbursement whose transfer a restore has forgotten', () => {
