@@ -39,7 +39,13 @@ export function worstValues(bytes: number): WorstBody[] {
   ];
 }
 
-/** Texts of about `bytes` for which a pattern may look back again and again. */
+/** Different ones, as many as there are: each costs a look at all others where a host name is written in ASCII. */
+const ideographs = (bytes: number): string =>
+  Array.from({ length: Math.floor(bytes / 3) }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join(
+    '',
+  );
+
+/** Texts of about `bytes` for which a pattern may look back again and again, or which Unicode's forms sort. */
 function* worstTexts(bytes: number): Generator<WorstBody> {
   const parts = [
     'x',
@@ -66,6 +72,8 @@ function* worstTexts(bytes: number): Generator<WorstBody> {
   yield { name: 'a text of zeros with an end', text: `1.${'0'.repeat(bytes)}1` };
   yield { name: 'an address of dots', text: `a@${fill('a.', bytes)}` };
   yield { name: 'a URL of dots', text: `https://${fill('a.', bytes)}` };
+  yield { name: 'a text of marks to be sorted', text: `a${fill('\u0300\u0316', bytes / 2)}` };
+  yield { name: 'a URL of ideographs', text: `https://${ideographs(bytes)}` };
 }
 
 /** The bodies of a route: each value under each of the named fields, and as the whole body unless `isAlone` is false. */

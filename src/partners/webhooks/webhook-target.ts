@@ -14,18 +14,17 @@ export interface TargetRules {
   ports?: readonly number[];
 }
 
-/** Not public, though the library says so: a cloud's metadata agent, and IPv4-compatible IPv6 addresses. */
-const hiddenRanges = [ipaddr.parseCIDR('168.63.129.16/32'), ipaddr.parseCIDR('::/96')];
+/** Not public, though the library says so: a cloud's metadata agent, and IPv6 addresses that nobody assigns. */
+const metadataAgent = ipaddr.parseCIDR('168.63.129.16/32');
+const assignedIpv6 = ipaddr.parseCIDR('2000::/3');
 
 /** Whether an address is public, or loopback where that is allowed. What is not known to be public is refused. */
 export function isPermittedAddress(address: string, { allowLoopback }: Pick<TargetRules, 'allowLoopback'>): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   const range = parsed.range();
-  if (hiddenRanges.some(([net, bits]) => parsed.kind() === net.kind() && parsed.match(net, bits))) {
-    return allowLoopback && range === 'loopback';
-  }
-  return range === 'unicast' || (allowLoopback && range === 'loopback');
+  if (range === 'loopback') return allowLoopback;
+  return range === 'unicast' && (parsed.kind() === 'ipv6' ? parsed.match(assignedIpv6) : !parsed.match(metadataAgent));
 }
 
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));

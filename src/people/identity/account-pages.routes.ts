@@ -101,6 +101,8 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
           const body = page.takesPassword ? { token, password } : { token };
           const call = { ctx, params: {}, query: {}, bytes: async () => Buffer.alloc(0), readBody: async () => body };
           await callRoute(route, deps, doors, call);
+          // Whoever had a browser send this form, from any site, does not log it in as somebody of theirs.
+          ctx.remove('Set-Cookie');
           show(ctx, messagePage(page.title, page.done));
         },
         (why) => accountPage(page, form.token ?? '', why),

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
 import { open, signedIn } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
-import { email, password, text, verbatimText } from '../../platform/http/fields.ts';
+import { email, knownPassword, password, text, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
-import { locales, passwordMaximumCharacters } from '../../shared/user.ts';
+import { locales } from '../../shared/user.ts';
 import { User } from '../members/user.entity.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { accessCookie, presentedToken } from './authenticate.ts';
@@ -58,9 +58,8 @@ const showSession = (ctx: Context, deps: Ports, { access, refreshToken }: Sessio
   refresh_token: refreshToken,
 });
 
-const knownPassword = z.string().min(1).max(passwordMaximumCharacters).meta({ format: 'password' });
 const code = text(40).meta({ description: 'From the authenticator app, or a recovery code; each works once.' });
-const LogIn = z.strictObject({ email: text(254), password: knownPassword, totp_code: code.nullish() });
+const LogIn = z.strictObject({ email: text(254), password: knownPassword(), totp_code: code.nullish() });
 const AccessToken = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
 const Token = AccessToken.extend({
   refresh_token: z.string().meta({ description: 'Takes a new pair at `/v1/auth/refresh`, once, within 30 days.' }),
@@ -133,7 +132,7 @@ routes.put(
       'Every earlier token ends, refresh tokens too; the answer carries a new access token. A wrong `current_password` is a 400 and counts as a ' +
       'failed login.',
     access: signedIn({ scope: 'own user', whenReadOnly: true }),
-    body: z.strictObject({ current_password: knownPassword, new_password: password() }),
+    body: z.strictObject({ current_password: knownPassword(), new_password: password() }),
     answers: { 200: z.object({ message: z.string(), data: AccessToken }) },
     refusals: [429],
   },

@@ -28,23 +28,37 @@ export async function askForPassword(
 ): Promise<void> {
   const answered = sleep(answeredAfterMs);
   const [found] = await em.execute<{ id: string }[]>(
-    `select u.id from users u where u.email_digest = ? and u.status = 'active' and (select count(*) from mails m
-       where m.user_id = u.id and m.kind = 'reset_password' and m.created_at > now() - interval '1 hour') < ?`,
-    [await emailDigest(sealer, email), mailsPerHour],
+    "select id from users where email_digest = ? and status = 'active'",
+    [await emailDigest(sealer, email)],
   );
-  if (found) {
-    await em.transactional(async (tx) => {
-      await recordTokenMail(tx, sealer, { userId: found.id, kind: 'reset_password' });
-      await recordEvent(tx, {
-        event: 'PASSWORD_RESET_REQUESTED',
-        resourceType: 'user',
-        resourceId: found.id,
-        actorId: null,
-        requestId,
-      });
-    });
-  }
+  if (found) await em.transactional((tx) => writeMail(tx, sealer, { userId: found.id, requestId }));
   await answered;
+}
+
+async function writeMail(
+  tx: EntityManager,
+  sealer: Sealer,
+  { userId, requestId }: { userId: string; requestId: string },
+): Promise<void> {
+  // Of many requests at once one writes; to wait for it would tell that there is an account.
+  const [row] = await tx.execute<[{ is_next: boolean }]>(
+    "select pg_try_advisory_xact_lock(hashtextextended('forgot/' || ?, 0)) as is_next",
+    [userId],
+  );
+  if (!row.is_next) return;
+  const written = await tx.execute<unknown[]>(
+    `select from mails where user_id = ? and kind = 'reset_password' and created_at > now() - interval '1 hour' limit ?`,
+    [userId, mailsPerHour],
+  );
+  if (written.length >= mailsPerHour) return;
+  await recordTokenMail(tx, sealer, { userId, kind: 'reset_password' });
+  await recordEvent(tx, {
+    event: 'PASSWORD_RESET_REQUESTED',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId: null,
+    requestId,
+  });
 }
 
 export interface ResetPasswordInput {

@@ -15,10 +15,13 @@ export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }
 
 const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
 
+/** A longer text is refused for its length alone: what else is asked of a text may take the square of its length. */
+const atMost = (maximum: number) => ({ error: `must have at most ${maximum} characters`, abort: true });
+
 const storable = (maximum: number) =>
   z
     .string()
-    .max(maximum, `must have at most ${maximum} characters`)
+    .max(maximum, atMost(maximum))
     .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
     .refine(isPlainText, { error: 'must not contain control characters', abort: true });
 
@@ -63,7 +66,7 @@ export const clearable = <T extends z.ZodType>(schema: T) => schema.nullable().o
 export const email = () =>
   z
     .string()
-    .max(254, 'must have at most 254 characters')
+    .max(254, atMost(254))
     .trim()
     .check(z.email('must be an e-mail address'))
     .refine((value) => value.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
@@ -72,19 +75,30 @@ export const email = () =>
 export const httpsUrl = () =>
   z
     .string()
-    .max(255, 'must have at most 255 characters')
+    .max(255, atMost(255))
     .refine((value) => /^https:\/\/[^\s\\]{3,}$/.test(value) && isPlainText(value) && URL.canParse(value), {
       error: 'must be a URL that begins with https://',
     })
     .meta({ format: 'uri', pattern: '^https://' });
 
+const passwordAtMost = atMost(passwordMaximumCharacters);
+
+/** A password as typed: in Unicode form NFKC up to four of its characters become one. */
+const typedPassword = () => z.string().max(4 * passwordMaximumCharacters, passwordAtMost);
+
+/** A password that is to be compared; it is measured in Unicode form NFKC. */
+export const knownPassword = () =>
+  typedPassword()
+    .min(1)
+    .refine((value) => value.normalize('NFKC').length <= passwordMaximumCharacters, passwordAtMost)
+    .meta({ format: 'password', maxLength: passwordMaximumCharacters });
+
 /** A new password: at least 12 characters, in Unicode form NFKC. */
 export const password = () =>
-  z
-    .string()
+  typedPassword()
     .normalize('NFKC')
     .min(passwordMinimumCharacters, `must have at least ${passwordMinimumCharacters} characters`)
-    .max(passwordMaximumCharacters, `must have at most ${passwordMaximumCharacters} characters`)
+    .max(passwordMaximumCharacters, passwordAtMost)
     .meta({ format: 'password' });
 
 /** What somebody who writes fifty thousand as 50.000 is told: such an amount is refused everywhere, lest it be fifty. */

@@ -39,6 +39,9 @@ describe('Webhooks are not sent to', () => {
     '255.255.255.255',
     '168.63.129.16',
     '::ffff:168.63.129.16',
+    '200::1',
+    '4000::1',
+    '100:0:0:1::1',
     '::808:808',
     '::7f00:1',
   ])('the address %s, even if loopback is allowed', (address) => {

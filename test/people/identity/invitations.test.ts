@@ -49,6 +49,14 @@ describe('Users who were only invited', () => {
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
   const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
+  it('accept on the page of the mail, which logs no browser in: any site could send its form', async () => {
+    const { token, user } = await invited(admin, { user_type: 'individual' });
+    const body = new URLSearchParams({ token, password });
+    const { status, headers } = await fetch(`${stack.url}/accept-invitation`, { method: 'POST', body });
+    expect([status, headers.get('set-cookie')]).toEqual([200, null]);
+    expect((await stack.post('/v1/auth/login', { email: user.email, password })).status).toBe(200);
+  });
+
   it('can be taken back: the token is void, the user gone, the address free', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     expect((await takeBack(admin, user.id)).status).toBe(200);

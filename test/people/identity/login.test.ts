@@ -162,6 +162,10 @@ describe('Logging in and out', () => {
       password: short,
     });
     expect([status, body.message]).toEqual([400, 'password: must have at least 12 characters']);
+    const [email, long] = [`${newId()}@example.org`, '한국어 비밀번호 '.repeat(20).normalize('NFD')];
+    expect((await stack.post('/v1/auth/signup', { name: 'Zoë', email, password: long })).status).toBe(201);
+    expect((await logIn(email, long)).status).toBe(200);
+    expect((await logIn(email, 'x'.repeat(257))).status).toBe(400);
   });
 
   it('is throttled after 10 failures for one account from one address, even with the right password', async () => {

@@ -46,6 +46,13 @@ describe('An account', () => {
     await awaitMail(stack, email, /kata sandi baru/);
   });
 
+  it('gets at most ten such mails in an hour, however many ask at once', async () => {
+    const { email } = await signUp();
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 12 }, () => forgot(email)));
+    const written = (await mailRows(email)).filter((kind) => kind === 'reset_password').length;
+    expect([written > 0, written <= 10]).toEqual([true, true]);
+  });
+
   it('gets a new password by the token in the mail, once; that ends all sessions, confirms the address and is told', async () => {
     const { email } = await signUp();
     const { access_token, refresh_token } = (await logIn(email)).body.data;
