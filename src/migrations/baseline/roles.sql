@@ -47,6 +47,7 @@ grant insert, update (name, display_name, description, updated_by, updated_at, d
 grant insert, update (accepted_at) on invitations to amanah_app;
 grant insert, update (used_at) on refresh_tokens to amanah_app;
 grant insert, update (facts_sealed, token_used_at, status, attempts, last_error, ended_at) on mails to amanah_app;
+grant insert, update (told_upto, told_at, ended_at) on mail_rounds to amanah_app;
 grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
 grant insert, update (logged_in_at) on known_logins to amanah_app;
 grant insert, update (private_key_sealed, published_until) on token_signing_keys to amanah_app;

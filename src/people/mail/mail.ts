@@ -25,12 +25,17 @@ export const mailFamilies = {
   subscription_period: 'receipts',
   allocation: 'receipts',
   contribution: 'receipts',
+  top_up: 'receipts',
   withdrawal: 'receipts',
+  disbursement: 'receipts',
+  year_statement: 'receipts',
   circle_invitation: 'reminders',
   circle_due: 'reminders',
   circle_overdue: 'reminders',
   circle_default: 'reminders',
   circle_pot: 'reminders',
+  cause_approved: 'reminders',
+  cause_stopped: 'reminders',
 } as const;
 export type MailKind = keyof typeof mailFamilies;
 export type MailFamily = (typeof mailFamilies)[MailKind];
