@@ -62,6 +62,8 @@ export const peopleTexts: FieldTexts = {
   user: 'The user who is logged in.',
   role: 'The role that the user holds; null without one.',
   permissions: 'Names of permissions.',
+  email_confirmed_at: 'When the address was confirmed; null until then, and again once mail to it has come back.',
+  email_bounced_at: 'When mail to the address came back; null once it is confirmed again.',
   locale: 'The language of mails.',
   notices: 'Which mails are sent, beside those about security.',
   receipts: 'Receipts of donations, contributions, top-ups and withdrawals, and what causes did with what one gave.',

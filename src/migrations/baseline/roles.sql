@@ -37,7 +37,7 @@ grant delete on addresses, bank_account_checks, cause_managers, document_uploads
 -- Who is there.
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
-grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at,
+grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at, email_bounced_at,
   locale, takes_receipts, takes_reminders, password_sealed, token_generation, tokens_ended_at,
   erased_at, approver_since, first_approval_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;

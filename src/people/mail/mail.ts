@@ -93,4 +93,11 @@ export interface MailSender {
 /** The mail server refuses this mail for good; its message has no address in it. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
+  /** The server says that there is no such address. */
+  readonly isBounce: boolean;
+
+  constructor(message: string, isBounce: boolean) {
+    super(message);
+    this.isBounce = isBounce;
+  }
 }
