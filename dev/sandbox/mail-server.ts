@@ -57,7 +57,10 @@ export async function startMailServer(store: Store, { port, host }: { port: numb
       const [local = ''] = address.split('@');
       const status = local.endsWith('+refused') ? 550 : local.endsWith('+later') ? 451 : null;
       if (status === null) return callback();
-      callback(Object.assign(new Error('the sandbox was asked to refuse this address'), { responseCode: status }));
+      const enhanced = status === 550 ? '5.1.1' : '4.2.1';
+      callback(
+        Object.assign(new Error(`${enhanced} the sandbox was asked to refuse this address`), { responseCode: status }),
+      );
     },
     onData(stream, session, callback) {
       simpleParser(stream).then(

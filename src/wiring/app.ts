@@ -60,6 +60,7 @@ import { recoveryRoutes } from '../people/identity/recovery.routes.ts';
 import { totpRoutes } from '../people/identity/totp.routes.ts';
 import { usersRoutes } from '../people/identity/users.routes.ts';
 import { wellKnownRoutes } from '../people/identity/well-known.routes.ts';
+import { bouncesRoutes } from '../people/mail/bounces.routes.ts';
 import { officialDocumentsRoutes } from '../people/official-documents/official-documents.routes.ts';
 import { organizationsRoutes } from '../people/organizations/organizations.routes.ts';
 import { eventsRoutes } from '../platform/events/events.routes.ts';
@@ -84,6 +85,7 @@ import { webhookDocuments } from './webhook-documents.ts';
 export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   authRoutes,
   recoveryRoutes,
+  bouncesRoutes,
   totpRoutes,
   wellKnownRoutes,
   usersRoutes,

@@ -50,8 +50,8 @@ const waiting: Record<string, string> = {
   unread_callbacks: `select received_at as since from gateway_callbacks
     where unread is not null and received_at > now() - interval '1 day'`,
   overdue_webhooks: overdueDeliveries,
-  overdue_mails:
-    "select created_at as since from mails where status = 'pending' and created_at < now() - interval '5 minutes'",
+  overdue_mails: `select created_at as since from mails where status = 'pending' and created_at < now() - interval '5 minutes'
+    union all select told_at from mail_rounds where ended_at is null and told_at < now() - interval '5 minutes'`,
   parked_mails:
     "select created_at as since from mails where status = 'parked' and created_at > now() - interval '7 days'",
   overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,

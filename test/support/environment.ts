@@ -51,6 +51,7 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     XENDIT_URL: addresses.sandboxUrl,
     XENDIT_SECRET_KEY: secrets.sandboxKey,
     XENDIT_CALLBACK_TOKEN: secrets.callbackToken,
+    MAIL_BOUNCES_TOKEN: secrets.callbackToken,
     DATA_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
     SEAL_SIGNING_KEY: `test:${randomBytes(32).toString('base64')}`,
     ...(addresses.smtpPort !== undefined && { SMTP_URL: `smtp://127.0.0.1:${addresses.smtpPort}` }),

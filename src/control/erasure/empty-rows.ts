@@ -14,6 +14,7 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   tx.assign(user, {
     profile_sealed: null,
     email_digest: null,
+    email_bounced_at: null,
     password_sealed: null,
     role_id: null,
     status: 'suspended',

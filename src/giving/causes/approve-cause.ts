@@ -4,6 +4,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
+import { tellOrganizers } from './tell-organizers.ts';
 
 /**
  * Approves a cause, which becomes `active`; the route admits only the platform super admin. Throws REQUEST_INVALID when
@@ -31,6 +32,7 @@ export function approveCause(
       requestId,
       data: { status: 'active' },
     });
+    await tellOrganizers(tx, cause, { kind: 'cause_approved', turnNumber: null });
     return readCause(tx, causeId);
   });
 }

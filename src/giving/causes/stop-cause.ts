@@ -8,6 +8,7 @@ import { completeClosedCause } from './cause-of-disbursement.ts';
 import { changeCause } from './change-cause.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';
+import { tellOrganizers } from './tell-organizers.ts';
 
 interface Stopping {
   caller: Caller;
@@ -59,6 +60,14 @@ function decide(
       requestId,
       data: { status: cause.status, previous_status: previousStatus, stopped: isStopped(cause), reason },
     });
+    if (isStopped(cause)) {
+      const [stops] = await tx.execute<[{ count: number }]>(
+        `select count(*)::integer as count from events where resource_id = ? and resource_type = 'charitable_cause'
+           and data->>'stopped' = 'true'`,
+        [causeId],
+      );
+      await tellOrganizers(tx, cause, { kind: 'cause_stopped', turnNumber: stops.count });
+    }
     const decided = await readCause(tx, causeId);
     await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
     return decided;

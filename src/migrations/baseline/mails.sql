@@ -7,9 +7,9 @@ create table mails (
   user_id uuid not null,
   kind text not null check (kind in ('confirm_address', 'reset_password', 'invitation', 'new_login', 'password_changed',
     'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
-    'allocation', 'contribution', 'withdrawal', 'circle_due', 'circle_overdue', 'circle_default', 'circle_pot',
-    'circle_invitation')),
-  -- What it tells of, and for a circle the turn: of that each person is told once.
+    'allocation', 'contribution', 'top_up', 'withdrawal', 'disbursement', 'year_statement', 'circle_due',
+    'circle_overdue', 'circle_default', 'circle_pot', 'circle_invitation', 'cause_approved', 'cause_stopped')),
+  -- What it tells of, and the circle's turn, the cause's stop or the year: of that each person is told once.
   resource_id uuid,
   turn_number integer,
   -- What only the mail may tell (a token, where a login came from), under the key of the person; null once it is over.
@@ -37,12 +37,26 @@ create index mails_by_age on mails (created_at) where status <> 'pending';
 create trigger mails_status_law before insert or update of status on mails
   for each row execute function keep_status('status', '>pending', 'pending>sent', 'pending>parked', 'pending>silenced');
 
--- Writes receipts or reminders to people, once for each: to those whose address is confirmed and who take such mail.
+-- Writes receipts or reminders to people, once for each: to those whose address is confirmed and who take such mail. Without
+-- a resource it is about the person.
 create function tell(p_kind text, p_resource_id uuid, p_turn_number integer, p_user_ids uuid[]) returns void
 language sql set search_path = pg_catalog, public, pg_temp as $$
   insert into mails (id, user_id, kind, resource_id, turn_number)
-    select uuidv7(), u.id, p_kind, p_resource_id, p_turn_number from users u
+    select uuidv7(), u.id, p_kind, coalesce(p_resource_id, u.id), p_turn_number from users u
     where u.id = any (p_user_ids) and u.status = 'active' and u.email_confirmed_at is not null
-      and case when p_kind like 'circle\_%' then u.takes_reminders else u.takes_receipts end
+      and case when p_kind ~ '^(circle|cause)_' then u.takes_reminders else u.takes_receipts end
   on conflict do nothing
 $$;
+
+-- What many people are told of: too many for the transaction that it happens in. A worker writes their mails in slices, in the order of
+-- their ids.
+create table mail_rounds (
+  kind text not null check (kind in ('disbursement', 'year_statement')),
+  -- The id of the disbursement, or the year.
+  subject text not null,
+  told_upto uuid not null default '00000000-0000-0000-0000-000000000000',
+  told_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  primary key (kind, subject)
+);
+create index mail_rounds_open on mail_rounds (told_at) where ended_at is null;

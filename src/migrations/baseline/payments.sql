@@ -108,6 +108,16 @@ create trigger payment_orders_status_law before insert or update of status on pa
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
+-- Whoever tops up an account is told that the money came.
+create function tell_of_top_up() returns trigger language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform tell('top_up', new.id, null, array[new.user_id]);
+  return null;
+end $$;
+create trigger payment_orders_tell_of_top_ups after update of status on payment_orders
+  for each row when (new.reference_type = 'account_top_up' and new.status = 'PAID') execute function tell_of_top_up();
+
 -- A payment from a balance as it is asked for. Its journal's business key is 'balance-payment/' and its transaction's id.
 create type balance_payment as (
   transaction_id uuid,

@@ -37,7 +37,7 @@ grant delete on addresses, bank_account_checks, cause_managers, document_uploads
 -- Who is there.
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
-grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at,
+grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at, email_bounced_at,
   locale, takes_receipts, takes_reminders, password_sealed, token_generation, tokens_ended_at,
   erased_at, approver_since, first_approval_at, updated_at) on users to amanah_app;
 grant insert, update (status, held_because, erased_at, ended_at) on erasures to amanah_app;
@@ -47,6 +47,7 @@ grant insert, update (name, display_name, description, updated_by, updated_at, d
 grant insert, update (accepted_at) on invitations to amanah_app;
 grant insert, update (used_at) on refresh_tokens to amanah_app;
 grant insert, update (facts_sealed, token_used_at, status, attempts, last_error, ended_at) on mails to amanah_app;
+grant insert, update (told_upto, told_at, ended_at) on mail_rounds to amanah_app;
 grant insert, update (secret_sealed, last_step, confirmed_at, created_at) on second_factors to amanah_app;
 grant insert, update (logged_in_at) on known_logins to amanah_app;
 grant insert, update (private_key_sealed, published_until) on token_signing_keys to amanah_app;

@@ -59,11 +59,14 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
--- Whoever asked for a withdrawal is told when it was paid.
+-- Whoever asked for a withdrawal is told when it was paid, and of a disbursement the donors.
 create function tell_of_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform tell('withdrawal', new.id, null, array(select w.user_id from withdrawals w where w.id = new.id));
+  insert into mail_rounds (kind, subject)
+    select 'disbursement', w.id::text from withdrawals w where w.id = new.id and w.cause_id is not null
+    on conflict do nothing;
   return null;
 end $$;
 create trigger payouts_tell_of_withdrawals after update of status on payouts

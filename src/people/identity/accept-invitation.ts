@@ -41,7 +41,13 @@ export async function acceptInvitation(
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
     const now = await readDatabaseClock(tx);
     // Whoever has the token reads what is sent to the address.
-    tx.assign(user, { password_sealed, status: 'active', email_confirmed_at: now, updated_at: now });
+    tx.assign(user, {
+      password_sealed,
+      status: 'active',
+      email_confirmed_at: now,
+      email_bounced_at: null,
+      updated_at: now,
+    });
     await tx.flush();
     await rememberLogin(tx, loginAttempt(must(user.email_digest, 'an invited user has an address'), input.address));
     const { requestId } = input;

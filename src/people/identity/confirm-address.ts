@@ -2,9 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
+import type { Caller } from '../../shared/caller.ts';
+import { refuse } from '../../shared/errors.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
+import { recordTokenMail } from '../mail/record-mail.ts';
 import type { User } from '../members/user.entity.ts';
-import { lockUserRow } from './end-tokens.ts';
+import { lockOwnRow, lockUserRow } from './end-tokens.ts';
 
 /**
  * Confirms the address that this token was sent to: from then on the user gets receipts and reminders. Throws
@@ -22,7 +25,7 @@ export async function confirmAddress(
     await spendMailToken(tx, 'confirm_address', token);
     if (user.email_confirmed_at) return user;
     const now = await readDatabaseClock(tx);
-    tx.assign(user, { email_confirmed_at: now, updated_at: now });
+    tx.assign(user, { email_confirmed_at: now, email_bounced_at: null, updated_at: now });
     await tx.flush();
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',
@@ -33,5 +36,28 @@ export async function confirmAddress(
       data: { changed: ['email_confirmed_at'] },
     });
     return user;
+  });
+}
+
+/** More mails than this in an hour are not sent to one user. */
+const mailsPerHour = 10;
+
+/**
+ * Writes another mail by which the caller confirms their address: the first was not used in time, or mail came back. Throws
+ * REQUEST_INVALID when it is confirmed, TOO_MANY_REQUESTS after ten in an hour.
+ */
+export async function askForConfirmation(em: EntityManager, sealer: Sealer, caller: Caller): Promise<void> {
+  await em.transactional(async (tx) => {
+    const user = await lockOwnRow(tx, caller);
+    if (user.email_confirmed_at) refuse('REQUEST_INVALID', 'is already confirmed', { field: 'email' });
+    const [sent] = await tx.execute<[{ count: number }]>(
+      `select count(*)::integer as count from mails where user_id = ? and kind = 'confirm_address'
+         and created_at > now() - interval '1 hour'`,
+      [user.id],
+    );
+    if (sent.count >= mailsPerHour) {
+      refuse('TOO_MANY_REQUESTS', 'Too many mails in an hour; try again later', { retryAfterSeconds: 3600 });
+    }
+    await recordTokenMail(tx, sealer, { userId: user.id, kind: 'confirm_address' });
   });
 }

@@ -26,6 +26,7 @@ export const MeAnswer = UserAnswer.extend({
   locale: z.enum(locales),
   notices: z.object({ receipts: z.boolean(), reminders: z.boolean() }),
   email_confirmed_at: timestamp().nullable(),
+  email_bounced_at: timestamp().nullable(),
 });
 
 /** One's own user, with what only they see. Throws KeysAway. */
@@ -35,6 +36,7 @@ export async function presentMe(sealer: Sealer, user: User): Promise<z.input<typ
     locale: user.locale,
     notices: { receipts: user.takes_receipts, reminders: user.takes_reminders },
     email_confirmed_at: user.email_confirmed_at?.toISOString() ?? null,
+    email_bounced_at: user.email_bounced_at?.toISOString() ?? null,
   };
 }
 

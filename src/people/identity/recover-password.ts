@@ -90,7 +90,7 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
     await spendMailToken(tx, 'reset_password', token);
     const now = await readDatabaseClock(tx);
     const email_confirmed_at = user.email_confirmed_at ?? now;
-    tx.assign(user, { password_sealed, email_confirmed_at, updated_at: now });
+    tx.assign(user, { password_sealed, email_confirmed_at, email_bounced_at: null, updated_at: now });
     await endTokens(tx, user);
     await tx.flush();
     await recordEvent(tx, {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { open } from '../../platform/http/access.ts';
+import { open, signedIn } from '../../platform/http/access.ts';
 import { email, password, text } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { confirmAddress } from './confirm-address.ts';
+import { askForConfirmation, confirmAddress } from './confirm-address.ts';
 import { askForPassword, resetPassword } from './recover-password.ts';
 
 /** What these routes work with. */
@@ -34,6 +34,22 @@ routes.post(
   async ({ body, em, deps, requestId }) => {
     await confirmAddress(em, deps.sealer, { ...body, requestId });
     return { message: 'Address confirmed' };
+  },
+);
+
+routes.post(
+  '/email/confirmations',
+  {
+    summary: 'Ask for another mail by which you confirm your e-mail address',
+    description: 'When the first was not used in time, or mail to the address came back (`email_bounced_at`).',
+    access: signedIn({ scope: 'own user' }),
+    body: z.strictObject({}),
+    answers: { 200: Told },
+    refusals: [429],
+  },
+  async ({ em, deps, caller }) => {
+    await askForConfirmation(em, deps.sealer, caller);
+    return { message: 'A mail is on its way' };
   },
 );
 

@@ -6,6 +6,7 @@ import { errorCodeOf } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import type { Locale } from '../../shared/user.ts';
 import { openProfile } from '../members/profile.ts';
+import { recordBounce } from './bounce.ts';
 import { findMailFacts, type MailSubject, shownAt } from './find-mail-facts.ts';
 import {
   type MailFacts,
@@ -41,6 +42,7 @@ interface MailRow extends MailSubject {
   user_status: 'invited' | 'active' | 'suspended' | null;
   profile_sealed: string | null;
   is_confirmed: boolean;
+  is_bounced: boolean;
   locale: Locale;
   takes_receipts: boolean;
   takes_reminders: boolean;
@@ -52,13 +54,14 @@ const triedForHours = 72;
 const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.facts_sealed, m.attempts, m.created_at,
     m.status, m.created_at < clock_timestamp() - interval '${triedForHours} hours' as is_old,
     coalesce(m.token_used_at is not null or m.token_expires_at < clock_timestamp(), false) as is_over,
-    u.status as user_status, u.profile_sealed, u.email_confirmed_at is not null as is_confirmed, u.locale,
-    u.takes_receipts, u.takes_reminders
+    u.status as user_status, u.profile_sealed, u.email_confirmed_at is not null as is_confirmed,
+    u.email_bounced_at is not null as is_bounced, u.locale, u.takes_receipts, u.takes_reminders
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
  * One attempt at one mail: makes its text in the user's language and hands it to the mail server. Silenced when nobody is
- * to be told any more: an erased or suspended user, a token that is over, receipts that were turned off meanwhile. Parked
+ * to be told any more: an erased or suspended user, an address that mail comes back from, a token that is over, receipts
+ * that were turned off. Parked
  * with an event when the server refuses it, or after three days. Throws what is to be tried again.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
@@ -98,7 +101,10 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
     await tools.sender.send({ ...mail, headers, to: email, messageId: id });
   } catch (error) {
     const why = error instanceof MailRefused ? error.message : String(errorCodeOf(error) ?? 'no answer');
-    if (error instanceof MailRefused) return end(em, row, 'parked', why);
+    if (error instanceof MailRefused) {
+      if (error.isBounce) await recordBounce(em, id, why);
+      return end(em, row, 'parked', why);
+    }
     await em.execute("update mails set attempts = attempts + 1, last_error = ? where id = ? and status = 'pending'", [
       why,
       id,
@@ -112,6 +118,8 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
 function isToBeTold(row: MailRow, family: MailFamily): boolean {
   const { user_status: status, profile_sealed: profile, kind } = row;
   if (status === null || profile === null) return false;
+  // What confirms the address is sent all the same.
+  if (row.is_bounced && !(kind in tokenPaths)) return false;
   if (kind === 'invitation') return status === 'invited';
   if (status !== 'active') return false;
   if (family === 'security') return true;

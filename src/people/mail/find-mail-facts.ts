@@ -26,6 +26,22 @@ const queries: Partial<Record<MailKind, string>> = {
   withdrawal: `select p.reference, p.net_amount::text as amount, nullif(p.fee, 0)::text as fee, p.bank_code as bank,
       p.succeeded_at as at
     from payouts p where p.id = ?`,
+  top_up: `select o.id::text as reference, o.nominal::text as amount, nullif(o.admin_fee, 0)::text as fee,
+      c.name as channel, o.finalized_at as at
+    from payment_orders o join payment_channels c on c.id = o.payment_id where o.id = ?`,
+  disbursement: `select c.name as cause, p.net_amount::text as amount, w.purpose_note as purpose, p.succeeded_at as at
+    from withdrawals w join payouts p on p.id = w.id join charitable_causes c on c.id = w.cause_id
+    where w.id = ? and p.status = 'succeeded'`,
+  year_statement: `select a.year::text, count(*) filter (where d.status = 'completed')::text as count,
+      sum(d.amount) filter (where d.status = 'completed')::text as amount,
+      sum(d.amount) filter (where d.status = 'refunded')::text as refunded
+    from (values (?::uuid, ?::integer)) a (user_id, year)
+    join donations d on d.user_id = a.user_id join transactions t on t.id = d.transaction_id
+    where extract(year from t.created_at at time zone 'Asia/Jakarta') = a.year
+    group by a.year having bool_or(d.status = 'completed')`,
+  cause_approved: "select name as cause, approved_at as at from charitable_causes where id = ? and status = 'active'",
+  cause_stopped:
+    'select name as cause from charitable_causes where id = ? and ?::integer > 0 and stopped_from is not null',
   circle_invitation: `select c.name as circle, c.amount::text as amount, c.starts_at as at from saving_circles c
     where c.id = ? and c.status = 'new' and c.deleted_at is null`,
   circle_due: round,
@@ -40,6 +56,7 @@ const shown: Record<string, (value: string) => string> = {
   pot: rupiah,
   guarantee: rupiah,
   fee: rupiah,
+  refunded: rupiah,
   at: (value) => shownAt(new Date(value)),
   due_at: (value) => shownAt(new Date(value)),
 };

@@ -8,6 +8,7 @@ import type { Logger } from '../../platform/process/log.ts';
 import { deliverMail } from './deliver-mail.ts';
 import { mailLaw } from './mail.ts';
 import { createMailSender } from './send-mail.ts';
+import { tellManyMore } from './tell-many.ts';
 
 const lookEveryMs = 1_000;
 /** A mail that the server does not take is tried at growing waits up to this. */
@@ -54,7 +55,10 @@ export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): 
       await sweepRows(orm.em.fork(), [sweep], (_, id, error) => {
         attempts.inc({ status: 'pending' });
         log.warn({ err: error, id }, 'a mail could not be sent and will be tried again');
-      }).catch((error: unknown) => log.warn({ err: error }, 'mails could not be read; they are looked for again'));
+      })
+        // A slice at a time, once those before it were sent.
+        .then(() => tellManyMore(orm.em.fork()))
+        .catch((error: unknown) => log.warn({ err: error }, 'mails could not be read; they are looked for again'));
       await sleep(lookEveryMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
     }
   };

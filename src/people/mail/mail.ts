@@ -25,12 +25,17 @@ export const mailFamilies = {
   subscription_period: 'receipts',
   allocation: 'receipts',
   contribution: 'receipts',
+  top_up: 'receipts',
   withdrawal: 'receipts',
+  disbursement: 'receipts',
+  year_statement: 'receipts',
   circle_invitation: 'reminders',
   circle_due: 'reminders',
   circle_overdue: 'reminders',
   circle_default: 'reminders',
   circle_pot: 'reminders',
+  cause_approved: 'reminders',
+  cause_stopped: 'reminders',
 } as const;
 export type MailKind = keyof typeof mailFamilies;
 export type MailFamily = (typeof mailFamilies)[MailKind];
@@ -88,4 +93,11 @@ export interface MailSender {
 /** The mail server refuses this mail for good; its message has no address in it. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
+  /** The server says that there is no such address. */
+  readonly isBounce: boolean;
+
+  constructor(message: string, isBounce: boolean) {
+    super(message);
+    this.isBounce = isBounce;
+  }
 }

@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore } from '../../shared/concurrency.ts';
+import { isOfTheAddress } from './bounce.ts';
 import { MailRefused, type MailSender } from './mail.ts';
 
 /** Connections to the mail server at a time. */
@@ -42,8 +43,19 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
 
 /** The server's answers quote addresses: only their numbers are passed on. */
 function asRefusal(error: unknown): Error {
-  const { code, responseCode: status } = (error ?? {}) as { code?: string; responseCode?: number };
+  const {
+    code,
+    responseCode: status,
+    response = '',
+  } = (error ?? {}) as {
+    code?: string;
+    responseCode?: number;
+    response?: string;
+  };
   const what = status === undefined ? (code ?? 'no answer') : `status ${status}`;
-  if (status !== undefined && status >= 500 && ofTheMail.has(code ?? '')) return new MailRefused(what);
+  if (status !== undefined && status >= 500 && ofTheMail.has(code ?? '')) {
+    const [, enhanced = ''] = /^\d{3}[ -](5(?:\.\d{1,3}){2})\b/.exec(response) ?? [];
+    return new MailRefused(what, isOfTheAddress(enhanced));
+  }
   return Object.assign(new Error(`the mail server did not take a mail: ${what}`), { code: what });
 }

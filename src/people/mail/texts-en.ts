@@ -100,11 +100,43 @@ export const english: MailTexts = {
       'Reference: {{reference}}',
     ],
   },
+  top_up: {
+    subject: 'Receipt for your top-up of {{amount}}',
+    paragraphs: [
+      '{{amount}} has been added to your account by {{channel}}, {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
+      'Reference: {{reference}}',
+    ],
+  },
   withdrawal: {
     subject: 'Your withdrawal of {{amount}} was paid',
     paragraphs: [
       '{{amount}} was sent to your bank account at {{bank}}, {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
       'Reference: {{reference}}',
+    ],
+  },
+  disbursement: {
+    subject: '{{cause}} has paid out {{amount}}',
+    paragraphs: [
+      'The cause {{cause}}, to which you gave, paid out {{amount}}, {{at}}.',
+      'Its organizers say what it is for: {{purpose}}',
+    ],
+  },
+  year_statement: {
+    subject: 'Your donations in {{year}}: {{amount}}',
+    paragraphs: [
+      'Thank you. In {{year}} you gave {{amount}}.{{#refunded}} Another {{refunded}} was given back to you.{{/refunded}}',
+      'Donations: {{count}}. The full statement is in the app.',
+    ],
+  },
+  cause_approved: {
+    subject: 'Your cause {{cause}} is approved',
+    paragraphs: ['The cause {{cause}} was approved, {{at}}. It can receive donations now.'],
+  },
+  cause_stopped: {
+    subject: 'Your cause {{cause}} was stopped',
+    paragraphs: [
+      'We stopped the cause {{cause}}, {{at}}. It receives no donations, and nothing is paid out of it. The money stays where it is.',
+      'Please contact us about the reason.',
     ],
   },
   circle_invitation: {

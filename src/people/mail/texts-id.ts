@@ -100,11 +100,43 @@ export const indonesian: MailTexts = {
       'Referensi: {{reference}}',
     ],
   },
+  top_up: {
+    subject: 'Bukti isi saldo Anda sebesar {{amount}}',
+    paragraphs: [
+      '{{amount}} telah masuk ke akun Anda melalui {{channel}}, {{at}}.{{#fee}} Biayanya {{fee}}.{{/fee}}',
+      'Referensi: {{reference}}',
+    ],
+  },
   withdrawal: {
     subject: 'Penarikan Anda sebesar {{amount}} telah dibayar',
     paragraphs: [
       '{{amount}} telah dikirim ke rekening Anda di {{bank}}, {{at}}.{{#fee}} Biayanya {{fee}}.{{/fee}}',
       'Referensi: {{reference}}',
+    ],
+  },
+  disbursement: {
+    subject: '{{cause}} telah menyalurkan {{amount}}',
+    paragraphs: [
+      'Program {{cause}}, yang menerima donasi Anda, telah menyalurkan {{amount}}, {{at}}.',
+      'Tujuannya menurut pengelola: {{purpose}}',
+    ],
+  },
+  year_statement: {
+    subject: 'Donasi Anda tahun {{year}}: {{amount}}',
+    paragraphs: [
+      'Terima kasih. Selama tahun {{year}} Anda berdonasi {{amount}}.{{#refunded}} Selain itu, {{refunded}} telah dikembalikan kepada Anda.{{/refunded}}',
+      'Jumlah donasi: {{count}}. Laporan lengkap tersedia di aplikasi.',
+    ],
+  },
+  cause_approved: {
+    subject: 'Program Anda {{cause}} telah disetujui',
+    paragraphs: ['Program {{cause}} telah disetujui, {{at}}, dan sekarang dapat menerima donasi.'],
+  },
+  cause_stopped: {
+    subject: 'Program Anda {{cause}} dihentikan',
+    paragraphs: [
+      'Kami telah menghentikan program {{cause}}, {{at}}. Program ini tidak menerima donasi dan dananya tidak dapat disalurkan. Dana yang ada tetap tersimpan.',
+      'Silakan hubungi kami untuk mengetahui alasannya.',
     ],
   },
   circle_invitation: {

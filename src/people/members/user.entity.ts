@@ -14,6 +14,7 @@ const UserSchema = defineEntity({
     role_id: p.uuid().nullable(),
     status: p.text().$type<UserStatus>(),
     email_confirmed_at: p.datetime().nullable(),
+    email_bounced_at: p.datetime().nullable(),
     locale: p.text().$type<Locale>().default('id'),
     takes_receipts: p.boolean().default(true),
     takes_reminders: p.boolean().default(true),

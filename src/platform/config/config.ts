@@ -93,6 +93,8 @@ export const schema = z
       .string()
       .regex(/^([^<>@\r\n]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'is an address, or Name <address>')
       .optional(),
+    /** What whoever hands in returned mail shows. */
+    MAIL_BOUNCES_TOKEN: z.string().min(16).optional(),
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
     RATE_LIMIT_REQUESTS_PER_10S: z.coerce.number().int().min(1).default(2000),
@@ -161,6 +163,7 @@ const secretVariables = [
   'S3_SECRET_ACCESS_KEY',
   'XENDIT_SECRET_KEY',
   'XENDIT_CALLBACK_TOKEN',
+  'MAIL_BOUNCES_TOKEN',
 ] as const;
 
 /**

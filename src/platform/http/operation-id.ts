@@ -32,6 +32,8 @@ const givenNames: Readonly<Record<string, string>> = {
   'get /v1/auth/me': 'getMe',
   'patch /v1/auth/me': 'updateMe',
   'post /v1/auth/signup': 'signUp',
+  'post /v1/auth/email/confirmations': 'sendConfirmation',
+  'post /v1/mail/bounces': 'receiveBounce',
   'post /v1/auth/invitations/accept': 'acceptInvitation',
   'post /v1/auth/totp': 'beginTotp',
   'post /v1/auth/totp/confirm': 'confirmTotp',

@@ -85,6 +85,9 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/users/invitations': login,
   'POST /v1/auth/invitations/accept': anyone,
   'POST /v1/auth/email/confirm': anyone,
+  'POST /v1/auth/email/confirmations': login,
+  // With a token of its own.
+  'POST /v1/mail/bounces': anyone,
   'POST /v1/auth/password/forgot': anyone,
   'POST /v1/auth/password/reset': anyone,
   'POST /v1/auth/refresh': anyone,

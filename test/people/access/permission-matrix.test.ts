@@ -236,8 +236,8 @@ describe('The permission matrix', () => {
     it.each(others)('%s: needs no token of ours, or a partner’s key', async (name, route) => {
       const status = await call(route, null);
       if (route.access.kind === 'partner') expect(status).toBe(401);
-      // The callback has a token of its own.
-      else if (name.includes('/gateway/callbacks/')) expect(status).toBe(401);
+      // These have tokens of their own.
+      else if (/\/gateway\/callbacks\/|\/mail\/bounces/.test(name)) expect(status).toBe(401);
       else expect([401, 403]).not.toContain(status);
     });
   });

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { readCallbackBody } from '../../platform/callbacks/read-callback-body.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { open } from '../../platform/http/access.ts';
+import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { equalSecrets } from '../../shared/digest.ts';
+import { refuse } from '../../shared/errors.ts';
+import { readBounce, recordBounce } from './bounce.ts';
+
+/** What these routes work with. */
+interface Ports {
+  config: Pick<Config, 'MAIL_BOUNCES_TOKEN'>;
+}
+
+const routes = createRouteGroup<Ports>({
+  prefix: '/v1/mail',
+  tag: 'Mail',
+  description: 'Where the mail server reports mails that came back.',
+});
+
+routes.post(
+  '/bounces',
+  {
+    summary: 'Receive a mail that came back',
+    description:
+      'The report that a mail server sends to `MAIL_FROM` (RFC 3464), as it is. When it says that there is no such ' +
+      'address, mail to it stops until its owner confirms it again. Anything else is answered 200, too, and changes nothing.',
+    access: open('the header x-callback-token'),
+    upload: {
+      contentType: 'message/rfc822',
+      schema: z.string().meta({ description: 'The whole mail, with its headers.' }),
+    },
+    answers: { 200: z.object({ message: z.string() }) },
+    refusals: [401],
+  },
+  async ({ em, deps, ctx, requestId }) => {
+    const { MAIL_BOUNCES_TOKEN: token } = deps.config;
+    if (token === undefined || !equalSecrets(ctx.get('x-callback-token'), token)) {
+      refuse('UNAUTHENTICATED', 'wrong or missing', { field: 'x-callback-token' });
+    }
+    const bounce = readBounce((await readCallbackBody(ctx.req)).bytes);
+    for (const id of bounce?.mailIds ?? []) {
+      if (await recordBounce(em, id, bounce?.status ?? '', requestId))
+        return { message: 'Mail to this address stopped' };
+    }
+    return { message: 'Nothing to stop' };
+  },
+);
+
+export const bouncesRoutes = routes;

@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { westernIndonesiaDay } from '../../shared/clock.ts';
+import { tell } from './tell.ts';
+
+interface Round {
+  kind: 'disbursement' | 'year_statement';
+  subject: string;
+  told_upto: string;
+}
+
+/** People who are considered at a time. */
+const slice = 1_000;
+
+/** The next people of a round, in the order of their ids, and whether each is concerned; from a subject and the last id. */
+const next: Record<Round['kind'], string> = {
+  disbursement: `select distinct d.user_id as id, true as concerned
+    from (values (?::uuid, ?::uuid)) round (subject, told_upto)
+    join withdrawals w on w.id = round.subject join payouts p on p.id = w.id
+    join donations d on d.cause_id = w.cause_id and d.user_id > round.told_upto
+    where d.status = 'completed' and d.updated_at <= p.succeeded_at
+    order by 1 limit ${slice}`,
+  year_statement: `select u.id, exists (select from donations d join transactions t on t.id = d.transaction_id
+      where d.user_id = u.id and d.status = 'completed'
+        and extract(year from t.created_at at time zone 'Asia/Jakarta') = round.subject) as concerned
+    from (values (?::integer, ?::uuid)) round (subject, told_upto) join users u on u.id > round.told_upto
+    order by u.id limit ${slice}`,
+};
+
+/**
+ * Writes the mails of the next slice of a round, if one is open: of a disbursement to the donors of its cause, or of the year's
+ * statement, whose round January opens. A slice and how far it got are one transaction, so that a crash loses nobody
+ * and nobody is told twice; workers share the rounds. Returns whether there was one.
+ */
+export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
+  const [year = '', month] = westernIndonesiaDay(at ?? (await readDatabaseClock(em))).split('-');
+  if (month === '01') {
+    await em.execute("insert into mail_rounds (kind, subject) values ('year_statement', ?) on conflict do nothing", [
+      String(Number(year) - 1),
+    ]);
+  }
+  return em.transactional(async (tx) => {
+    // Any: one that cannot be told holds up no other.
+    const [round] = await tx.execute<Round[]>(
+      `select kind, subject, told_upto from mail_rounds where ended_at is null order by random() limit 1
+         for update skip locked`,
+    );
+    if (round === undefined) return false;
+    const { kind, subject, told_upto } = round;
+    const people = await tx.execute<{ id: string; concerned: boolean }[]>(next[kind], [subject, told_upto]);
+    const userIds = people.filter(({ concerned }) => concerned).map(({ id }) => id);
+    const of =
+      kind === 'disbursement'
+        ? { resourceId: subject, turnNumber: null }
+        : { resourceId: null, turnNumber: Number(subject) };
+    await tell(tx, { kind, ...of, userIds });
+    await tx.execute(
+      `update mail_rounds set told_upto = ?, told_at = clock_timestamp(),
+         ended_at = case when ? then clock_timestamp() end where kind = ? and subject = ?`,
+      [people.at(-1)?.id ?? told_upto, people.length < slice, kind, subject],
+    );
+    return true;
+  });
+}
