@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
+import { complainOfUnknownBanks } from '../../people/bank-accounts/payout-bank.ts';
 import { type FieldComplaint, judge } from '../../platform/http/validate.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { PayoutRequest } from '../payouts/prepare-payout.ts';
@@ -31,10 +32,12 @@ export async function judgeItems(
     complaints.push(...result.complaints);
     return null;
   });
-  const contexts = await readPriceContexts(em, {
-    partnerId,
-    bankCodes: [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))],
-  });
+  const bankCodes = [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))];
+  const contexts = await readPriceContexts(em, { partnerId, bankCodes });
+  const ofUnknownBank = await complainOfUnknownBanks(
+    em,
+    bankCodes.filter((code) => !contexts.has(code)),
+  );
   const places = new Map<unknown, number>();
   const judged: JudgedItem[] = [];
   for (const [place, request] of read.entries()) {
@@ -44,12 +47,13 @@ export async function judgeItems(
     if (earlier !== undefined) complain(`items.${place}.external_ref`, `is that of items.${earlier}, too`);
     places.set(reference, earlier ?? place);
     if (request === null) continue;
-    const question = {
-      bankCode: request.bank_code,
-      accountNumber: request.bank_account_number,
-      amount: request.amount,
-    };
-    const { complaints: found, price } = judgePayout(contexts.get(request.bank_code), question);
+    const { bank_code: bankCode, bank_account_number: accountNumber, amount } = request;
+    const context = contexts.get(bankCode);
+    if (context === undefined) {
+      complain(`items.${place}.bank_code`, ofUnknownBank(bankCode));
+      continue;
+    }
+    const { complaints: found, price } = judgePayout(context, { bankCode, accountNumber, amount });
     for (const { field, complaint } of found) complain(`items.${place}.${field}`, complaint);
     if (found.length === 0 && price !== null) judged.push({ request, price });
   }
