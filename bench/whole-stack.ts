@@ -93,6 +93,7 @@ export interface BenchPartner {
   id: string;
   apiKey: string;
   signingSecret: string;
+  approver: { apiKey: string; signingSecret: string };
 }
 
 /** The demo users, and partners of theirs, each with its own webhook target or none. */
@@ -113,14 +114,20 @@ export async function seedPartners(
   const people = await ensureDemoData(stack.owner(), sealer, passwords);
   const partners: BenchPartner[] = [];
   for (const webhookUrl of webhookUrls) {
-    const secrets = { apiKey: newApiKey(), signingSecret: newSigningSecret(), webhookSecret: newWebhookSecret() };
+    const approver = { apiKey: newApiKey(), signingSecret: newSigningSecret() };
+    const secrets = {
+      apiKey: newApiKey(),
+      signingSecret: newSigningSecret(),
+      webhookSecret: newWebhookSecret(),
+      approver,
+    };
     const { id } = await ensureDemoPartner(stack.owner(), sealer, {
       secrets,
       organizationId: people.organization_admin.organization_id ?? '',
       administrator: people.platform_super_admin.user_id,
       webhookUrl,
     });
-    partners.push({ id, apiKey: secrets.apiKey, signingSecret: secrets.signingSecret });
+    partners.push({ id, apiKey: secrets.apiKey, signingSecret: secrets.signingSecret, approver });
   }
   return partners;
 }

@@ -15,6 +15,9 @@ export interface DemoPartner {
   api_key: string;
   signing_secret: string;
   webhook_secret: string;
+  /** The key of a second person, which approves batches of payouts. */
+  approver_api_key: string;
+  approver_signing_secret: string;
 }
 
 export interface DemoPartnerOptions {
@@ -35,13 +38,13 @@ const fees = [
   { ...noShare, method: 'payout', fixed: '2500', basis_points: 0 },
 ] as const;
 
-/** An active partner with every permission, fees, limits and a webhook, created when missing; safe to repeat. */
+/** An active partner with a key of every permission and one that approves, fees, limits and a webhook, created when missing; safe to repeat. */
 export async function ensureDemoPartner(
   em: EntityManager,
   sealer: Sealer,
   { secrets, organizationId, administrator, webhookUrl }: DemoPartnerOptions,
 ): Promise<DemoPartner> {
-  const { apiKey, signingSecret, webhookSecret } = secrets;
+  const { apiKey, signingSecret, webhookSecret, approver } = secrets;
   const change = { caller: { userId: administrator }, requestId: 'demo' };
   const [known] = await em.execute<{ partner_id: string }[]>('select partner_id from partner_keys where key_hash = ?', [
     sha256(apiKey),
@@ -62,6 +65,12 @@ export async function ensureDemoPartner(
         permissions: partnerPermissions,
         secrets: { apiKey, signingSecret },
       });
+      await issueKey(tx, sealer, {
+        ...change,
+        partnerId: id,
+        permissions: ['approve-payout', 'read-gateway'],
+        secrets: approver,
+      });
       await setFees(tx, { ...change, partnerId: id, fees: [...fees] });
       await setPartnerLimits(tx, { ...change, partnerId: id, limits });
       await updatePartner(tx, { ...change, partnerId: id, changes: { status: 'active' } });
@@ -72,5 +81,12 @@ export async function ensureDemoPartner(
     const input = { ...change, partnerId, url: webhookUrl, events: outcomeEvents, secret: webhookSecret };
     await setWebhook(em, { sealer, rules }, input);
   }
-  return { id: partnerId, api_key: apiKey, signing_secret: signingSecret, webhook_secret: webhookSecret };
+  return {
+    id: partnerId,
+    api_key: apiKey,
+    signing_secret: signingSecret,
+    webhook_secret: webhookSecret,
+    approver_api_key: approver.apiKey,
+    approver_signing_secret: approver.signingSecret,
+  };
 }

@@ -5,7 +5,7 @@ import { type DemoPartner, ensureDemoPartner } from './demo-partner.ts';
 import { ensureDemoThings } from './demo-things.ts';
 import { fail } from './keep.ts';
 import { type PartPlace, type ReadyMessage, readPartOptions, startPart } from './part.ts';
-import type { Secrets } from './secrets.ts';
+import { type Secrets, secretsSchema } from './secrets.ts';
 
 const readyWithinMs = 120_000;
 
@@ -61,9 +61,9 @@ async function run(): Promise<void> {
       services: z.record(z.string(), z.string()),
       dataDirectory: z.string().nullable(),
       webhookUrl: z.string().nullable(),
-      secrets: z.object({ passwords: z.record(z.string(), z.string()), partner: z.record(z.string(), z.string()) }),
+      secrets: secretsSchema.pick({ passwords: true, partner: true }),
     })
-    .parse(readPartOptions()) as PrepareOptions;
+    .parse(readPartOptions()) satisfies PrepareOptions;
   const { ownerUrl, keysOwnerUrl, services, dataDirectory, webhookUrl, secrets } = options;
   const { readConfig } = await import('../src/platform/config/config.ts');
   const { agreeOnKeys } = await import('../src/platform/encryption/agree-on-keys.ts');

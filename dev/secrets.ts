@@ -7,7 +7,7 @@ import { readJson, writePrivateJson } from './private-file.ts';
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
 /** Each secret is generated once per data directory and kept there; a new field is generated at the next start. */
-const secretsSchema = z.object({
+export const secretsSchema = z.object({
   /** The owner's. */
   databasePassword: z.string().default(() => random(18)),
   applicationPassword: z.string().default(() => random(18)),
@@ -23,6 +23,9 @@ const secretsSchema = z.object({
       apiKey: z.string().default(newApiKey),
       signingSecret: z.string().default(newSigningSecret),
       webhookSecret: z.string().default(newWebhookSecret),
+      approver: z
+        .object({ apiKey: z.string().default(newApiKey), signingSecret: z.string().default(newSigningSecret) })
+        .prefault({}),
     })
     .prefault({}),
   passwords: z

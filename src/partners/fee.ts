@@ -58,6 +58,10 @@ export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_po
 /** Whether a partner is owed anything at this price. */
 export const isWorthwhile = ({ net }: Price): boolean => isAboveZero(net);
 
+/** What is wrong with an amount that is not worthwhile. */
+export const complainOfFee = (fee: Money, least: Money | null): string =>
+  `does not cover the fee of IDR ${fee}: the least is IDR ${least ?? 'unknown'}`;
+
 /** Units of IDR 0.0001 in a rupiah, and basis points in a whole. */
 const tenThousand = 10_000n;
 const wholeRupiah = (units: bigint): bigint => ((units + tenThousand - 1n) / tenThousand) * tenThousand;

@@ -7,6 +7,8 @@ import { npmPackage, sdkSource, wheel } from './sdk-packages.ts';
 export const guidePages = {
   start: 'Start',
   concepts: 'Concepts',
+  instruments: 'Reusable numbers',
+  batches: 'Batches',
   testing: 'Testing',
   webhooks: 'Webhooks',
   'going-live': 'Going live',

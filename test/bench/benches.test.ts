@@ -26,6 +26,7 @@ const benches: [name: string, args: string[], names: RegExp][] = [
     ['--rounds', '1', '--alone', '1', '--together', '6', '--crowd', '3', '--partners', '2'],
     /payouts of one partner/,
   ],
+  ['batches', ['--count', '12', '--around', '2'], /A batch of 12: reserved in/],
   ['collect', ['--rounds', '1', '--alone', '1', '--together', '6', '--crowd', '3'], /CPU ms for one/],
   ['circles', ['--few', '2', '--many', '4', '--measured', '1', '--members', '3'], /circles live/],
   [

@@ -17,6 +17,11 @@ const prints: [block: RegExp, output: RegExp][] = [
   [/payout-\$order/, /"net_amount":"17500\.0000".*^succeeded$/ms],
   [/node start\.mjs/, /payment\.succeeded verified\npayout\.succeeded verified/],
   [/python start\.py/, /payout\.succeeded verified/],
+  [/instrument_id=/, /"amount":"120000\.0000".*"amount":"75000\.0000"/],
+  [/instrument\/close/, /^closed$/m],
+  [/bank-account-checks/, /"name_match":"match"/],
+  [/POST \/payout-batches/, /"status":"needs_approval".*"total_amount":"45000\.0000"/],
+  [/\/approve/, /"status":"processing".*^completed$/ms],
   [/sandbox\/decline/, /DECLINED_BY_ISSUER|FAILED/],
   [/131313/, /^succeeded$/m],
 ];
@@ -34,10 +39,17 @@ beforeAll(async () => {
   product = startProduct(data);
   await product.untilReady();
   const { urls, partner } = product.credentials();
-  const pages = ['start', 'testing'].map(async (page) => (await fetch(`${urls.api}/docs/partners/${page}`)).text());
+  const pages = ['start', 'instruments', 'batches', 'testing'].map(async (page) =>
+    (await fetch(`${urls.api}/docs/partners/${page}`)).text(),
+  );
   blocks = (await Promise.all(pages)).flatMap(blocksOf);
   // All that a stranger was given.
-  reader = new Reader(directory, { AMANAH_API_KEY: partner.api_key, AMANAH_SIGNING_SECRET: partner.signing_secret });
+  reader = new Reader(directory, {
+    AMANAH_API_KEY: partner.api_key,
+    AMANAH_SIGNING_SECRET: partner.signing_secret,
+    AMANAH_APPROVER_API_KEY: partner.approver_api_key,
+    AMANAH_APPROVER_SIGNING_SECRET: partner.approver_signing_secret,
+  });
 }, 180_000);
 afterAll(async () => {
   reader?.close();

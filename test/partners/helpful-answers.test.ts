@@ -77,16 +77,32 @@ describe('A refusal that helps', () => {
       400,
       expect.stringMatching(/there is no virtual_account HSBC: there are BCA, /),
     ]);
-    expect(messageOf(await partner.post('/payouts', payoutBody({ bank_code: 'bri' })))).toEqual([
+    expect(messageOf(await partner.post('/instruments', { method: 'virtual_account', channel: 'bca' }))).toEqual([
       400,
-      'bank_code: no supported bank has this code: write BRI',
+      'channel: there is no virtual_account bca: write BCA',
     ]);
+    const body = payoutBody({ bank_code: 'bri' });
+    const { bank_code, bank_account_number } = body as Record<string, unknown>;
+    const items = [{ ...body, external_ref: 'first' }];
+    expect(
+      [
+        await partner.post('/payouts', body),
+        await partner.post('/payout-batches', { items }),
+        await partner.send('post', '/bank-account-checks', { bank_code, bank_account_number }),
+      ].map(messageOf),
+    ).toEqual(
+      ['', 'items.0.', ''].map((place) => [400, `${place}bank_code: no supported bank has this code: write BRI`]),
+    );
   });
 
   it('names fee and least amount where the fee is not covered', async () => {
     const partner = await buildPayer(stack, { fees });
     const va = { method: 'virtual_account', channel: 'BCA', amount: '3000' };
     expect(messageOf(await partner.post('/payments', va))).toEqual([
+      400,
+      'amount: does not cover the fee of IDR 4000.0000: the least is IDR 10000.0000',
+    ]);
+    expect(messageOf(await partner.post('/instruments', va))).toEqual([
       400,
       'amount: does not cover the fee of IDR 4000.0000: the least is IDR 10000.0000',
     ]);

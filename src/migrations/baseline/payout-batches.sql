@@ -11,7 +11,9 @@ create table payout_batches (
   total_amount numeric(20, 4) not null check (total_amount > 0 and total_amount < 'Infinity'),
   total_fee numeric(20, 4) not null check (total_fee >= 0 and total_fee < 'Infinity'),
   status text not null check (status in ('needs_approval', 'processing', 'completed', 'rejected', 'lapsed')),
-  made_by uuid not null references partner_keys (id),
+  made_by uuid references partner_keys (id),
+  -- The operator who imported it from a file, instead of a key.
+  imported_by uuid references users (id),
   decided_by uuid references partner_keys (id),
   decided_at timestamptz,
   lapses_at timestamptz not null,
@@ -23,6 +25,7 @@ create table payout_batches (
   updated_at timestamptz not null,
   -- Two keys, two people.
   check (decided_by <> made_by),
+  check (num_nonnulls(made_by, imported_by) = 1),
   check ((decided_by is null) = (status in ('needs_approval', 'lapsed')) and (decided_by is null) = (decided_at is null)),
   check ((finalized_at is null) = (status in ('needs_approval', 'processing'))),
   check ((look_again_at is null) = (finalized_at is not null))

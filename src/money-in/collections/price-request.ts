@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { pricePayout } from '../../money-out/payouts/price-payout.ts';
 import {
+  complainOfFee,
   type FeeRule,
   freeOfCharge,
   isWorthwhile,
@@ -59,9 +60,8 @@ export async function priceRequest(
   question: PriceQuestion,
   creation: { customerPhone: string | undefined } | null,
 ): Promise<PricedRequest> {
-  const { method, channel, amount } = question;
-  if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
-  if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
+  const { channel, amount } = question;
+  refuseMisplacedChannel(question);
   const context = await readContext(em, question);
   if (context?.channel_id == null) return refuseUnknownChannel(em, question);
   const takes = `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`;
@@ -69,8 +69,7 @@ export async function priceRequest(
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));
   if (!isWorthwhile(price)) {
-    const least = leastCollection(context.fee_mode, rule, context.minimum_amount);
-    refuseField('amount', `does not cover the fee of IDR ${price.fee}: the least is IDR ${least ?? 'unknown'}`);
+    refuseField('amount', complainOfFee(price.fee, leastCollection(context.fee_mode, rule, context.minimum_amount)));
   }
   if (creation !== null && !isWholeRupiah(price.gross)) {
     refuseField('amount', `the gross, ${price.gross}, is not a whole IDR amount`);
@@ -91,8 +90,19 @@ export async function priceRequest(
   };
 }
 
+type ChannelQuestion = Pick<PriceQuestion, 'method' | 'channel'>;
+
+/** Refuses a channel of QRIS, which has none, and the want of one elsewhere. */
+export function refuseMisplacedChannel({ method, channel }: ChannelQuestion): void {
+  if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
+  if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
+}
+
 /** Refuses a channel that does not exist, naming the one that was meant, or those there are. */
-async function refuseUnknownChannel(em: EntityManager, { method, channel = '' }: PriceQuestion): Promise<never> {
+export async function refuseUnknownChannel(
+  em: EntityManager,
+  { method, channel = '' }: ChannelQuestion,
+): Promise<never> {
   const open = await em.execute<{ code: string }[]>(
     'select channel_code as code from payment_channels where method = ? and active order by channel_code',
     [method],

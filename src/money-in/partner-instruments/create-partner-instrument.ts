@@ -9,6 +9,7 @@ import { partnerInstrumentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import type { KeyedRequest } from '../../shared/opening.ts';
 import type { Metadata } from '../../shared/plain-text.ts';
+import { refuseMisplacedChannel, refuseUnknownChannel } from '../collections/price-request.ts';
 import { findInstrument, type InstrumentWithChannel } from './find-partner-instruments.ts';
 import {
   type InstrumentMethod,
@@ -96,13 +97,12 @@ async function prepare(
   { partnerId, body, idempotency, requestId }: Creation,
 ): Promise<Omit<PartnerInstrumentOpening, 'stamp'>> {
   const { method, channel, amount } = body;
-  if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
-  if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
+  refuseMisplacedChannel(body);
   const [row] = await em.execute<{ id: number }[]>(
     'select id from payment_channels where method = ? and channel_code = ? and active',
     [method, method === 'qris' ? 'QRIS' : channel],
   );
-  if (row === undefined) refuseField('channel', `there is no ${method} ${channel ?? ''}`.trimEnd());
+  if (row === undefined) return refuseUnknownChannel(em, body);
   const fixed = amount === undefined ? null : formatMoney(amount);
   if (fixed !== null) {
     const priced = await priceReceived(em, { partnerId, channelId: row.id, gross: fixed });

@@ -1,5 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type FeeRule, freeOfCharge, isWorthwhile, priceCollection } from '../../partners/fee.ts';
+import {
+  complainOfFee,
+  type FeeRule,
+  freeOfCharge,
+  isWorthwhile,
+  leastCollection,
+  priceCollection,
+} from '../../partners/fee.ts';
 import { compareMoney, feeOf, isWholeRupiah, type Money } from '../../shared/money.ts';
 
 /** What a payment to an instrument is worth: its gross is what was paid, whatever the partner's fee mode. */
@@ -44,13 +51,13 @@ export async function priceReceived(
   const terms = await readTerms(em, partnerId, channelId);
   if (terms === undefined) return { complaint: 'the channel is not served' };
   const { minimum_amount: least, maximum_amount: most } = terms;
-  if (compareMoney(gross, least) < 0 || compareMoney(gross, most) > 0) {
-    return { complaint: `the channel takes IDR ${least} to ${most}` };
-  }
   if (!isWholeRupiah(gross)) return { complaint: `what is paid, ${gross}, is not a whole IDR amount` };
   const rule: FeeRule = terms.fixed === null ? freeOfCharge : { ...terms, fixed: terms.fixed };
   const price = priceCollection('DEDUCTED', gross, rule);
-  if (!isWorthwhile(price)) return { complaint: 'does not cover the fee' };
+  if (!isWorthwhile(price)) return { complaint: complainOfFee(price.fee, leastCollection('DEDUCTED', rule, least)) };
+  if (compareMoney(gross, least) < 0 || compareMoney(gross, most) > 0) {
+    return { complaint: `the channel takes IDR ${least} to ${most}` };
+  }
   const providerFee = feeOf(gross, rule.provider_fixed, rule.provider_basis_points);
   return { price: { fee: price.fee, net: price.net, providerFee } };
 }

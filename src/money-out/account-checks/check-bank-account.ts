@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { complainOfAccountNumber, findPayoutBank } from '../../people/bank-accounts/payout-bank.ts';
+import { complainOfAccountNumber, getPayoutBank } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { type BankAccountState, type Gateways, isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
@@ -51,8 +51,7 @@ export async function checkBankAccount(
   { partnerId, body }: { partnerId: string; body: AccountCheckRequest },
 ): Promise<AccountCheck> {
   const { bank_code: bankCode, bank_account_number: accountNumber, name } = body;
-  const bank = await findPayoutBank(em, bankCode);
-  if (bank === null) refuseField('bank_code', 'no supported bank has this code');
+  const bank = await getPayoutBank(em, bankCode);
   const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
   if (complaint !== null) refuseField('bank_account_number', complaint);
   const digest = await sealer.digest(`bank account ${bankCode} ${accountNumber}`);

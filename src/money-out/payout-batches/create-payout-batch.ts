@@ -6,10 +6,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
-import { refuseField } from '../../shared/errors.ts';
+import { refuse, refuseField } from '../../shared/errors.ts';
 import { batchPayoutIdFor, payoutBatchIdFor, payoutReferenceOf } from '../../shared/ids.ts';
 import { addMoney, formatMoney, type Money } from '../../shared/money.ts';
-import type { KeyedRequest } from '../../shared/opening.ts';
+import type { KeyClaim, KeyedRequest, OpeningStamp } from '../../shared/opening.ts';
 import type { Metadata } from '../../shared/plain-text.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
 import { type BatchItemRequest, type JudgedItem, judgeItems } from './judge-items.ts';
@@ -26,36 +26,71 @@ export interface PayoutBatchCreation {
 }
 
 /**
- * Writes a batch down, with its items and what each costs: nothing is reserved until it is approved. Throws
- * REQUEST_INVALID_PAYLOAD with every complaint about its items, and for a partner that has ten open batches.
+ * Writes a batch of a key down. Throws REQUEST_INVALID_PAYLOAD with every complaint about its items, and for a partner that
+ * has ten open batches.
  */
 export async function createPayoutBatch(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'> },
+  ports: BatchPorts,
   itemSchema: z.ZodType<BatchItemRequest>,
-  creation: PayoutBatchCreation,
+  { partnerId, keyId, body, idempotency, requestId }: PayoutBatchCreation,
 ): Promise<PayoutBatch> {
-  const { partnerId, idempotency } = creation;
   const id = payoutBatchIdFor(partnerId, idempotency.key);
   if (idempotency.resourceId !== null) {
     return must(await em.findOne(PayoutBatch, { id }), 'a key that has made a batch names it');
   }
-  const judged = await judgeItems(em, itemSchema, { partnerId, items: creation.body.items });
-  const items = await Promise.all(judged.map((item, place) => writeItem(sealer, batchPayoutIdFor(id, place), item)));
-  const { metadata } = creation.body;
-  const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
+  const items = body.items.map((item, place) => ({ name: `items.${place}`, item }));
+  const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
+  const [first] = complaints;
+  if (first !== undefined) refuse('REQUEST_INVALID_PAYLOAD', first.message, { details: complaints });
   const { keyHash, fingerprint, stamp } = idempotency;
-  const claim = { partnerId, keyHash, fingerprint };
-  const batch = await openOnce(
+  return writePayoutBatch(em, ports, {
+    ...{ id, partnerId, judged, requestId, stamp },
+    maker: { made_by: keyId, imported_by: null },
+    claim: { partnerId, keyHash, fingerprint },
+    externalRef: body.external_ref,
+    metadata: body.metadata,
+    refuseTooMany: (complaint) => refuseField('items', complaint),
+  });
+}
+
+export interface BatchPorts {
+  sealer: Sealer;
+  workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'>;
+}
+
+export interface NewBatch {
+  id: string;
+  partnerId: string;
+  maker: { made_by: string; imported_by: null } | { made_by: null; imported_by: string };
+  judged: readonly JudgedItem[];
+  claim: KeyClaim | null;
+  stamp: OpeningStamp;
+  externalRef: string | undefined;
+  metadata?: Metadata | undefined;
+  requestId: string;
+  refuseTooMany: (complaint: string) => never;
+}
+
+/** Writes a batch down, once, with its items and what each costs: nothing is reserved until it is approved. */
+export async function writePayoutBatch(
+  em: EntityManager,
+  { sealer, workflows }: BatchPorts,
+  batch: NewBatch,
+): Promise<PayoutBatch> {
+  const { id, judged, metadata, claim, stamp } = batch;
+  const items = await Promise.all(judged.map((item, place) => writeItem(sealer, batchPayoutIdFor(id, place), item)));
+  const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
+  const written = await openOnce(
     em,
     { resourceId: id, kind: 'payout_batch', claim, stamp },
     {
       find: (tx) => tx.findOne(PayoutBatch, { id }),
-      make: (tx) => insertBatch(tx, { id, creation, judged, items, metadataSealed }),
+      make: (tx) => insertBatch(tx, batch, items, metadataSealed),
     },
   );
   void workflows.wakePayoutBatch(id);
-  return batch;
+  return written;
 }
 
 interface NewItem {
@@ -92,32 +127,26 @@ async function writeItem(sealer: Sealer, id: string, { request, price }: JudgedI
 
 async function insertBatch(
   tx: EntityManager,
-  written: {
-    id: string;
-    creation: PayoutBatchCreation;
-    judged: JudgedItem[];
-    items: NewItem[];
-    metadataSealed: string | null;
-  },
+  { id, partnerId, maker, judged, externalRef, requestId, refuseTooMany }: NewBatch,
+  items: NewItem[],
+  metadataSealed: string | null,
 ): Promise<PayoutBatch> {
-  const { id, creation, judged, items, metadataSealed } = written;
-  const { partnerId, keyId, body, requestId } = creation;
   await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
   const open = await tx.count(PayoutBatch, { partner_id: partnerId, look_again_at: { $ne: null } });
-  if (open >= mostOpenBatches) refuseField('items', `${mostOpenBatches} batches are open already, the maximum`);
+  if (open >= mostOpenBatches) refuseTooMany(`${mostOpenBatches} batches are open already, the maximum`);
   const now = await readDatabaseClock(tx);
   const lapsesAt = new Date(now.getTime() + batchLivesHours * 3_600_000);
   const batch = tx.create(PayoutBatch, {
     id,
     partner_id: partnerId,
-    external_ref: body.external_ref ?? null,
+    external_ref: externalRef ?? null,
     metadata_sealed: metadataSealed,
     fee_mode: must(judged[0], 'a batch has an item').price.feeMode,
     item_count: items.length,
     total_amount: addMoney(...items.map(({ amount }) => amount)),
     total_fee: addMoney(...items.map(({ fee }) => fee)),
     status: 'needs_approval',
-    made_by: keyId,
+    ...maker,
     lapses_at: lapsesAt,
     look_again_at: new Date(now.getTime() + 60_000),
     request_id: requestId,
@@ -138,9 +167,9 @@ async function insertBatch(
     event: 'RESOURCE_CREATED',
     resourceType: 'payout_batch',
     resourceId: id,
-    actorId: null,
+    actorId: maker.imported_by,
     requestId,
-    data: { partner_id: partnerId, key_id: keyId, count: items.length, total_amount: batch.total_amount },
+    data: { partner_id: partnerId, key_id: maker.made_by, count: items.length, total_amount: batch.total_amount },
   });
   return batch;
 }

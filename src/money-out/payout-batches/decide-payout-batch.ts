@@ -78,7 +78,7 @@ async function lockUndecided(
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
   if (batch === null) refuse('RESOURCE_NOT_FOUND', 'The payout batch was not found');
-  if (await isOfOneFamily(tx, keyId, batch.made_by)) {
+  if (batch.made_by && (await isOfOneFamily(tx, keyId, batch.made_by))) {
     refuse(
       'AUTH_PERMISSION_DENIED',
       'The key that made a batch, and those that it was rotated to, do not decide on it',

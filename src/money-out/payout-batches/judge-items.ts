@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
+import { complainOfUnknownBanks } from '../../people/bank-accounts/payout-bank.ts';
 import { type FieldComplaint, judge } from '../../platform/http/validate.ts';
-import { refuse } from '../../shared/errors.ts';
 import type { PayoutRequest } from '../payouts/prepare-payout.ts';
 import { judgePayout, type PricedPayout, readPriceContexts } from '../payouts/price-payout.ts';
 
@@ -14,49 +14,59 @@ export interface JudgedItem {
   price: PricedPayout;
 }
 
+/** One item as it was sent, and what its complaints call it. */
+export interface SentItem {
+  name: string;
+  item: unknown;
+}
+
 /**
- * Judges each item as the body of a payout would be, and refuses them all together, with every complaint about each:
- * fields, bank, account number and amount, and a reference that an earlier item has. Throws REQUEST_INVALID_PAYLOAD.
+ * Judges each item as the body of a payout would be: fields, bank, account number and amount, and a reference that an
+ * earlier item has. Returns every complaint about each, in the order of the items, or all with their prices.
  */
 export async function judgeItems(
   em: EntityManager,
   schema: z.ZodType<BatchItemRequest>,
-  { partnerId, items }: { partnerId: string; items: readonly unknown[] },
-): Promise<JudgedItem[]> {
-  const complaints: FieldComplaint[] = [];
-  const complain = (field: string, complaint: string) => complaints.push({ field, message: `${field}: ${complaint}` });
-  const read = items.map((item, place) => {
-    const result = judge(schema, item, ['items', place]);
+  { partnerId, items }: { partnerId: string; items: readonly SentItem[] },
+): Promise<{ judged: JudgedItem[]; complaints: FieldComplaint[] }> {
+  const complaints: FieldComplaint[][] = items.map(() => []);
+  const complain = (place: number, field: string, complaint: string) => {
+    const named = `${items[place]?.name}.${field}`;
+    complaints[place]?.push({ field: named, message: `${named}: ${complaint}` });
+  };
+  const read = items.map(({ name, item }, place) => {
+    const result = judge(schema, item, [name]);
     if ('data' in result) return result.data;
-    complaints.push(...result.complaints);
+    complaints[place]?.push(...result.complaints);
     return null;
   });
-  const contexts = await readPriceContexts(em, {
-    partnerId,
-    bankCodes: [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))],
-  });
-  const places = new Map<unknown, number>();
+  const bankCodes = [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))];
+  const contexts = await readPriceContexts(em, { partnerId, bankCodes });
+  const ofUnknownBank = await complainOfUnknownBanks(
+    em,
+    bankCodes.filter((code) => !contexts.has(code)),
+  );
+  const places = new Map<string, string>();
   const judged: JudgedItem[] = [];
   for (const [place, request] of read.entries()) {
+    const { name = '', item } = items[place] ?? {};
     // As sent: one that is refused for something else has its reference all the same.
-    const { external_ref: reference } = (items[place] ?? {}) as { external_ref?: unknown };
-    const earlier = typeof reference === 'string' ? places.get(reference) : undefined;
-    if (earlier !== undefined) complain(`items.${place}.external_ref`, `is that of items.${earlier}, too`);
-    places.set(reference, earlier ?? place);
+    const { external_ref: reference } = (item ?? {}) as { external_ref?: unknown };
+    if (typeof reference === 'string') {
+      const earlier = places.get(reference);
+      if (earlier !== undefined) complain(place, 'external_ref', `is that of ${earlier}, too`);
+      places.set(reference, earlier ?? name);
+    }
     if (request === null) continue;
-    const question = {
-      bankCode: request.bank_code,
-      accountNumber: request.bank_account_number,
-      amount: request.amount,
-    };
-    const { complaints: found, price } = judgePayout(contexts.get(request.bank_code), question);
-    for (const { field, complaint } of found) complain(`items.${place}.${field}`, complaint);
-    if (found.length === 0 && price !== null) judged.push({ request, price });
+    const { bank_code: bankCode, bank_account_number: accountNumber, amount } = request;
+    const context = contexts.get(bankCode);
+    if (context === undefined) {
+      complain(place, 'bank_code', ofUnknownBank(bankCode));
+      continue;
+    }
+    const { complaints: found, price } = judgePayout(context, { bankCode, accountNumber, amount });
+    for (const { field, complaint } of found) complain(place, field, complaint);
+    if (price !== null) judged.push({ request, price });
   }
-  const [first] = complaints;
-  if (first === undefined) return judged;
-  complaints.sort((left, right) => placeOf(left) - placeOf(right));
-  return refuse('REQUEST_INVALID_PAYLOAD', complaints[0]?.message ?? first.message, { details: complaints });
+  return { judged, complaints: complaints.flat() };
 }
-
-const placeOf = ({ field }: FieldComplaint): number => Number(field.split('.')[1]);

@@ -15,8 +15,9 @@ const PayoutBatchSchema = defineEntity({
     total_amount: p.decimal().precision(20).scale(4),
     total_fee: p.decimal().precision(20).scale(4),
     status: p.text().$type<PayoutBatchStatus>(),
-    /** The key that made it, and the one that approved or rejected it. */
-    made_by: p.uuid(),
+    /** The key that made it or the operator who imported it, and the key that approved or rejected it. */
+    made_by: p.uuid().nullable(),
+    imported_by: p.uuid().nullable(),
     decided_by: p.uuid().nullable(),
     decided_at: p.datetime().nullable(),
     lapses_at: p.datetime(),

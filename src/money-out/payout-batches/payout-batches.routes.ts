@@ -31,7 +31,8 @@ interface Ports {
 const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/payout-batches', tag: 'Partner API' });
 const params = z.object({ id: uuid() });
 
-const NewItem = nullsAsAbsent(
+/** An item as it is sent. */
+export const NewItem = nullsAsAbsent(
   NewPayout.extend({
     external_ref: externalRef().meta({ description: 'Your own reference of this item; no two items have the same.' }),
   }),

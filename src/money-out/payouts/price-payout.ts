@@ -1,5 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type FeeRule, freeOfCharge, leastPayout, type Price, priceCollection } from '../../partners/fee.ts';
+import {
+  complainOfFee,
+  type FeeRule,
+  freeOfCharge,
+  isWorthwhile,
+  leastPayout,
+  type Price,
+  priceCollection,
+} from '../../partners/fee.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import {
   bankColumns,
@@ -10,7 +18,7 @@ import {
 } from '../../people/bank-accounts/payout-bank.ts';
 import { must } from '../../shared/assert.ts';
 import { isDomainError, refuseField } from '../../shared/errors.ts';
-import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import { feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { payoutRule } from './provider-fee.ts';
 
@@ -58,22 +66,19 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
 }
 
 interface PayoutComplaint {
-  field: 'bank_code' | 'bank_account_number' | 'amount';
+  field: 'bank_account_number' | 'amount';
   complaint: string;
 }
 
 /**
- * All that is wrong with a payout: a bank that is not served, an account number of the wrong length for the bank, a fee
+ * All that is wrong with a payout to a bank that is served: an account number of the wrong length for the bank, a fee
  * that would need more than four decimals, and a net that is not a positive whole number of rupiah within the bank's
  * limits. Where nothing is wrong with its amount, its price.
  */
 export function judgePayout(
-  context: PriceContext | undefined,
+  context: PriceContext,
   { bankCode, accountNumber, amount }: Omit<PayoutQuestion, 'partnerId'>,
 ): { complaints: PayoutComplaint[]; price: PricedPayout | null } {
-  if (context === undefined) {
-    return { complaints: [{ field: 'bank_code', complaint: 'no supported bank has this code' }], price: null };
-  }
   const complaints: PayoutComplaint[] = [];
   const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
   if (ofNumber !== null) complaints.push({ field: 'bank_account_number', complaint: ofNumber });
@@ -96,9 +101,7 @@ function priceWith(
     return error.complaint;
   }
   const { net, fee } = price;
-  if (compareMoney(net, '0') <= 0) {
-    return `does not cover the fee of IDR ${fee}: the least is IDR ${leastPayout(feeMode, rule, minimum) ?? 'unknown'}`;
-  }
+  if (!isWorthwhile(price)) return complainOfFee(fee, leastPayout(feeMode, rule, minimum));
   if (!isWholeRupiah(net)) return `what reaches the bank, ${net}, is not a whole IDR amount`;
   const ofBank = complainOfBankAmount(net, bankCode, context);
   return ofBank ?? { ...price, feeMode, providerFee: feeOf(net, rule.provider_fixed, rule.provider_basis_points) };

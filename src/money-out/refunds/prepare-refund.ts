@@ -3,8 +3,7 @@ import { sealForOrder } from '../../partners/open-for-order.ts';
 import {
   complainOfAccountNumber,
   complainOfBankAmount,
-  findPayoutBank,
-  refuseUnknownBank,
+  getPayoutBank,
 } from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuseField } from '../../shared/errors.ts';
@@ -95,8 +94,7 @@ async function requireBank(
   const why = 'is required: this refund cannot go back the way it came, and is made as a transfer';
   if (code === undefined) return refuseField('bank_code', why);
   if (accountNumber === undefined) return refuseField('bank_account_number', why);
-  const bank = await findPayoutBank(em, code);
-  if (bank === null) return refuseUnknownBank(em, code);
+  const bank = await getPayoutBank(em, code);
   const ofNumber = complainOfAccountNumber(accountNumber, code, bank);
   if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
   const ofAmount = complainOfBankAmount(amount, code, bank);

@@ -8,7 +8,7 @@ import { recordMail } from '../mail/record-mail.ts';
 import { BankAccount } from './bank-account.entity.ts';
 import { type BankAccountDetails, ownerOf, placeOfBankDetails } from './bank-account.ts';
 import type { OpenedBankAccount } from './find-bank-accounts.ts';
-import { complainOfAccountNumber, findPayoutBank } from './payout-bank.ts';
+import { complainOfAccountNumber, complainOfUnknownBanks, findPayoutBank } from './payout-bank.ts';
 
 /**
  * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable
@@ -48,7 +48,10 @@ export async function addBankAccount(
 
 async function refuseImpossible(em: EntityManager, bankCode: string, accountNumber: string): Promise<void> {
   const bank = await findPayoutBank(em, bankCode);
-  if (bank === null) refuse('REQUEST_INVALID', 'no supported bank has this code', { field: 'bank_code' });
+  if (bank === null) {
+    const complain = await complainOfUnknownBanks(em, [bankCode]);
+    refuse('REQUEST_INVALID', complain(bankCode), { field: 'bank_code' });
+  }
   const complaint = complainOfAccountNumber(accountNumber, bankCode, bank);
   if (complaint !== null) refuse('REQUEST_INVALID', complaint, { field: 'account_number' });
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseField } from '../../shared/errors.ts';
 import { compareMoney, formatMoney, type Money } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
 
 /** What a bank takes: account numbers of so many digits, and transfers of IDR `minimum` to `maximum` (scale 4). */
 export interface PayoutBank {
@@ -25,17 +26,36 @@ export async function findPayoutBank(em: EntityManager, bankCode: string): Promi
   return bank ?? null;
 }
 
-/** Refuses a bank that is not served, naming the one that was meant where its code was written in another case. */
-export async function refuseUnknownBank(em: EntityManager, bankCode: string): Promise<never> {
-  const [meant] = await em.execute<{ code: string }[]>(
-    'select bank_code as code from payout_banks where lower(bank_code) = lower(?) and active',
-    [bankCode.trim()],
-  );
-  return refuseField(
-    'bank_code',
-    `no supported bank has this code${meant === undefined ? '' : `: write ${meant.code}`}`,
-  );
+/**
+ * What is wrong with codes of banks that are not served, by code, for the field that has it: names the bank that was meant
+ * where its code was written in another case.
+ */
+export async function complainOfUnknownBanks(
+  em: EntityManager,
+  bankCodes: readonly string[],
+): Promise<(bankCode: string) => string> {
+  const written = (code: string) => code.trim().toLowerCase();
+  const rows =
+    bankCodes.length === 0
+      ? []
+      : await em.execute<{ code: string }[]>(
+          'select bank_code as code from payout_banks where lower(bank_code) = any(?::text[]) and active',
+          [textArray(bankCodes.map(written))],
+        );
+  const meant = new Map(rows.map(({ code }) => [written(code), code]));
+  return (code) =>
+    `no supported bank has this code${meant.has(written(code)) ? `: write ${meant.get(written(code))}` : ''}`;
 }
+
+/** Refuses a bank that is not served. */
+export async function refuseUnknownBank(em: EntityManager, bankCode: string): Promise<never> {
+  const complain = await complainOfUnknownBanks(em, [bankCode]);
+  return refuseField('bank_code', complain(bankCode));
+}
+
+/** The bank of this code. Throws REQUEST_INVALID_PAYLOAD when none is served. */
+export const getPayoutBank = async (em: EntityManager, bankCode: string): Promise<PayoutBank> =>
+  (await findPayoutBank(em, bankCode)) ?? refuseUnknownBank(em, bankCode);
 
 /** What is wrong with an account number at a bank, for the field that has it; null when the bank can have it. */
 export function complainOfAccountNumber(

@@ -206,6 +206,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/partner-accounts/:': needs('manage-partner', ofPlatform),
   'PATCH /v1/partner-accounts/:': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/keys': needs('manage-partner', ofPlatform),
+  'POST /v1/partner-accounts/:/payout-batches': needs('manage-partner', ofPlatform),
   'DELETE /v1/partner-accounts/:/keys/:': needs('manage-partner', ofPlatform),
   'PATCH /v1/partner-accounts/:/keys/:': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/keys/:/rotate': needs('manage-partner', ofPlatform),

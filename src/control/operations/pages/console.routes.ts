@@ -63,7 +63,9 @@ export function createConsole<Ports extends PagePorts>({
       bytes,
       readBody: async () => body ?? {},
     });
-    return (answered.body as unknown as { data: Data }).data;
+    // One that is kept for an idempotency key comes as the bytes that are sent.
+    const sent: unknown = Buffer.isBuffer(answered.body) ? JSON.parse(String(answered.body)) : answered.body;
+    return (sent as { data: Data }).data;
   }
 
   /**

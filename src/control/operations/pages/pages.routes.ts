@@ -11,6 +11,7 @@ import type { Doors } from '../../../platform/http/serve-route.ts';
 import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
 import { createConsole, type PagePorts } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
+import { importPages } from './import.routes.ts';
 import { complain, type Markup } from './layout.ts';
 import { listPages } from './lists.routes.ts';
 import {
@@ -188,6 +189,7 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
   switchPages(router, pages);
   listPages(router, pages);
   resourcePages(router, pages);
+  importPages(router, pages);
   return router;
 }
 

@@ -135,7 +135,7 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     const partner = await call<PartnerFacts>(ctx, 'get', '/v1/partner-accounts/:id', { params });
     const deliveries = await listOf<DeliveryShown>(ctx, '/v1/partner-accounts/:id/webhook-deliveries', {}, params);
     const content = html`${partnerFacts(partner)}
-<p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a></p>
+<p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a> · <a href="/operations/partners/${partner.id}/import">Import a batch of payouts</a></p>
 ${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, ctx.path, shown))}`;
     await show(ctx, partner.name, content, me);
   });

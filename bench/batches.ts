@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { createPartnerClient } from '../sdk/index.ts';
+import { systemAccounts } from '../src/ledger/accounts/account.ts';
+import { begunAtOnce, begunEveryMs } from '../src/money-out/payout-batches/payout-batch.ts';
+import { must } from '../src/shared/assert.ts';
+import { endBench } from './bounds.ts';
+import { median } from './figures.ts';
+import { findViolations } from './prove-checks.ts';
+import { argument, startBenchStack } from './stack.ts';
+import { createWatch } from './watch.ts';
+import { seedPartners, startWholeStack } from './whole-stack.ts';
+
+/**
+ * Measures a batch of payouts over the signed API: how long its approval takes, which reserves all of it, at what rate its
+ * payouts are sent, and how much longer payouts of another partner take meanwhile than before and after it. An item that is
+ * not sent exactly once, a wrong sum or an error fails.
+ */
+const count = argument('count', 1000);
+/** Payouts of the other partner, one after the other, before the batch and after it; during it as many as there is time for. */
+const around = argument('around', 25);
+/** In IDR; the fee is taken out of it. */
+const amount = 20_000;
+const funded = 50_000_000;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+await using stack = await startBenchStack();
+await using whole = await startWholeStack(stack, say);
+const partners = await seedPartners(stack, [null, null]);
+const em = () => stack.deps.orm.em.fork();
+await stack.owner().execute(
+  `select write_journal(gen_random_uuid(), 'bench/funded', 'bench', array[?::uuid] || array_agg(available_account_id),
+     array[?::numeric] || array_agg(?::numeric)) from partners`,
+  [systemAccounts.gatewayClearing, -funded * partners.length, funded],
+);
+const clientOf = ({ apiKey, signingSecret }: { apiKey: string; signingSecret: string }) =>
+  createPartnerClient({ baseUrl: `http://127.0.0.1:${whole.apiPort}`, apiKey, signingSecret });
+const [paying, other] = partners.map((partner) => must(partner, 'both are seeded'));
+const maker = clientOf(must(paying, 'it is seeded'));
+const single = clientOf(must(other, 'it is seeded'));
+const approver = clientOf(must(paying, 'it is seeded').approver);
+const settled = createWatch(em, "select id from payouts where id = any(?::uuid[]) and status <> 'pending'");
+
+const account = { bank_code: 'BNI', bank_account_number: '0000111111' };
+let made = 0;
+/** How long a payout takes until it has settled, in milliseconds. */
+async function payOut(): Promise<number> {
+  const sent = performance.now();
+  const { id } = await single.payouts.create({ amount: String(amount), ...account }, { idempotencyKey: randomUUID() });
+  made += 1;
+  await settled(id);
+  return performance.now() - sent;
+}
+async function payOften(isOver: (done: number) => boolean): Promise<number[]> {
+  const taken: number[] = [];
+  while (!isOver(taken.length)) taken.push(await payOut());
+  return taken;
+}
+
+// Caches and pools are warm.
+await payOften((done) => done >= Math.ceil(around / 5));
+const before = await payOften((done) => done >= around);
+const items = Array.from({ length: count }, (_, place) => ({
+  ...{ amount: String(amount), external_ref: `item-${place}` },
+  ...account,
+}));
+const { id } = await maker.payoutBatches.create({ items }, { idempotencyKey: randomUUID() });
+const asked = performance.now();
+await approver.payoutBatches.approve(id);
+const reservedIn = performance.now() - asked;
+const ends = createWatch(em, "select id from payout_batches where id = any(?::uuid[]) and status = 'completed'");
+let isCompleted = false;
+const completion = (async () => {
+  // A watch gives up after two minutes.
+  for (;;) {
+    try {
+      return await ends(id);
+    } catch (error) {
+      const [row] = await em().execute<{ status: string }[]>('select status from payout_batches where id = ?', [id]);
+      if (row?.status !== 'processing') throw error;
+    }
+  }
+})().finally(() => {
+  isCompleted = true;
+});
+const during = await payOften((done) => isCompleted && done > 0);
+await completion;
+const sentIn = performance.now() - asked;
+const after = await payOften((done) => done >= around);
+
+const perSecond = count / (sentIn / 1000);
+const pace = (begunAtOnce * 1000) / begunEveryMs;
+const [inside, outside] = [median(during), median([...before, ...after])];
+say(`A batch of ${count}: reserved in ${Math.round(reservedIn)} ms, completed after ${(sentIn / 1000).toFixed(1)} s.`);
+say(
+  `Payouts of another partner settled in ${Math.round(outside)} ms (p50), and in ${Math.round(inside)} ms meanwhile.`,
+);
+
+const problems: string[] = [];
+const [sums] = await em().execute<{ succeeded: number; twice: number; left: string }[]>(
+  `select (select count(*)::int from payouts where status = 'succeeded') as succeeded,
+     (select count(*)::int from (select from payout_attempts group by payout_id having count(*) > 1) often) as twice,
+     (select sum(account_balance(available_account_id) + account_balance(reserved_account_id)) from partners)::numeric(20)
+       as left`,
+);
+if (sums?.succeeded !== made + count) problems.push(`${made + count} payouts were made, ${sums?.succeeded} succeeded`);
+if (sums?.twice !== 0) problems.push(`${sums?.twice} payouts were asked for more than once`);
+const expected = funded * partners.length - amount * (made + count);
+if (Number(sums?.left) !== expected) problems.push(`the partners have ${sums?.left}, and should have ${expected}`);
+problems.push(...(await findViolations(em())));
+endBench(
+  {
+    problems,
+    bounds: [
+      { figure: 'seconds that the approval takes', value: reservedIn / 1000, most: 2 },
+      { figure: `rate of sending, of ${pace} a second`, value: perSecond / pace, least: 0.8 },
+      { figure: 'settled p50 meanwhile, of that without a batch', value: inside / outside, most: 1.1 },
+    ],
+  },
+  say,
+);

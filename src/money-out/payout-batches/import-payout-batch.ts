@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
+import { getPartner } from '../../partners/find-partner.ts';
+import {
+  answerOf,
+  arriveUnderKey,
+  fingerprintOf,
+  hashKey,
+  keepFirstAnswer,
+  type SentAnswer,
+} from '../../platform/openings/idempotency-keys.ts';
+import { refuse } from '../../shared/errors.ts';
+import { payoutBatchIdFor } from '../../shared/ids.ts';
+import { type BatchPorts, writePayoutBatch } from './create-payout-batch.ts';
+import { type BatchItemRequest, judgeItems } from './judge-items.ts';
+import { presentPayoutBatch } from './present-payout-batch.ts';
+import { readBatchFile } from './read-batch-file.ts';
+
+export interface BatchImport {
+  partnerId: string;
+  /** The operator who imports it. */
+  userId: string;
+  file: { bytes: Uint8Array; sha256: string };
+  externalRef: string | undefined;
+  key: string;
+  requestId: string;
+}
+
+/**
+ * Makes a batch of a partner from a file, which one of the partner's keys has to approve; returns the answer, for the same
+ * file under the same key the first one again. Throws NOT_FOUND for no partner, REQUEST_INVALID with every complaint about
+ * the file, by line, and for a partner that has ten open batches, and IDEMPOTENCY_KEY_REUSED.
+ */
+export async function importPayoutBatch(
+  em: EntityManager,
+  ports: BatchPorts,
+  itemSchema: z.ZodType<BatchItemRequest>,
+  { partnerId, userId, file, externalRef, key, requestId }: BatchImport,
+): Promise<SentAnswer> {
+  await getPartner(em, partnerId);
+  const path = `/v1/partner-accounts/${partnerId}/payout-batches`;
+  const fingerprint = fingerprintOf('POST', path, { file: file.sha256, external_ref: externalRef });
+  const claim = { userId, keyHash: hashKey(key), fingerprint };
+  const { stamp, made } = await arriveUnderKey(em.fork(), claim);
+  const first = answerOf(made);
+  if (first !== null) return { ...first, replayed: true };
+  const items = readBatchFile(file.bytes);
+  const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
+  const messages = complaints.map(({ message }) => message);
+  if (messages[0] !== undefined) refuse('REQUEST_INVALID', messages[0], { messages, details: complaints });
+  const batch = await writePayoutBatch(em, ports, {
+    ...{ id: payoutBatchIdFor(userId, key), partnerId, judged, claim, stamp, externalRef, requestId },
+    maker: { made_by: null, imported_by: userId },
+    refuseTooMany: (complaint) => refuse('REQUEST_INVALID', complaint, { field: 'file' }),
+  });
+  const data = await presentPayoutBatch(ports.sealer, batch);
+  const body = JSON.stringify({ message: 'Payout batch imported', data });
+  const { first: isFirst, ...answer } = await keepFirstAnswer(em.fork(), claim, { status: 201, body });
+  return { ...answer, replayed: !isFirst };
+}

@@ -1,0 +1,63 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { refuse } from '../../shared/errors.ts';
+import type { SentItem } from './judge-items.ts';
+import { mostItems } from './payout-batch.ts';
+
+/** The columns of a file of payouts, and those that it may lack. */
+export const fileColumns = ['external_ref', 'amount', 'bank_code', 'bank_account_number', 'beneficiary_name'];
+const optionalColumns = ['beneficiary_name'];
+
+interface Line {
+  record: string[];
+  info: { lines: number };
+}
+
+const complain = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'file' });
+
+/**
+ * The items of a file in CSV (RFC 4180; a semicolon separates, too, as some spreadsheets write it), each named by its line;
+ * an empty cell counts as left out. Throws REQUEST_INVALID for a file that is no such table.
+ */
+export function readBatchFile(bytes: Uint8Array): SentItem[] {
+  const [head, ...lines] = linesOf(textOf(bytes));
+  if (head === undefined) return complain('is empty');
+  const names = head.record.map((name) => name.toLowerCase());
+  const wrong = [
+    ...fileColumns
+      .filter((name) => !names.includes(name) && !optionalColumns.includes(name))
+      .map((name) => `lacks ${name}`),
+    ...names
+      .filter((name, at) => !fileColumns.includes(name) || names.indexOf(name) !== at)
+      .map((name) => `has ${name || 'a nameless one'}`),
+  ];
+  if (wrong.length > 0) complain(`the columns are ${fileColumns.join(', ')}: this file ${wrong.join(', ')}`);
+  if (lines.length === 0 || lines.length > mostItems) {
+    complain(`must have 1 to ${mostItems.toLocaleString('en')} payouts, and has ${lines.length}`);
+  }
+  return lines.map(({ record, info }) => {
+    const name = `line ${info.lines}`;
+    if (record.length > names.length) return complain(`${name} has ${record.length} cells, of ${names.length} columns`);
+    const cells = record.flatMap((text, at) => (text === '' ? [] : [[names[at], text] as const]));
+    return { name, item: Object.fromEntries(cells) };
+  });
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return complain('must be text in UTF-8');
+  }
+}
+
+function linesOf(text: string): Line[] {
+  const [head = ''] = text.split('\n', 1);
+  const delimiter = head.includes(';') && !head.includes(',') ? ';' : ',';
+  const options = { delimiter, info: true, relax_column_count: true, skip_records_with_empty_values: true, trim: true };
+  try {
+    return parse(text, { ...options, skip_empty_lines: true }) as unknown as Line[];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return complain(`is not well-formed CSV near line ${error.lines ?? 'unknown'}`);
+  }
+}
