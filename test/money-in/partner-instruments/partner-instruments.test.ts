@@ -1,5 +1,6 @@
 import { instrumentPaymentIdFor } from '../../../src/shared/ids.ts';
 import { setFaults } from '../../money-out/payouts/build-payouts.ts';
+import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -133,26 +134,30 @@ it('leaves money that does not fit to the operators: another amount, beyond the 
   expect((await partner.send('post', `/instruments/${open.id}/close`)).body.data.status).toBe('closed');
 }, 90_000);
 
-it('takes all of more payments than one look reads, and holds what fits none of them', async () => {
-  const partner = await buildPartner(stack, { fees });
-  const { id, payment_code } = await makeInstrument(partner);
-  await setFaults(stack, { callbacks: { drop: 1 } });
-  for (let count = 0; count < 310; count += 1) await payTo(payment_code, 20_000);
-  await setFaults(stack, {});
-  const wrong = await payTo(payment_code, 100);
-  expect(await receiptOf(wrong)).toMatchObject({ state: 'suspended', reason: 'wrong_amount' });
-  await eventually(
-    async () => (await partner.get(`/payments?instrument_id=${id}`)).body.data.total,
-    (total) => total === 310,
-    120_000,
-  );
-  await eventually(
-    () => partner.send('post', `/instruments/${id}/close`),
-    ({ body }) => body.data?.status === 'closed',
-    60_000,
-  );
-  expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
-}, 240_000);
+itInFull(
+  'takes all of more payments than one look reads, and holds what fits none of them',
+  async () => {
+    const partner = await buildPartner(stack, { fees });
+    const { id, payment_code } = await makeInstrument(partner);
+    await setFaults(stack, { callbacks: { drop: 1 } });
+    for (let count = 0; count < 310; count += 1) await payTo(payment_code, 20_000);
+    await setFaults(stack, {});
+    const wrong = await payTo(payment_code, 100);
+    expect(await receiptOf(wrong)).toMatchObject({ state: 'suspended', reason: 'wrong_amount' });
+    await eventually(
+      async () => (await partner.get(`/payments?instrument_id=${id}`)).body.data.total,
+      (total) => total === 310,
+      120_000,
+    );
+    await eventually(
+      () => partner.send('post', `/instruments/${id}/close`),
+      ({ body }) => body.data?.status === 'closed',
+      60_000,
+    );
+    expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
+  },
+  240_000,
+);
 
 it('is refused for what no channel has, and is nobody else’s', async () => {
   const partner = await buildPartner(stack, { fees });
