@@ -1,5 +1,5 @@
 /**
- * `npm run images:pin`: writes the current digest of each tag into the Dockerfile and docker-compose.yml, so that a
+ * `npm run images:pin`: writes the current digest of each tag into the Dockerfiles and docker-compose.yml, so that a
  * release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry.
  * `npm run images:check` names the images without a digest, which a release (a commit with a tag `v*`) must not have:
  * for a release it exits with 1.
@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const files = ['Dockerfile', 'docker-compose.yml'];
+const files = ['Dockerfile', 'deploy/backup/Dockerfile', 'docker-compose.yml'];
 
 /** The default of a variable `*_IMAGE`, in docker-compose.yml or the Dockerfile. */
 const defaults = /(?<=\$\{\w+_IMAGE:-)[^}]+(?=\})|(?<=^ARG \w+_IMAGE=)\S+/gm;

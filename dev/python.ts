@@ -15,13 +15,20 @@ export function whyNoPython(): string | null {
   return isEnough ? null : `python3 is ${major}.${minor} here, and ${oldest.join('.')} is the oldest that serves`;
 }
 
-/** A fresh virtual environment in the directory, with what the files of requirements pin by hash; returns its `bin`. */
+/** A fresh virtual environment in the directory, with exactly what the files of requirements pin by hash; returns its `bin`. */
 export function makePythonEnvironment(directory: string, ...requirements: string[]): string {
   const run = (program: string, args: string[]) =>
     execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   run('python3', ['-m', 'venv', directory]);
   const bin = join(directory, 'bin');
   const files = requirements.flatMap((file) => ['--requirement', file]);
-  run(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', ...files]);
+  run(join(bin, 'pip'), [
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-deps',
+    '--require-hashes',
+    ...files,
+  ]);
   return bin;
 }

@@ -65,7 +65,7 @@ describe('Every service of docker compose', () => {
 });
 
 describe('Prometheus', () => {
-  const jobs = ['amanah-api', 'amanah-worker'];
+  const jobs = ['amanah-api', 'amanah-worker', 'amanah-backup'];
 
   it('asks in docker compose, by the jobs that the rules name, at the ports where metrics are', () => {
     const { scrape_configs } = z
@@ -85,6 +85,7 @@ describe('Prometheus', () => {
     expect(targets).toEqual([
       ['amanah-api', ['api:3003']],
       ['amanah-worker', ['worker:3001', 'worker:3002']],
+      ['amanah-backup', ['backup:9187']],
     ]);
     const compose = read('docker-compose.yml');
     for (const text of ['METRICS_PORT:-3003', 'WORKER_PORT: "3001"', 'TEMPORAL_METRICS_PORT:-3002'])
@@ -110,7 +111,8 @@ describe('Prometheus', () => {
     );
     expect(monitors.map(({ metadata }) => metadata.name)).toEqual(jobs);
     for (const { metadata, spec } of monitors) {
-      const pod = read(`deploy/kubernetes/${metadata.name.replace('amanah-', '')}.yaml`);
+      const [path = ''] = globSync(`deploy/kubernetes/**/${metadata.name.replace('amanah-', '')}.yaml`, { cwd: root });
+      const pod = read(path);
       for (const { port, relabelings } of spec.podMetricsEndpoints) {
         expect(pod).toContain(`{ name: ${port}, containerPort: `);
         expect(relabelings[0].replacement).toBe(metadata.name);

@@ -170,6 +170,8 @@ describe('Every environment variable', () => {
       'S3_VERIFY_ACCESS_KEY_ID',
       'S3_VERIFY_SECRET_ACCESS_KEY',
       'DATABASE_READER_PASSWORD',
+      'DATABASE_BACKUP_PASSWORD',
+      'BACKUP_DAYS',
       'TEMPORAL_DATABASE_PASSWORD',
       'AMANAH_MEMORY',
       'POSTGRES_MEMORY',

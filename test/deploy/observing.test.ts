@@ -88,9 +88,11 @@ describe('Dashboard and alarms', () => {
     const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
-    // Only a process with a replica has the last: the test of the alarms measures one.
-    expect([...names].filter((name) => !scraped.includes(`# TYPE ${base(name)} `))).toEqual([
+    // Only a process with a replica has the last: the test of the alarms measures one. That of a restore scrapes the backups.
+    expect([...names].filter((name) => !scraped.includes(`# TYPE ${base(name)} `)).toSorted()).toEqual([
+      'amanah_backup_kept_timestamp_seconds',
       'amanah_replica_reads_total',
+      'amanah_wal_kept_timestamp_seconds',
     ]);
   });
 

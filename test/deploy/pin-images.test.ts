@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { imagesIn, unpinnedIn } from '../../dev/pin-images.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const files = ['Dockerfile', 'docker-compose.yml'];
+const files = ['Dockerfile', 'deploy/backup/Dockerfile', 'docker-compose.yml'];
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'amanah-images-'));
+  mkdirSync(join(directory, 'deploy/backup'), { recursive: true });
   for (const file of files) cpSync(join(root, file), join(directory, file));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -33,10 +34,11 @@ describe('Images', () => {
   it('are all found: those of services that are not built, and those of our own stages', () => {
     expect(imagesIn(textOf('Dockerfile'))).toHaveLength(1);
     const compose = textOf('docker-compose.yml');
-    const named = compose.match(/^ +(image: (?!amanah$)|NODE_IMAGE: ).+$/gm) ?? [];
+    const named = compose.match(/^ +(image: (?!amanah$)|(?:NODE|POSTGRES)_IMAGE: ).+$/gm) ?? [];
     expect(named.length).toBeGreaterThan(7);
     expect(imagesIn(compose)).toHaveLength(named.length);
-    expect(textOf('Dockerfile').match(/^FROM (?!base|\$\{NODE_IMAGE\})/gm)).toBeNull();
+    expect(imagesIn(textOf('deploy/backup/Dockerfile'))).toHaveLength(1);
+    for (const file of files) expect(textOf(file).match(/^FROM (?!base|\$\{\w+_IMAGE\})/gm)).toBeNull();
   });
 
   it('get the digests of their tags, each asked for once, and new ones the next time', () => {

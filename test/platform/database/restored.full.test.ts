@@ -1,17 +1,6 @@
-import {
-  appendFileSync,
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type pg from 'pg';
 import { makeKeysDatabase } from '../../../dev/keys-database.ts';
 import type { Part } from '../../../dev/part.ts';
 import { findFreePort } from '../../../dev/ports.ts';
@@ -22,19 +11,20 @@ import { refuseOtherTimeOuts } from '../../../src/platform/database/database-tim
 import { refuseMightyRole } from '../../../src/platform/database/refuse-mighty-role.ts';
 import { migrate } from '../../../src/wiring/commands/migrate.ts';
 import { openDatabase } from '../../../src/wiring/open-database.ts';
+import { type Backups, keepBackups } from '../../support/backups.ts';
 import { buildIndividual } from '../../support/build.ts';
 import { openPoolAccount } from '../../support/build-targets.ts';
 import { eventually } from '../../support/eventually.ts';
-import { own } from '../../support/replicated.ts';
 import { startStack } from '../../support/stack.ts';
 import { withClient } from '../../support/with-client.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'amanah-restored-'));
 const parts: Part[] = [];
-const archives: string[] = [];
+const kept: Backups[] = [];
 afterAll(async () => {
+  for (const backups of kept) await backups.stop();
   for (const part of parts) await part.stop();
-  for (const place of [directory, ...archives]) rmSync(place, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
 interface Place {
@@ -56,26 +46,20 @@ async function start(name: string, settings: Record<string, string> = {}): Promi
   return place;
 }
 
-/** As `pg_basebackup` does: the files between the two calls, then the log of what happened meanwhile, which is kept. */
-async function backUp(from: { directory: string }, to: string, client: pg.Client): Promise<void> {
-  const copy = (part: string, filter: (path: string) => boolean = () => true) =>
-    cpSync(join(from.directory, part), join(to, part), { recursive: true, preserveTimestamps: true, filter });
-  const inLog = join(from.directory, 'pg_wal');
-  await client.query("select pg_create_physical_replication_slot('backup', true, true)");
-  await client.query("select pg_backup_start('test', true)");
-  copy('.', (path) => !path.startsWith(`${inLog}/`) && !path.endsWith('postmaster.pid'));
-  // The product goes on meanwhile: the log of the beginning is not needed by the database any more.
-  for (let segment = 0; segment < 3; segment += 1) {
-    await client.query("select pg_logical_emit_message(true, 'test', 'work')");
-    await client.query('select pg_switch_wal()');
-    await client.query('checkpoint');
-  }
-  const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
-  copy('pg_wal');
-  writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
-  const { uid, gid } = statSync(from.directory);
-  own(to, uid, gid);
+async function keep(place: Place): Promise<Backups> {
+  const backups = await keepBackups(postgresUrl(place), `${place.directory}-backups`, place.directory);
+  kept.push(backups);
+  return backups;
 }
+
+/** Resolves once a restored server takes writes. */
+const promoted = (place: Place) =>
+  withClient(postgresUrl(place), (client) =>
+    eventually(
+      async () => (await client.query<{ running: boolean }>('select pg_is_in_recovery() as running')).rows[0]?.running,
+      (isRunning) => isRunning === false,
+    ),
+  );
 
 describe('A restored base backup', () => {
   it('has the roles with their passwords, rights and time-outs, and refuses what it refused before', async () => {
@@ -91,9 +75,12 @@ describe('A restored base backup', () => {
     await withClient(postgresUrl({ ...original, role: applicationRole }), (client) =>
       client.query("insert into accounts (id, name, kind) values (gen_random_uuid(), 'Kept', 'user')"),
     );
-    await withClient(postgresUrl(original), (client) => backUp(original, join(directory, 'restored'), client));
+    const backups = await keep(original);
+    await backups.streamed();
+    backups.restore(join(directory, 'restored'));
 
     const restored = await start('restored');
+    await promoted(restored);
     const application = postgresUrl({ ...restored, role: applicationRole });
     await withClient(application, async (client) => {
       const { rows } = await client.query("select count(*)::int as kept from accounts where name = 'Kept'");
@@ -118,70 +105,49 @@ describe('A restored base backup', () => {
   }, 120_000);
 });
 
-/** A cluster whose log is archived, and the directory where. */
-async function startArchiving(name: string): Promise<Place & { archive: string }> {
-  const archive = mkdtempSync(join(tmpdir(), 'amanah-archive-'));
-  archives.push(archive);
-  chmodSync(archive, 0o777);
-  const place = await start(name, { archive_mode: 'on', archive_command: `cp %p ${archive}/%f` });
-  return { ...place, archive };
-}
-
-/** Waits until everything written so far is in the archive. */
-async function archiveLog(client: pg.Client, archive: string): Promise<void> {
-  const { rows } = await client.query<{ file: string }>('select pg_walfile_name(pg_switch_wal()) as file');
-  await eventually(
-    async () => existsSync(join(archive, rows[0]?.file ?? '')),
-    (isThere) => isThere,
-  );
-}
-
-/**
- * Restores a base backup as the page of the runbook says, to a moment, or without one to the end of the archive. Its URL once
- * it takes writes.
- */
-async function restored({ archive }: { archive: string }, name: string, moment: string | null): Promise<string> {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/runbook/restore.md'), 'utf8');
-  const settings = page.match(/^ *(restore_command|recovery_target_\w+) = .+$/gm) ?? [];
-  expect(settings).toHaveLength(3);
-  const filled = settings
-    .filter((line) => moment !== null || line.includes('restore_command'))
-    .map((line) => line.replace('/archive/', `${archive}/`).replace(/'2026-[^']+'/, `'${moment}'`));
-  const to = join(directory, name);
-  appendFileSync(join(to, 'postgresql.conf'), `\n${filled.join('\n')}\n`);
-  writeFileSync(join(to, 'recovery.signal'), '');
-  const { uid, gid } = statSync(join(to, 'PG_VERSION'));
-  own(to, uid, gid);
-  const url = postgresUrl(await start(name));
-  await withClient(url, (client) =>
-    eventually(
-      async () => (await client.query<{ running: boolean }>('select pg_is_in_recovery() as running')).rows[0]?.running,
-      (isRunning) => isRunning === false,
-    ),
-  );
-  return url;
-}
-
-describe('A base backup with archived log', () => {
-  it('is restored to the point in time that the page of the runbook names', async () => {
-    const original = await startArchiving('archived');
-    const moment = await withClient(postgresUrl(original), async (client) => {
-      await client.query('create table kept (what text)');
-      await backUp(original, join(directory, 'earlier'), client);
+describe('The backups that run beside PostgreSQL', () => {
+  it('restore to a point in time, to which the books are complete, and go on with the restored server', async () => {
+    const original = await start('archived');
+    const url = postgresUrl(original);
+    await withClient(url, (client) => client.query('create table kept (what text)'));
+    const backups = await keep(original);
+    const moment = await withClient(url, async (client) => {
       await client.query("insert into kept values ('before')");
       const { rows } = await client.query<{ moment: string }>('select clock_timestamp()::text as moment');
       await client.query("insert into kept values ('after')");
-      await archiveLog(client, original.archive);
       return rows[0]?.moment ?? '';
     });
-    const kept = await withClient(await restored(original, 'earlier', moment), async (client) => {
-      return (await client.query<{ what: string }>('select what from kept')).rows;
-    });
-    expect(kept).toEqual([{ what: 'before' }]);
-  }, 120_000);
+    await backups.streamed();
+    backups.restore(join(directory, 'earlier'), moment);
+    expect(() => backups.restore(join(directory, 'earlier'), moment)).toThrow('is not empty');
+    expect(() => backups.restore(join(directory, 'never'), '2020-01-01 00:00:00+07')).toThrow('no good backup');
 
-  it('brings a database back that is lost under load: every payment that was archived, and books in order', async () => {
-    const original = await startArchiving('lost');
+    const earlier = await start('earlier');
+    await promoted(earlier);
+    const { rows } = await withClient(postgresUrl(earlier), (client) => client.query('select what from kept'));
+    expect(rows).toEqual([{ what: 'before' }]);
+
+    const rules = readFileSync(join(import.meta.dirname, '../../../deploy/prometheus/alerts.yml'), 'utf8');
+    const asked = new Set(rules.match(/amanah_(backup|wal)_kept_\w+/g));
+    const told = await backups.metrics();
+    expect(asked.size).toBe(2);
+    for (const name of asked) expect(told).toMatch(new RegExp(`^${name}\\{server="amanah"\\} \\d{10}`, 'm'));
+    await backups.stop();
+    // The same name and directory, as after a restore in place: another timeline.
+    const anew = await keepBackups(postgresUrl(earlier), join(directory, 'archived-backups'), earlier.directory);
+    anew.run('now');
+    await withClient(postgresUrl(earlier), (client) => client.query("insert into kept values ('anew')"));
+    await anew.streamed();
+    anew.restore(join(directory, 'later'));
+    await anew.stop();
+    const later = await start('later');
+    await promoted(later);
+    const found = await withClient(postgresUrl(later), (client) => client.query('select what from kept'));
+    expect(found.rows).toEqual([{ what: 'before' }, { what: 'anew' }]);
+  }, 240_000);
+
+  it('brings a database back that is lost under load: every payment that was streamed, and books in order', async () => {
+    const original = await start('lost');
     const ownerUrl = postgresUrl(original);
     const urlOf = (role: string) => postgresUrl({ ...original, role });
     await migrate(ownerUrl, { [applicationRole]: original.password, [readerRole]: original.password });
@@ -191,7 +157,7 @@ describe('A base backup with archived log', () => {
     const database = { ownerUrl, url, readerUrl, ...keys, drop: async () => undefined };
     const stack = await startStack({ own: true, isImpatient: true, database, env: { LOG_LEVEL: 'silent' } });
     const payers = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '90000000' })));
-    await withClient(ownerUrl, (client) => backUp(original, join(directory, 'found'), client));
+    const backups = await keep(original);
 
     let paid = 0;
     let isLost = false;
@@ -212,8 +178,8 @@ describe('A base backup with archived log', () => {
         (count) => count >= times,
       );
     await paidTimes(100);
-    const archived = paid;
-    await withClient(ownerUrl, (client) => archiveLog(client, original.archive));
+    const streamed = paid;
+    await backups.streamed();
     await paidTimes(paid + 50);
     const [postmaster] = readFileSync(join(original.directory, 'postmaster.pid'), 'utf8').split('\n');
     process.kill(Number(postmaster), 'SIGQUIT');
@@ -222,12 +188,16 @@ describe('A base backup with archived log', () => {
     await Promise.all(load);
     await stack.stop();
 
-    const foundUrl = new URL(await restored(original, 'found', null));
+    await backups.stop();
+    backups.restore(join(directory, 'found'));
+    const again = await start('found');
+    await promoted(again);
+    const foundUrl = new URL(postgresUrl(again));
     foundUrl.username = readerRole;
     const [found] = await withClient(foundUrl.href, async (client) => {
       return (await client.query<{ count: number }>('select count(*)::int as count from donations')).rows;
     });
-    expect(found?.count).toBeGreaterThanOrEqual(archived);
+    expect(found?.count).toBeGreaterThanOrEqual(streamed);
     await using orm = await openDatabase({ url: foundUrl.href, poolSize: 1 });
     expect((await runChecks(orm.em.fork())).filter(({ violations }) => violations > 0)).toEqual([]);
   }, 180_000);
