@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import Koa from 'koa';
 import { probes } from '../../../src/platform/http/probes.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { ensureSchedules, keepPrepared, schedules } from '../../../src/wiring/temporal/prepare.ts';
+import { searchAttributeKeys } from '../../../src/wiring/temporal/search-attributes.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { casesOf } from '../../support/full.ts';
 import { createHttp } from '../../support/http.ts';
@@ -140,6 +143,13 @@ describe('The schedules', () => {
     const { get } = createHttp(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const checks = { database: 'ok', search_attributes: 'missing: PartnerId (Keyword)' };
     expect(await get('/readyz')).toMatchObject({ status: 503, body: { status: 'not ready', checks } });
+    const reference = readFileSync(join(import.meta.dirname, '../../../docs/reference.md'), 'utf8').replaceAll(
+      '\\\n',
+      '',
+    );
+    for (const { name, type } of Object.values(searchAttributeKeys)) {
+      expect(reference).toMatch(new RegExp(`--name ${name} --type ${type}\\b`, 'i'));
+    }
     isLacking = false;
     await eventually(
       () => get('/readyz'),
