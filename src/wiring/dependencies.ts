@@ -76,7 +76,7 @@ const keysPoolSize = 4;
 /** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */
 export async function openDependencies(config: Config, options: { process: string }): Promise<Dependencies> {
   armFailpoints(config.FAILPOINTS);
-  const telemetry = startTelemetry({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, process: options.process });
+  const telemetry = startTelemetry(config, options.process);
   const log = createLogger({ level: config.LOG_LEVEL, process: options.process });
   const database = {
     poolSize: config.DATABASE_POOL_SIZE,

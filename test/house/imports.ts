@@ -47,7 +47,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^src\/.+\//,
-    but: /^src\/(wiring\/|platform\/process\/telemetry\.ts)/,
+    but: /^src\/wiring\//,
     not: /^@temporalio\//,
     why: 'use cases and routes call ports, which src/wiring/temporal implements',
   },

@@ -105,6 +105,14 @@ export const schema = z
     WORKFLOW_BUNDLE: z.string().min(1).optional(),
     FAILPOINTS: z.string().optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+    OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+    OTEL_SERVICE_NAME: z.string().optional(),
+    OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+    // As its specification has it: whatever is not true is false.
+    OTEL_SDK_DISABLED: z
+      .string()
+      .default('false')
+      .transform((value) => value.toLowerCase() === 'true'),
   })
   .superRefine((env, ctx) => {
     if (env.NODE_ENV === 'production') {

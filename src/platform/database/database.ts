@@ -5,6 +5,7 @@ import { tlsOf, withoutParameters } from './database-tls.ts';
 import { type PoolClient, releaseWhenLost } from './lost-connections.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
 import { keepLimits, type LimitedClient } from './time-limit.ts';
+import { traceStatements } from './traced-statements.ts';
 
 /** A cursor or a stream, which the client runs as it is. */
 const isSubmittable = (config: unknown): boolean =>
@@ -33,11 +34,12 @@ interface Pool {
 }
 
 /** Innermost first. */
-function prepareConnection(client: LimitedClient): void {
+function prepareConnection(client: LimitedClient, url: string): void {
   askByCallback(client);
   prepareMarkedStatements(client);
   releaseWhenLost(client);
   keepLimits(client);
+  traceStatements(client, url);
 }
 
 /** A migration under the name by which a database knows that it has been made. */
@@ -86,7 +88,7 @@ export function connectionTo(
       ssl: tlsOf(url),
       application_name: 'amanah',
       keepAlive: true,
-      onPoolCreated: (pool: Pool) => pool.on('connect', prepareConnection),
+      onPoolCreated: (pool: Pool) => pool.on('connect', (client) => prepareConnection(client, url)),
     },
     forceUtcTimezone: true,
     allowGlobalContext: false,

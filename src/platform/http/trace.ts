@@ -3,17 +3,30 @@ import type { Context, Next } from 'koa';
 
 const tracer = trace.getTracer('amanah/http');
 
-/** One span per request, named by its route, never its path; joins the trace of a caller that sends `traceparent`. */
+/**
+ * One span per request, named by its route, which stands for its path: paths may hold tokens. Joins the trace of a caller that
+ * sends `traceparent`. Attributes are those of OpenTelemetry's conventions for HTTP servers.
+ */
 export async function traceRequests(ctx: Context, next: Next): Promise<void> {
   const parent = propagation.extract(context.active(), ctx.headers);
   await tracer.startActiveSpan(ctx.method, { kind: SpanKind.SERVER }, parent, async (span) => {
     try {
       await next();
     } finally {
-      const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
-      span.updateName(`${ctx.method} ${route}`);
-      span.setAttributes({ 'http.route': route, 'http.response.status_code': ctx.status });
-      if (ctx.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : undefined;
+      if (route !== undefined) span.updateName(`${ctx.method} ${route}`);
+      span.setAttributes({
+        'http.request.method': ctx.method,
+        'url.scheme': ctx.protocol,
+        'url.path': route ?? '/',
+        ...(route !== undefined && { 'http.route': route }),
+        'server.address': ctx.hostname,
+        'http.response.status_code': ctx.status,
+      });
+      if (ctx.status >= 500) {
+        span.setAttribute('error.type', String(ctx.status));
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
       span.end();
     }
   });

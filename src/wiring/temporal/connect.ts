@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { TemporalConnectionOptions } from '../../platform/config/connection-options.ts';
+import { tracedCalls } from './trace-temporal.ts';
 
 export interface TemporalOptions extends TemporalConnectionOptions {
   namespace: string;
@@ -30,8 +30,7 @@ export function openTemporal({ namespace, traced = false, ...how }: TemporalOpti
     await settled();
     await close();
   };
-  const workflow = traced ? [new OpenTelemetryWorkflowClientInterceptor()] : [];
-  return new Client({ connection, namespace, interceptors: { workflow } });
+  return new Client({ connection, namespace, interceptors: { workflow: traced ? [tracedCalls] : [] } });
 }
 
 /**

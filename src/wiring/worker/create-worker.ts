@@ -9,6 +9,7 @@ import type { Config } from '../../platform/config/config.ts';
 import { boundOfLocal, type StepQueue, taskQueueOf } from '../../platform/config/step-queues.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { tracedSteps } from '../temporal/trace-temporal.ts';
 import { preloadModules, workflowInterceptorModules, workflowsPath } from './workflow-modules.ts';
 
 /**
@@ -77,7 +78,7 @@ export async function createWorkers(
         activities,
         ...(queue === 'ledger' && workflows),
         interceptors: {
-          ...deps.telemetry.activityInterceptors,
+          ...(deps.telemetry.on && { activity: [tracedSteps] }),
           // A prebuilt bundle already contains them.
           ...(queue === 'ledger' && bundle === undefined && { workflowModules: workflowInterceptorModules }),
         },

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { findFreePort } from '../../../dev/ports.ts';
+import { readConfig } from '../../../src/platform/config/config.ts';
+import { startTelemetry } from '../../../src/platform/process/telemetry.ts';
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
 import { createHttp } from '../../support/http.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -10,10 +12,24 @@ interface Span {
   spanId: string;
   parentSpanId?: string;
   name: string;
+  kind: number;
+  attributes: { key: string; value: { stringValue?: string; intValue?: number | string } }[];
   events?: { name: string }[];
 }
+interface Export {
+  resourceSpans: { resource: Pick<Span, 'attributes'>; scopeSpans: { spans: Span[] }[] }[];
+}
+
+/** Attributes by name; whole numbers as such. */
+const attributesOf = ({ attributes }: Pick<Span, 'attributes'>): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
 
 const spans: Span[] = [];
+const requests: {
+  path: string | undefined;
+  token: string | string[] | undefined;
+  resource: Record<string, unknown>;
+}[] = [];
 let collector: Server;
 let stack: Stack;
 let workerPort: number;
@@ -26,9 +42,13 @@ async function startCollector(): Promise<string> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body: { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] } = JSON.parse(
-        Buffer.concat(chunks).toString(),
-      );
+      const body: Export = JSON.parse(Buffer.concat(chunks).toString());
+      const [first] = body.resourceSpans;
+      requests.push({
+        path: request.url,
+        token: request.headers['x-token'],
+        resource: first === undefined ? {} : attributesOf(first.resource),
+      });
       spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
@@ -41,7 +61,12 @@ async function startCollector(): Promise<string> {
 
 beforeAll(async () => {
   workerPort = await findFreePort();
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector(), WORKER_PORT: String(workerPort) };
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${await startCollector()}/below/a%20path`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-token=a%20secret,x-other=1',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.namespace=money',
+    WORKER_PORT: String(workerPort),
+  };
   stack = await startStack({ own: true, worker: true, sandbox: true, env });
   payer = await buildIndividual(stack);
   const { status, body } = await stack.post(
@@ -65,7 +90,8 @@ describe('A trace', () => {
       /^POST \/v1\/payments\/gateway$/,
       /^UpdateWithStartWorkflow:awaitInstrument$/,
       /RunActivity:requestInstrument/,
-      /^provider POST \/payment_requests$/,
+      /^POST \/payment_requests$/,
+      /^INSERT payment_orders$/,
       /RunActivity:confirmPayment/,
       /RunActivity:settlePayment/,
     ];
@@ -75,8 +101,49 @@ describe('A trace', () => {
       () => expected.every(has) && mine().some(({ events = [] }) => events.some(({ name }) => name === 'journal')),
     );
     expect(JSON.stringify(mine())).not.toContain(payer.email);
+    const find = (name: string) => attributesOf(mine().find((span) => span.name === name) ?? { attributes: [] });
+    expect(find('POST /v1/payments/gateway')).toEqual({
+      'http.request.method': 'POST',
+      'url.scheme': 'http',
+      'url.path': '/v1/payments/gateway',
+      'http.route': '/v1/payments/gateway',
+      'server.address': '127.0.0.1',
+      'http.response.status_code': 201,
+    });
+    expect(find('POST /payment_requests')).toMatchObject({
+      'http.request.method': 'POST',
+      'url.full': expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/payment_requests$/),
+      'server.port': expect.any(Number),
+    });
+    expect(find('INSERT payment_orders')).toMatchObject({
+      'db.system.name': 'postgresql',
+      'db.operation.name': 'INSERT',
+      'db.collection.name': 'payment_orders',
+      'db.query.summary': 'INSERT payment_orders',
+      'db.namespace': expect.any(String),
+    });
     await expectChecksEmpty(stack);
     if (process.env.PRINT_TRACE) process.stderr.write(`${drawTrace(mine())}\n`);
+  });
+});
+
+describe('The variables of OpenTelemetry', () => {
+  it('say where spans go, with which headers, and as whose', () => {
+    const services = new Set(requests.map(({ resource }) => resource['service.name']));
+    expect([...services].toSorted()).toEqual(['amanah-test', 'amanah-worker']);
+    for (const { path, token, resource } of requests) {
+      expect([path, token]).toEqual(['/below/a%20path/v1/traces', 'a secret']);
+      expect(resource).toMatchObject({ 'deployment.environment.name': 'test', 'service.namespace': 'money' });
+    }
+  });
+
+  it('turn traces off where the SDK is disabled', () => {
+    const config = readConfig({
+      ...stack.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_SDK_DISABLED: 'TRUE',
+    });
+    expect(startTelemetry(config, 'api').on).toBe(false);
   });
 });
 
