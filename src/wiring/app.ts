@@ -184,7 +184,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup<Depend
   const reference = buildPartnerDocument(groups, described);
   const routers = [
     router,
-    probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics),
+    probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics, deps.log),
     documentation(
       buildApiDocument(groups, described.url),
       reference,

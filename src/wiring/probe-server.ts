@@ -9,11 +9,11 @@ import type { Dependencies } from './dependencies.ts';
  * which the API's clients cannot reach.
  */
 export async function serveProbes(
-  { readiness, metrics, config }: Dependencies,
+  { readiness, metrics, config, log }: Dependencies,
   port: number,
 ): Promise<AsyncDisposable> {
   const app = new Koa();
-  app.use(probes(readiness, metrics).routes());
+  app.use(probes(readiness, metrics, log).routes());
   const server = createServer(app.callback());
   server.listen(port, config.LISTEN_ADDRESS);
   await once(server, 'listening');

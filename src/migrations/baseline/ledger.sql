@@ -286,6 +286,8 @@ create view check_journals_have_their_keys as
   where j.id is distinct from k.journal_id;
 -- The balance of an account is the sum of its postings, and so of the exports of all days: a posting is of one day. That
 -- reads all history, so between the nights only the sum of all balances is proved, which is nothing, as of each journal.
+-- While all other checks of the ledger are empty, the postings are right: with API and workers stopped and two people present,
+-- a superuser corrects one shard of account_balances (set local session_replication_role = 'replica').
 create view check_balances_match_postings as
   select account_id, coalesce(b.balance, 0) as balance, coalesce(p.balance, 0) as postings
   from (select account_id, sum(balance) as balance from account_balances group by account_id) b

@@ -1,4 +1,5 @@
 import Router from '@koa/router';
+import type { Logger } from 'pino';
 import { budgets } from '../../shared/budgets.ts';
 import { collectTogether, gauge, type Metrics } from '../metrics/metrics.ts';
 
@@ -15,14 +16,14 @@ const shownOnly: ReadonlySet<string> = new Set(['temporal', 'storage']);
 /** A dependency that has not answered after this long counts as away. */
 const probeTimeoutMs = budgets.reach.probe;
 
-async function probe(check: () => Promise<void>): Promise<State> {
+async function probe(check: () => Promise<void>): Promise<{ state: State; error?: unknown }> {
   const timer = Promise.withResolvers<never>();
   const handle = setTimeout(() => timer.reject(new Error('timeout')), probeTimeoutMs);
   try {
     await Promise.race([check(), timer.promise]);
-    return 'ok';
+    return { state: 'ok' };
   } catch (error) {
-    return error instanceof Lacking ? error.message : 'away';
+    return { state: error instanceof Lacking ? error.message : 'away', error };
   } finally {
     clearTimeout(handle);
   }
@@ -31,13 +32,21 @@ async function probe(check: () => Promise<void>): Promise<State> {
 /** What the dependencies answered is kept this long, however many ask. */
 const keptMs = 1_000;
 
-/** Asks all dependencies; answers the state of each by its name. */
-function createProbing(readiness: Checks): () => Promise<Record<string, State>> {
+/** Asks all dependencies; answers the state of each by its name. Logs once why one does not answer, and that it does again. */
+function createProbing(readiness: Checks, log: Logger | undefined): () => Promise<Record<string, State>> {
   let kept: { at: number; states: Promise<Record<string, State>> } | undefined;
-  const ask = async () =>
-    Object.fromEntries(
-      await Promise.all(Object.entries(readiness).map(async ([name, check]) => [name, await probe(check)] as const)),
-    );
+  const away = new Set<string>();
+  const askOne = async ([dependency, check]: [string, () => Promise<void>]) => {
+    const { state, error } = await probe(check);
+    if (state === 'ok') {
+      if (away.delete(dependency)) log?.info({ dependency }, 'a dependency answers again');
+    } else if (!away.has(dependency)) {
+      away.add(dependency);
+      log?.warn({ dependency, err: error }, 'a dependency does not answer');
+    }
+    return [dependency, state] as const;
+  };
+  const ask = async () => Object.fromEntries(await Promise.all(Object.entries(readiness).map(askOne)));
   return () => {
     const now = performance.now();
     if (kept === undefined || now - kept.at >= keptMs) kept = { at: now, states: ask() };
@@ -49,9 +58,9 @@ function createProbing(readiness: Checks): () => Promise<Record<string, State>> 
  * `/healthz` (the process is up), `/readyz` (it can serve and reaches its database; the body names every dependency) and,
  * where metrics are given, `/metrics` (Prometheus), with `amanah_dependency_up`.
  */
-export function probes(readiness: Checks, metrics: Metrics | null): Router {
+export function probes(readiness: Checks, metrics: Metrics | null, log?: Logger): Router {
   const router = new Router();
-  const states = createProbing(readiness);
+  const states = createProbing(readiness, log);
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });

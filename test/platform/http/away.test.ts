@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import Koa from 'koa';
 import { readConfig } from '../../../src/platform/config/config.ts';
 import { probes } from '../../../src/platform/http/probes.ts';
+import { createLogger } from '../../../src/platform/process/log.ts';
 import { createApp } from '../../../src/wiring/app.ts';
 import { openDependencies } from '../../../src/wiring/dependencies.ts';
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
@@ -75,13 +76,18 @@ describe('With Temporal away', () => {
     ]);
   });
 
-  it('its dependencies are asked once a second, however many ask for it', async () => {
+  it('its dependencies are asked once a second, however many ask for it, and the log says once why one does not answer', async () => {
     let asked = 0;
     const app = new Koa();
     const database = async () => {
       asked += 1;
     };
-    app.use(probes({ database }, null).routes());
+    const storage = async () => {
+      if (asked < 3) throw new Error('AccessDenied');
+    };
+    const lines: { level: number; dependency: string; err?: { stack: string } }[] = [];
+    const log = createLogger({ level: 'info', process: 'test' }, { write: (line) => lines.push(JSON.parse(line)) });
+    app.use(probes({ database, storage }, null, log).routes());
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
@@ -89,9 +95,14 @@ describe('With Temporal away', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(asked).toBe(1);
     await eventually(
-      async () => (await http.get('/readyz')).status,
-      () => asked === 2,
+      async () => (await http.get('/readyz')).body.checks.storage,
+      (state) => asked === 3 && state === 'ok',
     );
+    expect(lines.map(({ level, dependency }) => [level, dependency])).toEqual([
+      [40, 'storage'],
+      [30, 'storage'],
+    ]);
+    expect(lines[0]?.err?.stack).toContain('AccessDenied');
     server.close();
   });
 });
