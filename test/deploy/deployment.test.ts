@@ -130,7 +130,7 @@ const forOperators = () => configVariables.filter((name) => !notForOperators.inc
 
 /** What one kind of process alone reads. */
 const ofOneProcess: Record<string, string[]> = {
-  api: ['METRICS_PORT'],
+  api: ['METRICS_PORT', 'MAIL_BOUNCES_TOKEN'],
   migrate: ['MIGRATION_DATABASE_URL', 'MIGRATION_KEYS_DATABASE_URL', 'READER_DATABASE_URL'],
   worker: [
     'WORKER_PORT',
@@ -424,7 +424,7 @@ describe('The Kubernetes example', () => {
 
   it('runs API, worker, migrations and verify without root, on a read-only file system, with their own secrets by reference', () => {
     const secretsOf: Record<string, number> = {
-      'amanah-api': 7,
+      'amanah-api': 8,
       'amanah-migrate': ofMigrations.length,
       'amanah-verify': 3,
       // What seals is the worker's alone.
