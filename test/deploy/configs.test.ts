@@ -121,6 +121,23 @@ describe('Prometheus', () => {
   });
 });
 
+describe('Backups on Kubernetes', () => {
+  it('are made of both servers by confined pods, each with its own name, secret and label', () => {
+    const [backup] = parseAllDocuments(read('deploy/kubernetes/backup/server/backup.yaml')).map((one) => one.toJS());
+    const { spec } = backup.spec.template;
+    expect([spec.securityContext.runAsNonRoot, spec.automountServiceAccountToken]).toEqual([true, false]);
+    const [container] = spec.containers;
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+    const { patches } = parse(read('deploy/kubernetes/backup/keys/kustomization.yaml'));
+    for (const { path, value } of parse(patches[0].patch)) {
+      const [last = '', ...parents] = path.slice(1).split('/').toReversed();
+      const parent = parents.toReversed().reduce((node: Record<string, never>, name: string) => node[name], backup);
+      expect([path, parent[last]]).toEqual([path, expect.stringMatching(/^(amanah|amanah-backup|books)$/)]);
+      expect(value).toMatch(/keys$/);
+    }
+  });
+});
+
 describe('Temporal by an API key, on Kubernetes,', () => {
   it('takes every path of a certificate away, and leaves no pod waiting for one', () => {
     const component = read('deploy/kubernetes/temporal-api-key/kustomization.yaml');
