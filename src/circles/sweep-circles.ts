@@ -1,80 +1,87 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
-import { withTime } from '../platform/database/database-time-outs.ts';
-import { either, type Sweep, type SweepFailure, sweepRows } from '../platform/housekeeping/sweep-rows.ts';
-import { budgets } from '../shared/budgets.ts';
-import type { CircleWorkflows } from './circle-contract.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { either, forgetLooks, type Sweep, type SweepFailure, sweepRows } from '../platform/housekeeping/sweep-rows.ts';
+import { textArray } from '../shared/postgres.ts';
+import type { CircleProgress, CircleWorkflows } from './circle-contract.ts';
+import { nextOfRound } from './default.ts';
 import { endOrder, ordersInTheWay } from './end-orders.ts';
+import { findProgress } from './find-progress.ts';
 import { minimumMembers } from './saving-circle.ts';
 
-/** A round `r` of a circle `c` that is open, of which something becomes due. */
-const isOpen = "r.paid_at is null and c.status = 'active' and c.next_opens_at is null";
-const openedBefore = "r.opened_at < now() - interval '1 minute'";
-/** A reminder, the report of what is missing, the end of the days of grace, the next remedy: when the next is due, if any is. */
-const nextDue = `least(
-  case when r.overdue_reported_at is null and r.reminded_at is null then r.due_at - interval '1 day' end,
-  case when r.overdue_reported_at is null then r.due_at end,
-  case when r.defaulted_at is null then r.due_at + c.grace_days * interval '1 day' end,
-  case when c.on_default <> 'wait' and r.defaulted_at is not null
-    then coalesce(r.remedied_at + interval '1 day', r.defaulted_at) end)`;
-/** Something of it is due, or a standing order was not tried when it opened. */
-const isDue = `(coalesce(${nextDue} < now() - interval '1 minute', false)
-  or ${openedBefore} and exists (select from saving_circle_members m
-    join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
-    where m.saving_circle_id = c.id and m.excluded_turn is null))`;
-const roundsToLookAt = `from saving_circle_rounds r join saving_circles c on c.id = r.saving_circle_id
-  where r.look_at < now() - interval '1 minute'`;
-
-/** A contribution `p` completed the open round of the circle `c`: nobody's is missing. */
-const isComplete = `c.status = 'active' and c.next_opens_at is null and p.turn_number = c.current_turn and not exists (
-  select from saving_circle_members m where m.saving_circle_id = c.id and m.excluded_turn is null and not exists (
-    select from saving_circle_contributions q where q.member_id = m.id and q.turn_number = c.current_turn
-      and q.status = 'completed' and q.updated_at < now() - interval '1 minute'))`;
-const contributionsToLookAt = `from saving_circle_contributions p join saving_circles c on c.id = p.saving_circle_id
-  where p.status = 'completed' and p.swept_at is null and p.updated_at < now() - interval '1 minute'`;
+const aMinuteAgo = "now() - interval '1 minute'";
+const unswept = `from saving_circle_contributions where status = 'completed' and swept_at is null and updated_at < ${aMinuteAgo}`;
 
 /**
- * Circles that should have moved on a minute ago: they have lost a signal, or their workflow. One set to start on the
- * day of its request may wait for its second member until that day (UTC+7) is over. Reads what is due and what
- * `passOver` has not passed over yet, however many circles are under way.
+ * Circles that may have had to move on a minute ago: they have lost a signal, or their workflow. One set to start on the
+ * day of its request may wait for its second member until that day (UTC+7) is over. Of rounds and contributions, those that
+ * `lookAfter` has not passed over, however many circles are under way.
  */
 export const overdueCircles = `
   select id, starts_at as since from saving_circles
-  where status = 'new' and starts_at < now() - interval '1 minute' and (
+  where status = 'new' and starts_at < ${aMinuteAgo} and (
     (select count(*) from saving_circle_members m where m.saving_circle_id = saving_circles.id) >= ${minimumMembers}
     or starts_at = (start_date || case when length(start_date) = 10 then 'T00:00:00+07' else '' end)::timestamptz
     or date_trunc('day', starts_at at time zone 'Asia/Jakarta') < date_trunc('day', now() at time zone 'Asia/Jakarta'))
   union all
   select id, next_opens_at from saving_circles
-  where status = 'active' and next_opens_at < now() - interval '1 minute'
+  where status = 'active' and next_opens_at < ${aMinuteAgo}
   union all
-  select c.id, r.due_at ${roundsToLookAt} and ${isOpen} and ${isDue}
+  select saving_circle_id, look_at from saving_circle_rounds where look_at < ${aMinuteAgo}
   union all
-  select c.id, p.updated_at ${contributionsToLookAt} and ${isComplete}`;
+  select saving_circle_id, updated_at ${unswept}`;
 
-/** How much is passed over at a time; the next sweep continues. */
-const passedOverAtOnce = 10_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
-/** Passes over rounds of which nothing is due, until something is: no later sweep looks at them before. */
-const passOverRounds = (em: EntityManager): Promise<unknown> =>
-  em.execute(
-    `with idle as (select r.saving_circle_id, r.turn_number, case when ${isOpen} then ${nextDue} end as next
-       ${roundsToLookAt} and not (${isOpen} and ${isDue}) order by r.look_at limit ? for no key update of r skip locked)
-     update saving_circle_rounds r set look_at = idle.next from idle
-     where (r.saving_circle_id, r.turn_number) = (idle.saving_circle_id, idle.turn_number)`,
-    [passedOverAtOnce],
-  );
+/** When a circle moves on by itself, or is looked at again, in epoch milliseconds; null when it waits for people only. */
+function movesOnAt(circle: CircleProgress, now: number): number | null {
+  switch (circle.phase) {
+    case 'waiting for its start':
+      return Date.parse(circle.startsAt);
+    case 'between rounds':
+      return Date.parse(circle.opensAt);
+    case 'collecting': {
+      const { missing, facts } = circle.round;
+      if (missing === 0) return 0;
+      const next = nextOfRound(facts);
+      if (next !== null) return Date.parse(next.at);
+      // An order that ends wakes its circle, and may fail to.
+      return facts.hasOrders ? now + hourMs : null;
+    }
+    case 'ended':
+      return circle.status === 'cancelled' ? 0 : null;
+  }
+}
 
 /**
- * Passes over contributions that complete no round, for good. One that is committed meanwhile is looked at by itself.
+ * Wakes the workflow of a circle that should have moved on a minute ago. Any other is passed over: its rounds until
+ * something of the open one is due, and contributions that complete none for good.
  */
-const passOverContributions = (em: EntityManager): Promise<unknown> =>
-  em.execute(
-    `with seen as (select p.id ${contributionsToLookAt} and not (${isComplete})
-       order by p.updated_at limit ? for no key update of p skip locked)
-     update saving_circle_contributions p set swept_at = now() from seen where p.id = seen.id`,
-    [passedOverAtOnce],
-  );
+async function lookAfter(
+  em: EntityManager,
+  { lookAfterSavingCircle }: Pick<CircleWorkflows, 'lookAfterSavingCircle'>,
+  id: string,
+): Promise<void> {
+  const seen = await em.execute<{ id: string }[]>(`select id ${unswept} and saving_circle_id = ?`, [id]);
+  const circle = await findProgress(em, id);
+  const now = (await readDatabaseClock(em)).getTime();
+  const at = movesOnAt(circle, now);
+  if (at !== null && at < now - minuteMs) return lookAfterSavingCircle(id);
+  const lookAt = circle.phase === 'collecting' && at !== null ? new Date(at) : null;
+  await em.transactional(async (tx) => {
+    await tx.execute(
+      `update saving_circle_rounds set look_at = case when paid_at is null then ?::timestamptz end
+       where saving_circle_id = ? and look_at is not null`,
+      [lookAt, id],
+    );
+    const contributions = textArray(seen.map((contribution) => contribution.id));
+    await tx.execute('update saving_circle_contributions set swept_at = now() where id = any(?::uuid[])', [
+      contributions,
+    ]);
+    await forgetLooks(tx, 'saving_circle', [id]);
+  });
+}
 
 /** Ended by a request whose process may have died before it woke the workflow, which would look again only in a day. */
 const endedCircles = `
@@ -94,12 +101,9 @@ export async function sweepCircles(
   workflows: Pick<CircleWorkflows, 'lookAfterSavingCircle'> & Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'>,
   failed: SweepFailure,
 ): Promise<number> {
-  // One after the other: whoever contributes meanwhile waits for neither.
-  await withTime(em, budgets.database.sweep, passOverRounds);
-  await withTime(em, budgets.database.sweep, passOverContributions);
   const circles = either(overdueCircles, endedCircles);
   const sweeps: Sweep[] = [
-    { kind: 'saving_circle', due: circles, wake: (id) => workflows.lookAfterSavingCircle(id) },
+    { kind: 'saving_circle', due: circles, wake: (id) => lookAfter(em.fork(), workflows, id) },
     { kind: 'payment_order', due: ordersLeft, wake: (id) => endOrder(em.fork(), { workflows }, id) },
   ];
   return sweepRows(em, sweeps, failed);

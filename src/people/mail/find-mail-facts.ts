@@ -25,7 +25,7 @@ const queries: Partial<Record<MailKind, string>> = {
     from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id where k.id = ?`,
   withdrawal: `select p.reference, p.net_amount::text as amount, nullif(p.fee, 0)::text as fee, p.bank_code as bank,
       p.succeeded_at as at
-    from payouts p where p.id = ?`,
+    from payouts p where p.id = ? and p.status = 'succeeded'`,
   top_up: `select o.id::text as reference, o.nominal::text as amount, nullif(o.admin_fee, 0)::text as fee,
       c.name as channel, o.finalized_at as at
     from payment_orders o join payment_channels c on c.id = o.payment_id where o.id = ?`,

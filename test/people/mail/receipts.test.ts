@@ -3,6 +3,7 @@ import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { buildCause } from '../../giving/causes/build-cause.ts';
 import { give as giveTo } from '../../giving/donations/build-donations.ts';
 import { createSubscriber } from '../../giving/donations/create-subscriber.ts';
+import { setFaults, settleAtProvider } from '../../money-out/payouts/build-payouts.ts';
 import { buildWaitingDisbursement, withdraw, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
@@ -68,6 +69,25 @@ describe('Receipts', () => {
     expect((await fetch(link, { method: 'POST' })).status).toBe(200);
     expect((await give(donor)).status).toBe(201);
     expect(await kindsOf(donor.id)).toHaveLength(2);
+  });
+
+  it('do not follow a withdrawal that the bank has returned by then', async () => {
+    const owner = await buildDonor();
+    const { id } = await withdraw(stack, owner, { digits: '131313' });
+    await eventually(
+      () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
+      (accepted) => accepted.length === 1,
+    );
+    await setFaults(stack, { callbacks: { drop: 1 } });
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await setFaults(stack, {});
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, owner, id, 'reversed');
+    const told = await eventually(
+      () => stack.em().execute<{ status: string }[]>('select status from mails where resource_id = ?', [id]),
+      ([mail]) => mail?.status !== 'pending',
+    );
+    expect(told).toEqual([{ status: 'silenced' }]);
   });
 
   it('follow a period of a subscription and a withdrawal', async () => {
