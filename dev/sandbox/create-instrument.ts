@@ -78,6 +78,7 @@ export const createPaymentRequestBody = z.strictObject({
 const multiple = {
   reusability: z.literal('MULTIPLE_USE'),
   reference_id: reference,
+  description: z.string().max(1000).nullish(),
   country: z.literal('ID').nullish(),
 };
 const ofEach = { amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(), currency: z.literal('IDR') };
@@ -205,7 +206,7 @@ export function createReusable(store: Store, body: z.infer<typeof createPaymentM
     isReusable: true,
     channelCode: ofBank?.channel_code ?? 'QRIS',
     amount,
-    description: null,
+    description: body.description ?? null,
     metadata: null,
     paymentCode: ofBank
       ? freeAccountNumber(store, ofBank.channel_code)

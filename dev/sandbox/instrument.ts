@@ -69,7 +69,7 @@ export function presentMethod(instrument: SandboxInstrument) {
     reusability: instrument.isReusable ? 'MULTIPLE_USE' : 'ONE_TIME_USE',
     status: instrument.methodStatus,
     reference_id: instrument.methodReferenceId,
-    description: null,
+    description: instrument.isReusable ? instrument.description : null,
     created: instrument.created,
     updated: instrument.updated,
     metadata: null,

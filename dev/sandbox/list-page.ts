@@ -20,7 +20,7 @@ export interface ListView {
   notice?: string | undefined;
 }
 
-const small = (html: string): string => `<span class="small">${html}</span>`;
+const small = (html: string): string => (html === '' ? '' : `<span class="small">${html}</span>`);
 
 /** What becomes of a transfer or refund by itself, or that it waits for a person. */
 const stateOf = (of: SandboxTransfer | SandboxRefund): string =>

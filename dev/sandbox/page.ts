@@ -23,6 +23,7 @@ const style = `
     thead { display: none; }
     tr, td { display: block; } tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
     td, td.amount { display: flex; justify-content: space-between; gap: 1rem; text-align: right; white-space: normal; border: 0; padding: .15rem 0; overflow-wrap: anywhere; }
+    td:empty { display: none !important; }
     td::before { content: attr(data-label); opacity: .75; text-align: left; white-space: nowrap; }
   }
   .grow { flex: 1 1 16rem; } .grow input { width: 100%; }

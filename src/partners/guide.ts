@@ -28,7 +28,7 @@ nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; border-bottom: 1px soli
 nav a[aria-current] { font-weight: 600; text-decoration: none; color: inherit; }
 pre { overflow-x: auto; border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem; }
 code { font: 0.875em ui-monospace, monospace; overflow-wrap: anywhere; }
-pre code { overflow-wrap: normal; }
+pre code, .table code { overflow-wrap: normal; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid var(--line); }

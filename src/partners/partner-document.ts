@@ -9,8 +9,9 @@ import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
 **Beginning.** [Start](/docs/partners/start) goes the whole way from a key to a webhook and a payout in fifteen minutes. Then:
-[concepts](/docs/partners/concepts), [testing](/docs/partners/testing), [webhooks](/docs/partners/webhooks),
-[going live](/docs/partners/going-live), [clients](/docs/sdk).
+[concepts](/docs/partners/concepts), [reusable numbers](/docs/partners/instruments), [batches](/docs/partners/batches),
+[testing](/docs/partners/testing), [webhooks](/docs/partners/webhooks), [going live](/docs/partners/going-live),
+[clients](/docs/sdk).
 
 **Trying it out.** Under *Authentication*, enter the API key as the bearer token of *partnerKey* and the **signing secret**
 as the value of *partnerSignature*; then choose *Test Request* at an operation. This page signs each request in your

@@ -1,4 +1,5 @@
 import { PaymentCallbackFromJSON } from 'xendit-node/payment_request/models/index.js';
+import { newId } from '../../src/shared/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { isFullRun } from '../support/run.ts';
 import { buildInstrumentRequest, buildTransferRequest, callbackToken, openSandbox } from './open-sandbox.ts';
@@ -316,8 +317,12 @@ describe('the page', () => {
 
   test('says what it is for, at which bank, and how many are not shown', async () => {
     await Promise.all(Array.from({ length: 51 }, () => issue({ description: 'INV-2026-0042' })));
+    const ofBank = { method: 'virtual_account', channelCode: 'BRI', amount: null } as const;
+    await sandbox.gateway.requestReusable({ ...ofBank, reference: newId(), description: 'customer-17' });
+    await sandbox.gateway.requestReusable({ ...ofBank, reference: newId() });
     const { html } = await page('/');
-    expect(html).toContain('data-label="Reference"><span class="small">INV-2026-0042</span>');
+    for (const shown of ['<span class="small">INV-2026-0042</span>', '<span class="small">customer-17</span>', ''])
+      expect(html).toContain(`data-label="Reference">${shown}</td>`);
     expect(html).toContain('Bank Rakyat Indonesia virtual account');
     expect(html).toMatch(/\d+ older ones are not shown/);
   });

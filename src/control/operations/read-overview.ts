@@ -21,6 +21,7 @@ const forPeople: ReadonlySet<string> = new Set([
   'settling_payments',
   'unread_callbacks',
   'open_reconciliations',
+  'new_approvers',
   'pending_decisions',
 ]);
 

@@ -27,6 +27,7 @@ export async function obtainPaymentCode(
     method: channel.method,
     channelCode: channel.channel_code,
     amount: instrument.amount ?? null,
+    ...(instrument.external_ref && { description: instrument.external_ref }),
     ...(name !== null && { customer: { name } }),
   };
   await em.execute('update partner_instruments set asked_at = now() where id = ?', [instrumentId]);

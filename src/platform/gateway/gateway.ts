@@ -30,7 +30,8 @@ export interface Instrument {
 }
 
 /** What a customer pays as often as it likes: an account number or QR code without a deadline. */
-export interface ReusableRequest extends Pick<InstrumentRequest, 'reference' | 'channelCode' | 'customer'> {
+export interface ReusableRequest
+  extends Pick<InstrumentRequest, 'reference' | 'channelCode' | 'description' | 'customer'> {
   method: Exclude<PaymentMethodKind, 'ewallet'>;
   /** IDR, whole rupiah, what each payment has to be; null for any. */
   amount: Money | null;

@@ -11,6 +11,11 @@ import { staticAsset } from './static-asset.ts';
 const rendererPath = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js');
 
+/** What the renderer shows in a secret's field, as long as it is empty: a joke in base64, which readers take for a value. */
+const strangePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
+const renderer = (): string =>
+  readFileSync(rendererPath(), 'utf8').replaceAll(strangePlaceholder, 'The signing secret');
+
 interface Page {
   title: string;
   /** The path of the document that the page renders, and the script that starts the renderer with it. */
@@ -106,7 +111,7 @@ export function documentation(document: object, partnerDocument: object, guide: 
       type: script,
       read: () => signing + startOf(forPartners, '\n  onRequestBuilt: sign, authentication,'),
     },
-    { path: '/docs/renderer.js', type: script, read: () => readFileSync(rendererPath()) },
+    { path: '/docs/renderer.js', type: script, read: renderer },
     ...guide,
   ];
   for (const { path, type, read } of assets) router.get(path, staticAsset(type, read));

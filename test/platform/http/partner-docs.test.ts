@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page, Request } from 'playwright-core';
 import { errorPage, failureCodes, partnerErrors } from '../../../src/partners/error-catalogue.ts';
+import { guidePages } from '../../../src/partners/guide.ts';
 import { buildPartnerDocument } from '../../../src/partners/partner-document.ts';
 import { decliningCodes } from '../../../src/platform/gateway/xendit/client.ts';
 import { unsupportedChannel } from '../../../src/platform/gateway/xendit/instrument-request.ts';
@@ -161,6 +162,23 @@ describeInBrowser('/docs/partners in a browser', () => {
     },
   );
 
+  itInFull('has a guide whose tables break no word of code on a phone', async () => {
+    const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+    const broken: unknown[] = [];
+    for (const path of Object.keys(guidePages)) {
+      await phone.goto(`${stack.url}/docs/partners/${path}`);
+      const words = await phone
+        .locator('.table code')
+        .evaluateAll((all) =>
+          all
+            .filter((one) => /^[\w.]+$/.test(one.textContent) && one.getClientRects().length > 1)
+            .map((one) => one.textContent),
+        );
+      if (words.length > 0) broken.push({ path, words });
+    }
+    expect(broken).toEqual([]);
+  });
+
   itInFull('signs reads', async () => {
     const { status, sent } = await send(await openTrial('Balance and settlements', 'Read the balance'));
     expect(status).toBe(200);
@@ -193,6 +211,7 @@ describeInBrowser('/docs/partners in a browser', () => {
 
   it('asks nobody else, offers nothing of anybody else, stores no secret, and has no complaint', async () => {
     expect([elsewhere, complaints]).toEqual([[], []]);
+    expect(await page.locator('[placeholder^=QUxM]').count()).toBe(0);
     const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);
     expect(await offers.filter({ visible: true }).count()).toBe(0);
     const kept = String(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])'));

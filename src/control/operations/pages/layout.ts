@@ -25,6 +25,7 @@ form.filters button { margin-top: 0.75rem; }
 select { font: inherit; width: 100%; height: 2.5rem; padding: 0.4375rem 0.5rem; color: inherit; background: var(--paper);
   border: 1px solid var(--quiet); border-radius: 4px; }
 td.id, code { overflow-wrap: anywhere; }
+td[data-head=Amount] { white-space: nowrap; }
 @media (max-width: 44rem) {
   table.list thead { position: absolute; left: -999rem; }
   table.list tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
@@ -32,8 +33,6 @@ td.id, code { overflow-wrap: anywhere; }
     text-align: left; white-space: normal; overflow-wrap: anywhere; }
   table.list td:empty { display: none; }
   table.list td::before { content: attr(data-head); color: var(--quiet); }
-  dl { grid-template-columns: 1fr; gap: 0; }
-  dd { margin-bottom: 0.5rem; }
 }
 footer { color: var(--quiet); font-size: 0.875rem; border-top: 1px solid var(--line); }
 h1 { font-size: 1.375rem; margin: 0.75rem 0; }

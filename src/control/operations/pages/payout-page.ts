@@ -130,7 +130,7 @@ export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<
   cards(
     'None was written.',
     items,
-    (one) => html`${one.type}: ${words(one.status)}, ${one.attempts} attempts
+    (one) => html`${one.type}: ${words(one.status)}, ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}
 <span class="quiet">${instant(one.delivered_at ?? one.created_at)}${one.last_error && `, ${one.last_error}`}</span>
 <form method="post" action="/operations/partners/${partnerId}/webhooks/${one.id}/redeliver">
 <input type="hidden" name="back" value="${back}"><button class="plain">Send again</button></form>`,

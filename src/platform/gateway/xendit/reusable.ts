@@ -36,8 +36,12 @@ function reusableOf(answer: unknown): ReusableInstrument {
 }
 
 /** The body for a reusable payment method; null for a channel that the provider does not have. */
-function bodyOf({ reference, method, channelCode, amount, customer }: ReusableRequest): PaymentMethodParameters | null {
-  const common = { reusability: 'MULTIPLE_USE', referenceId: reference, country: 'ID' } as const;
+function bodyOf(request: ReusableRequest): PaymentMethodParameters | null {
+  const { reference, method, channelCode, amount, description, customer } = request;
+  const common = {
+    ...({ reusability: 'MULTIPLE_USE', referenceId: reference, country: 'ID' } as const),
+    ...(description !== undefined && { description }),
+  };
   const fixed = amount === null ? {} : { amount: wireAmount(amount) };
   if (method === 'virtual_account') {
     const code = channelIn(VirtualAccountChannelCode, channelCode);
