@@ -44,7 +44,7 @@ routes.post(
       }),
     },
     idempotent: true,
-    answers: { 201: z.object({ message: z.string(), data: PayoutBatchShape }) },
+    answers: { 201: z.object({ message: z.string(), data: PayoutBatchShape.omit({ status_url: true }) }) },
     refusals: [400, 404, 408, 413],
   },
   async ({ em, deps, caller, params, ctx, requestId }) => {

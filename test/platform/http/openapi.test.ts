@@ -115,6 +115,7 @@ describe('The OpenAPI document', () => {
       'post /v1/mail/bounces',
       'post /v1/documents/upload',
       'post /v1/gateway/callbacks/:provider',
+      'post /v1/partner-accounts/:id/payout-batches',
     ]);
   });
 
