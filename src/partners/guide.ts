@@ -32,6 +32,7 @@ pre code, .table code { overflow-wrap: normal; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid var(--line); }
+td + td { min-width: 9rem; }
 dt { margin-top: 1rem; overflow-wrap: anywhere; font-weight: 600; }
 dd { margin: 0.125rem 0 0; }
 `;
