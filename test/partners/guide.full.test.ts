@@ -12,7 +12,7 @@ import { type Block, blocksOf, Reader } from './guide-reader.ts';
 /** What a block is recognized by, and what it prints. */
 const prints: [block: RegExp, output: RegExp][] = [
   [/call GET \/balance/, /"available":"/],
-  [/method":"virtual_account"/, /"show_account_number".*^succeeded$/ms],
+  [/"virtual_account","channel":"BCA","amount"/, /"show_account_number".*^succeeded$/ms],
   [/webhook-endpoints\/\$endpoint\/test/, /"type":"payment\.succeeded"/],
   [/payout-\$order/, /"net_amount":"17500\.0000".*^succeeded$/ms],
   [/node start\.mjs/, /payment\.succeeded verified\npayout\.succeeded verified/],
