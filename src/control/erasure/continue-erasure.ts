@@ -34,7 +34,7 @@ const hourMs = 3_600_000;
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
   const erasure = await em.findOne(Erasure, { id }, { refresh: true });
-  if (erasure === null) refuse('NOT_FOUND', `no erasure ${id}`);
+  if (erasure === null) refuse('NOT_FOUND', 'The erasure was not found');
   switch (erasure.status) {
     case 'waiting': {
       const { waitMs } = await em.fork().transactional((tx) => beginToErase(tx, ports.config, id));

@@ -91,5 +91,5 @@ it('A cause that the platform had stopped is not opened again once its owner was
   expect((await decideOn('stop')).status).toBe(200);
   await erase(stack, operators, owner);
   const { status, body } = await decideOn('reinstate');
-  expect([status, body.message]).toEqual([403, expect.stringContaining('the user has been erased')]);
+  expect([status, body.message]).toEqual([403, expect.stringContaining('The user has been erased')]);
 }, 60_000);
