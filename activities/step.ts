@@ -115,7 +115,7 @@ export async function beating<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** For steps of which nobody may be refused by "try again later", a SERVICE_UNAVAILABLE: the step is repeated. */
+/** For steps that must not refuse with "try again later" (SERVICE_UNAVAILABLE): the step is retried. */
 export async function repeating<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

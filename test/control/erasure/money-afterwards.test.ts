@@ -114,7 +114,7 @@ describe('Money that comes to a person after the erasure', () => {
     expect(await balanceOf(stack, accountId)).toBe('40000.0000');
     expect((await approve(stack, operators, meanwhile.body.data.id)).body.data).toMatchObject({
       status: 'refused',
-      reason: 'it is more than is free on the account',
+      reason: 'exceeds the available balance of the account',
     });
     const rest = { ...paid, amount: '-40000', reference: `rest ${newId()}` };
     expect(await decide(stack, operators, rest)).toMatchObject({ status: 'carried_out' });
