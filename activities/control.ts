@@ -27,7 +27,7 @@ export function createControlActivities(deps: Dependencies) {
       measureClearing(em, gateways, { signal: cancellationSignal() }),
     ),
     judgeClearing: step(deps, 'judgeClearing', (em, input: { day: string }) => judgeClearing(em, input)),
-    // A file store that is away is no refusal.
+    // A file store that is down is no refusal.
     continueErasure: step(deps, 'continueErasure', (em, { erasureId }: { erasureId: string }) =>
       repeating(continueErasure(em, deps, erasureId)),
     ),

@@ -77,7 +77,7 @@ export function step<Input, Output>(
 }
 
 const rowIsGone = (cause: NotFoundError): DomainError =>
-  new DomainError('NOT_FOUND', 'the row that this step is about is gone', { cause });
+  new DomainError('NOT_FOUND', 'The row of this step was not found', { cause });
 
 /** A domain error on its way through a workflow, which `refusalBehind` in `temporal/` decodes. */
 const asFailure = ({ code, message, field, complaint, details = null }: DomainError): ApplicationFailure =>
@@ -115,7 +115,7 @@ export async function beating<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** For steps of which nobody may be refused by "try again later", a SERVICE_UNAVAILABLE: the step is repeated. */
+/** For steps that must not refuse with "try again later" (SERVICE_UNAVAILABLE): the step is retried. */
 export async function repeating<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

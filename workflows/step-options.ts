@@ -57,7 +57,7 @@ export const webhookStep = {
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** Repeated for as long as the keys or the file store are away: what is decided is done in the end. */
+/** Repeated for as long as the keys or the file store are down: what is decided is done in the end. */
 export const erasureStep = {
   startToCloseTimeout: budgets.steps.sweep,
   retry: { initialInterval: '1 second', maximumInterval: '10 minutes' },

@@ -11,7 +11,7 @@ import { CircleMember } from './circle-member.entity.ts';
 import { findProgress } from './find-progress.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-/** Who asks for a change of which circle. */
+/** A requested change of a circle, with its caller. */
 export interface Asking {
   caller: Caller;
   circleId: string;

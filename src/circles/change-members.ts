@@ -48,7 +48,7 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
     const joiners = accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, accountIds);
     const already = await refuseMembers(tx, circle, joiners, 'account_ids');
     if (already + joiners.length > circle.capacity) {
-      refuse('REQUEST_INVALID', `the saving circle is full, it has ${circle.capacity} places`, {
+      refuse('REQUEST_INVALID', `the saving circle is full: it has ${circle.capacity} places`, {
         field: 'saving_circle_id',
       });
     }
@@ -112,7 +112,7 @@ function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent,
   const terms = termsOf(circle);
   const draws = drawsWithEntropy(circle.turn_order, terms);
   if ((needsConsent(terms) || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
-    refuse('REQUEST_INVALID', 'members join this saving circle by themselves', { field: 'account_ids' });
+    refuse('REQUEST_INVALID', 'members must join this saving circle themselves', { field: 'account_ids' });
   }
   const consents = requireConsent(terms, consent);
   if (draws && entropy === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'entropy' });

@@ -42,7 +42,7 @@ export async function contribute(
 ): Promise<SentAnswer> {
   const { payment_id: paymentId, source_account_id } = asking.request;
   if (paymentId !== undefined && source_account_id !== undefined) {
-    refuse('REQUEST_INVALID', 'give either this or payment_id', { field: 'source_account_id' });
+    refuse('REQUEST_INVALID', 'send either this or payment_id', { field: 'source_account_id' });
   }
   return withFieldNames(fieldNames, () =>
     paymentId === undefined

@@ -109,7 +109,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
   }
   if (row.contributed !== null) refuseRepeat(row.contributed);
   if (paying.isOrder && row.ordersEnded) {
-    refuse('REQUEST_INVALID', 'the days of grace are over or about to end: contribute from a balance', {
+    refuse('REQUEST_INVALID', 'the days of grace have ended or are about to end: contribute from a balance', {
       field: 'payment_id',
     });
   }
@@ -117,7 +117,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
   const total = addMoney(contribution, guarantee);
   const expected = paying.inAll ? total : contribution;
   if (compareMoney(amount, expected) !== 0) {
-    refuse('REQUEST_INVALID', `a contribution to this saving circle is ${expected}`, { field: 'amount' });
+    refuse('REQUEST_INVALID', `must be ${expected} for this saving circle`, { field: 'amount' });
   }
   const ordersEndAt = row.ordersEndAt === null ? null : new Date(row.ordersEndAt);
   return { ...row, memberId, payerAccountId, guarantee, total, ordersEndAt };

@@ -18,7 +18,7 @@ const missingTold = 20;
 /** The circle's progress. Throws NOT_FOUND when there is no such circle. */
 export async function findProgress(em: EntityManager, circleId: string): Promise<CircleProgress> {
   const circle = await em.findOne(SavingCircle, { id: circleId }, { refresh: true });
-  if (circle === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
+  if (circle === null) refuse('NOT_FOUND', 'The saving circle was not found');
   if (isFinal(circleLaw, circle.status)) return { phase: 'ended', status: circle.status };
   const members = await em.count(CircleMember, { saving_circle_id: circleId, excluded_turn: null });
   const lastTurn = circle.status === 'new' ? members : await findLastTurn(em, circleId);

@@ -58,7 +58,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   if (organizationId === undefined) return [{ sql: ofInvited, params: [...their, userId] }];
   if (isOrganizationAdmin(caller)) return [{ sql: `${named} and ${isPublic}`, params: [organizationId] }];
   if (organizationId !== own) {
-    refuse('FORBIDDEN', 'individuals may look into their own organization only', { field: 'organization_id' });
+    refuse('FORBIDDEN', 'individuals may read their own organization only', { field: 'organization_id' });
   }
   return [{ sql: `${named} and (${isShown} or ${ofUser})`, params: [own, ...their] }];
 }

@@ -39,7 +39,7 @@ export async function openCircle(
           { resourceId: circleId, kind: 'saving_circle', stamp: opening.stamp },
           { find, make: (tx) => makeCircle(tx, sealer, circleId, opening) },
         );
-  if (circle === null) refuse('NOT_FOUND', `no saving circle ${circleId}`);
+  if (circle === null) refuse('NOT_FOUND', 'The saving circle was not found');
   await failpoint('open-circle.after');
   return findProgress(em.fork(), circleId);
 }

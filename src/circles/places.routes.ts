@@ -28,7 +28,7 @@ routes.post(
   {
     summary: 'Propose who takes over a place in a circle',
     description:
-      'While the circle is active. By the leaving member, who agrees by that, the creator or an admin. A later proposal ' +
+      'While the circle is active. By the leaving member, which is their consent, the creator or an admin. A later proposal ' +
       'for the same place withdraws an earlier one; the same again is answered with the open one, to which the leaving ' +
       'member agrees by it. The detail of the circle shows it in `replacements` to those who have to agree.',
     access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),

@@ -115,7 +115,7 @@ async function agree(
   { accepting, isNew }: { accepting: Pick<Accepting, 'caller' | 'consent' | 'requestId'>; isNew: boolean },
 ): Promise<void> {
   if (replacement.status !== 'pending') {
-    refuse('REQUEST_INVALID', 'it was withdrawn by a later proposal', { field: 'replacement_id' });
+    refuse('REQUEST_INVALID', 'a later proposal replaced it', { field: 'replacement_id' });
   }
   const member = await tx.findOneOrFail(CircleMember, { id: replacement.member_id }, { refresh: true });
   refuseUnlessLive(circle, member);

@@ -14,6 +14,7 @@ import {
  */
 export const savingCircleContribution = {
   referenceType: 'saving_circle_contribution' as const,
+  referenceOf: 'the saving circle',
   permission: 'update-saving-circle',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'saving_circle',

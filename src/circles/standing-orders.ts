@@ -105,7 +105,7 @@ async function getOwnPlace(
     refuse('FORBIDDEN', 'only the member can make and end a standing order', { field: 'member_id' });
   }
   if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
-    refuse('REQUEST_INVALID', 'no further round opens for this member', { field: 'id' });
+    refuse('REQUEST_INVALID', 'no further round will open for this member', { field: 'id' });
   }
   return { member, circle };
 }

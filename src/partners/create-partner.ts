@@ -26,7 +26,8 @@ export function createPartner(em: EntityManager, input: NewPartner): Promise<Par
   const { caller, requestId, name, organizationId } = input;
   return em.transactional(async (tx) => {
     const organization = await tx.findOne(Organization, { id: organizationId });
-    if (organization === null) refuse('REQUEST_INVALID', 'no such organization', { field: 'organization_id' });
+    if (organization === null)
+      refuse('REQUEST_INVALID', 'the organization was not found', { field: 'organization_id' });
     const id = newId();
     const open = (kind: 'partner_available' | 'partner_pending' | 'partner_reserved', state: string) =>
       openAccount(tx, { kind, name: `${name.slice(0, 80)} ${state}`, organizationId, ownerId: id });

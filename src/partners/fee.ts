@@ -80,7 +80,7 @@ export function leastCollection(mode: FeeMode, rule: FeeShare, minimum: Money): 
   return moneyOfUnits(wholeRupiah(covering > least ? covering : least));
 }
 
-/** The least amount of a payout of which whole rupiah, at least `minimum`, reach the bank; null when no amount does. */
+/** The least payout amount whose net is whole rupiah and at least `minimum`; null when there is none. */
 export const leastPayout = (mode: FeeMode, rule: FeeShare, minimum: Money): Money | null =>
   mode === 'ADDED' ? moneyOfUnits(wholeRupiah(unitsOf(minimum))) : leastWith(rule, minimum, -1n);
 

@@ -17,7 +17,8 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
     const organization = await tx.findOne(Organization, { id: input.organizationId });
-    if (organization === null) refuse('REQUEST_INVALID', 'no such organization', { field: 'organization_id' });
+    if (organization === null)
+      refuse('REQUEST_INVALID', 'the organization was not found', { field: 'organization_id' });
     await tx.execute(
       `insert into partner_organizations (partner_id, organization_id) values (?, ?)
        on conflict (partner_id, organization_id) do update set revoked_at = null`,

@@ -24,7 +24,7 @@ export async function openForOrder<Texts>(sealer: Sealer, place: Place, sealed: 
 
 function throwUnreadable(error: unknown): never {
   if (errorCodeOf(error) !== 'KEY_ERASED') throw error;
-  refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'The request under this key cannot be carried out any more: use a new key');
+  refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'The request under this key can no longer be carried out: use a new key');
 }
 
 /**

@@ -85,7 +85,7 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
     504: [
       new DomainError(
         'PROVIDER_INDETERMINATE',
-        'The provider has not ended the instrument yet: poll it, or try again',
+        'The provider has not closed the instrument yet: poll it, or try again',
         { details: instrumentUrlOf(instrumentId) },
       ),
     ],
@@ -93,9 +93,13 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   cancelPayment: {
     409: [alreadyPaid],
     504: [
-      new DomainError('PROVIDER_INDETERMINATE', 'The provider has not ended the payment yet: poll it, or try again', {
-        details: statusUrlOf(openPaymentId),
-      }),
+      new DomainError(
+        'PROVIDER_INDETERMINATE',
+        'The provider has not cancelled the payment yet: poll it, or try again',
+        {
+          details: statusUrlOf(openPaymentId),
+        },
+      ),
     ],
   },
   createPaymentRefund: { 409: [notPaid, reused], 422: [beyondPaid, notCovered, payoutsOff] },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32, gzipSync } from 'node:zlib';
 import { printPythonModels } from './python-models.ts';
 
-/** The clients' sources, of which packages are made when one is asked for: what is installed is what this API speaks. */
+/** The clients' sources; a package is built when one is requested, so that it matches this API. */
 export const sdkSource = join(import.meta.dirname, '..', '..', 'sdk');
 /** Files of the repository only. */
 const notPacked = new Set(['build.ts', 'generate.ts']);

@@ -37,7 +37,7 @@ export interface SignedRequest {
   body: Uint8Array;
 }
 
-/** Five lines, of which none can hold a line feed: no two requests have the same text (docs/contract.md 8). */
+/** Five lines, none of which can hold a line feed: no two requests have the same text (docs/contract.md 8). */
 const digestOfRequest = (secret: string, at: string, { method, target, idempotencyKey, body }: SignedRequest): Buffer =>
   createHmac('sha256', secret)
     .update([at, method, target, idempotencyKey, createHash('sha256').update(body).digest('hex')].join('\n'))

@@ -7,7 +7,7 @@ const minute = 60 * second;
 
 /** The longest waits of requests. The first three are promised to clients. */
 const requests = {
-  /** Until a 503 when the database or Temporal is away. */
+  /** Until a 503 when the database or Temporal is down. */
   away: 3 * second,
   /** Until a payment whose provider is silent is answered `PENDING`. */
   gatewayPayment: 10 * second,

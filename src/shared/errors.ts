@@ -108,7 +108,7 @@ const ofErasedPerson = 'AM012';
 /** What was thrown, or the refusal that it stands for: nothing new is made for a person who was erased meanwhile. */
 export const asRefusal = (error: unknown): unknown =>
   errorCodeOf(error) === ofErasedPerson
-    ? new DomainError('FORBIDDEN', 'the user has been erased', { cause: error })
+    ? new DomainError('FORBIDDEN', 'The user has been erased', { cause: error })
     : error;
 
 /**

@@ -5,7 +5,7 @@ import { withPatience } from './patience.ts';
 export interface GatherOptions<Question, Answer> {
   /**
    * Answers everything that was gathered, each question in order. Called after the last of them has joined, so what it
-   * reads is never older than any question. When it fails by a question of it (`isOfOne`), nothing may have been done.
+   * reads is never older than any question. If one question makes it fail (`isOfOne`), nothing may have been done.
    */
   run(questions: readonly Question[]): Promise<readonly Answer[]>;
   /** Whether a failure may be due to a single question: then each is run alone, and only that one fails. */

@@ -7,6 +7,7 @@ import type { FieldTexts } from '../platform/http/field-texts.ts';
 import { buildOpenApi } from '../platform/http/openapi.ts';
 import type { RouteGroup } from '../platform/http/route-group.ts';
 import { version } from '../shared/version.ts';
+import { paymentKinds } from './kinds.ts';
 import { operatorsTexts } from './operators-texts.ts';
 import { peopleExamples } from './people-examples.ts';
 import { peopleTexts } from './people-texts.ts';
@@ -33,25 +34,17 @@ export function buildApiDocument(
   return document;
 }
 
-const product = 'the product';
-
-/** Whose id a `reference_id` is: that of what is paid for, or of what a transaction is about. */
-const references: Readonly<Record<ReferenceType | LedgerReferenceType, string>> = {
-  account_top_up: 'the account that is topped up; of a withdrawal its payout',
-  charitable_cause_donate: 'the charitable cause',
-  charitable_cause_open_donate: 'the pool of open donations, `account_id` of `GET /v1/donations/open-pool`',
-  saving_goal_contribution: 'the saving goal',
-  saving_circle_contribution: 'the saving circle',
-  investment: product,
-  commodity_financing_payment: product,
-  trusted_partner_investment: product,
-  takaful_insurance: product,
-  takaful_tabaru_contribution: product,
+/** Whose id the `reference_id` of a transaction is, where no payment has the same name. */
+const ofLedger: Readonly<Record<Exclude<LedgerReferenceType, ReferenceType>, string>> = {
   donation: 'the charitable cause, the pool of open donations or the tabaru product',
   saving_goal: 'the saving goal',
   saving_circle: 'the saving circle',
-  commodity_financing: product,
+  commodity_financing: 'the product',
 };
+const references = [
+  ...Object.values(paymentKinds).map(({ referenceType, referenceOf }) => [referenceType, referenceOf]),
+  ...Object.entries(ofLedger),
+];
 
 /** The part of the document's introduction that says whose id a `reference_id` is. */
 const referenceTable = `**References.** \`reference_type\` says whose id \`reference_id\` is. Payments take the
@@ -59,6 +52,4 @@ longer names; transactions of the ledger have the shorter ones.
 
 | \`reference_type\` | \`reference_id\` is the id of |
 |---|---|
-${Object.entries(references)
-  .map(([type, whose]) => `| \`${type}\` | ${whose} |`)
-  .join('\n')}`;
+${references.map(([type, whose]) => `| \`${type}\` | ${whose} |`).join('\n')}`;

@@ -130,7 +130,7 @@ export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
     read = performance.now();
     rows.reset();
     age.reset();
-    // While the database is away these have no value; its own alarms say why.
+    // While the database is down these have no value; its own alarms say why.
     const found = await readBacklog(orm.em.fork()).catch(() => []);
     for (const { what, rows: waiters, oldest } of found) {
       rows.set({ what }, waiters);

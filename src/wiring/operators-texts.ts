@@ -22,7 +22,7 @@ export const operatorsTexts: FieldTexts = {
   amanah: 'The release.',
   node: 'Node.js.',
   postgresql: 'PostgreSQL.',
-  temporal: 'Temporal; null while it is away.',
+  temporal: 'Temporal; null while it is down.',
   enabled: 'Whether transfers and refunds leave.',
   minutes: 'For how many minutes they have been unknown at least.',
   q: 'What to look for, exactly.',

@@ -27,5 +27,5 @@ it('Nobody knows whether somebody joined who never had an answer, or was refused
 });
 
 it('Somebody has not joined who was refused, and it is told why', async () => {
-  await expect(joinBy(answer(400, 'the saving circle is full, it has 2 places'))).rejects.toThrow('it has 2 places');
+  await expect(joinBy(answer(400, 'the saving circle is full: it has 2 places'))).rejects.toThrow('it has 2 places');
 });

@@ -30,7 +30,7 @@ interface Register {
 /**
  * Erases again whoever was erased and has come back, because a database was restored from a backup of before. Each of the
  * two databases tells the other, and the register in the file store tells both. Rows are emptied at once, and the erasure
- * goes on from there by its workflow. Throws when a database is away.
+ * goes on from there by its workflow. Throws when a database is down.
  */
 export async function applyRegister(em: EntityManager, { personalKeys, storage }: Register): Promise<ErasedAgain> {
   const again: ErasedAgain = { people: 0, keys: 0, isWhole: true };
@@ -56,7 +56,7 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
 const againMs = 10_000;
 
 /**
- * `applyRegister`, and once more every ten seconds while the file store is away, until its register was read, too.
+ * `applyRegister`, and once more every ten seconds while the file store is down, until its register was read, too.
  * Returns what ends that.
  */
 export async function applyRegisterWhole(

@@ -30,11 +30,11 @@ const hourMs = 3_600_000;
  * Takes an erasure as far as it may go now, and says when to look again. Each part is repeated harmlessly by whoever
  * comes after a process that died: the rows are emptied first, then what callbacks said is forgotten, the person is
  * entered into the register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the
- * file store are away, it fails and is repeated.
+ * file store are down, it fails and is repeated.
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
   const erasure = await em.findOne(Erasure, { id }, { refresh: true });
-  if (erasure === null) refuse('NOT_FOUND', `no erasure ${id}`);
+  if (erasure === null) refuse('NOT_FOUND', 'The erasure was not found');
   switch (erasure.status) {
     case 'waiting': {
       const { waitMs } = await em.fork().transactional((tx) => beginToErase(tx, ports.config, id));
@@ -65,7 +65,7 @@ async function beginToErase(
   if (waitMs > 0) return { waitMs };
   // Whatever the person begins holds their row: it is judged here, or finds nobody any more.
   const user = await tx.findOneOrFail(User, erasure.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  // Two of whom one has to stay are not erased at once.
+  // Two people, one of whom must stay, are not erased at once.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [user.organization_id ?? '']);
   const hold = await findHold(tx, user.id);

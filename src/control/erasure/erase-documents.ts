@@ -20,7 +20,7 @@ interface Ports {
  * A scan of an identity document is the person's all the same. It ends only when the store has said of each object that it
  * is gone, also of those that the person's documents had given up before, and those in the person's space that no row
  * knows, because the database was restored to before their upload. Safe to repeat; the person's rows are empty, so nothing
- * new comes. Throws as long as something is left: when the store is away or refuses, an upload is under way, or a document
+ * new comes. Throws as long as something is left: when the store is down or refuses, an upload is under way, or a document
  * cannot be read; one that stays holds up no other.
  */
 export async function eraseDocuments(em: EntityManager, ports: Ports, userId: string): Promise<void> {

@@ -45,7 +45,7 @@ export async function placeLegalHold(em: EntityManager, placing: ByOperator & { 
 
 /** The legal hold that a person is under. Throws NOT_FOUND when there is none. */
 export async function getLegalHold(em: EntityManager, userId: string): Promise<LegalHold> {
-  return (await findStanding(em, userId)) ?? refuse('NOT_FOUND', 'the user is under no legal hold');
+  return (await findStanding(em, userId)) ?? refuse('NOT_FOUND', 'The user is not under a legal hold');
 }
 
 /**
@@ -66,7 +66,7 @@ export async function liftLegalHold(
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to lift a legal hold');
     }
     if (placed_by === caller.userId || userId === caller.userId) {
-      refuse('FORBIDDEN', 'Another person has to lift a legal hold, not the one who placed it or is under it');
+      refuse('FORBIDDEN', 'A legal hold must be lifted by someone who neither placed it nor is under it');
     }
     await tx.execute('update legal_holds set lifted_by = ?, lifted_at = clock_timestamp() where id = ?', [
       caller.userId,

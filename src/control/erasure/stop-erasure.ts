@@ -18,7 +18,7 @@ export async function stopErasure(
     const under = { user_id: userId, status: { $ne: 'stopped' as const } };
     const erasure = await tx.findOne(Erasure, under, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     await requireOperator(tx, caller, 'propose-decision');
-    if (erasure === null) refuse('NOT_FOUND', 'the user is not being erased');
+    if (erasure === null) refuse('NOT_FOUND', 'The user is not being erased');
     if (erasure.status !== 'waiting') {
       refuse('REQUEST_INVALID', 'the user has been erased, which cannot be undone', { field: 'user_id' });
     }
@@ -42,5 +42,5 @@ export async function getErasure(em: EntityManager, userId: string): Promise<Era
     { user_id: userId },
     { orderBy: { begun_at: 'desc', id: 'desc' }, limit: 1 },
   );
-  return erasure ?? refuse('NOT_FOUND', 'the user is not being erased');
+  return erasure ?? refuse('NOT_FOUND', 'The user is not being erased');
 }

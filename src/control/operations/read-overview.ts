@@ -58,7 +58,7 @@ export interface OverviewPorts {
   readBacklog(em: EntityManager): Promise<Backlog[]>;
 }
 
-/** Reads everything now; null for what the provider or Temporal would say while it is away. */
+/** Reads everything now; null for what the provider or Temporal would say while it is down. */
 export async function readOverview(
   em: EntityManager,
   { gateways, workflows, readBacklog }: OverviewPorts,

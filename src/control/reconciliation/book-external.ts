@@ -43,8 +43,8 @@ export async function bookExternal(em: EntityManager, decisionId: string): Promi
     // The transaction was rolled back; the decision is ended in its own.
     await em.fork().transactional(async (tx) => {
       const decision = await lockDecision(tx, decisionId);
-      const available = decision.account_id ? 'is free on the account' : "the platform's own money";
-      if (decision.status === 'pending') await refused(tx, decision, `it is more than ${available}`);
+      const available = decision.account_id ? 'the available balance of the account' : "the platform's own balance";
+      if (decision.status === 'pending') await refused(tx, decision, `exceeds ${available}`);
     });
   }
 }

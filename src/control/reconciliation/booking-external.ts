@@ -29,10 +29,12 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       refuse('REQUEST_INVALID', 'a movement with this reference is already booked', { field: 'reference' });
     const account = accountId === undefined ? null : { account_id: accountId, free: await freeOfErased(em, accountId) };
     if (account !== null && compareMoney(addMoney(account.free, amount), '0') < 0) {
-      refuse('REQUEST_INVALID', `it is more than is free on the account, ${account.free}`, { field: 'amount' });
+      refuse('REQUEST_INVALID', `exceeds the available balance of the account, IDR ${account.free}`, {
+        field: 'amount',
+      });
     }
     if (account === null && compareMoney(amount, '0') < 0 && compareMoney(addMoney(own, amount), '0') < 0) {
-      refuse('REQUEST_INVALID', `it is more than the platform's own money, ${own}`, { field: 'amount' });
+      refuse('REQUEST_INVALID', `exceeds the platform's own balance, IDR ${own}`, { field: 'amount' });
     }
     const signal = AbortSignal.timeout(budgets.provider.call);
     const balance = await gateways.readBalance({ signal }).catch((error: unknown) => {
@@ -51,7 +53,7 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
 /** What may leave an account of a person who was erased, IDR; what was given to its causes stays. Throws REQUEST_INVALID. */
 async function freeOfErased(em: EntityManager, accountId: string): Promise<Money> {
   if ((await findErasedOwner(em, accountId)) === null) {
-    return refuse('REQUEST_INVALID', 'is no account of a person who was erased', { field: 'account_id' });
+    return refuse('REQUEST_INVALID', 'is not the account of an erased person', { field: 'account_id' });
   }
   const [row] = await em.execute<{ free: Money }[]>(
     'select greatest(account_balance(?) - kept_for_causes(?), 0)::numeric(20, 4)::text as free',

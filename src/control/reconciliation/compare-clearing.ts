@@ -77,7 +77,7 @@ const bookedSince = `
 
 /**
  * Judges the measurement of a day some minutes later, when what the provider had done by then has been booked: what
- * stays unexplained is the day's difference, with an event. A day that is measured again is judged again.
+ * stays unexplained is the day's difference, with an event. Re-measuring a day re-evaluates it.
  */
 export function judgeClearing(em: EntityManager, { day }: { day: string }): Promise<ClearingVerdict> {
   return em.transactional(async (tx) => {

@@ -82,7 +82,7 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
 
 /**
  * A page of the period's receipts that are not among the provider's records, each looked up at the provider: those it
- * does not know, or of which it says something else. Throws ProviderUnknown.
+ * does not know or reports differently. Throws ProviderUnknown.
  */
 export async function findMissingPayments(
   em: EntityManager,

@@ -82,7 +82,7 @@ const agrees = (
 /**
  * A page of the payouts first sent in the period, whenever they were reserved, that are not among the provider's
  * records, each looked up at the provider: those it does not know although we say they are under way or arrived, and
- * those of which it says something else. A failed payout without a record is correct. Throws ProviderUnknown.
+ * those that it reports differently. A failed payout without a record is correct. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,

@@ -88,7 +88,7 @@ export function takeDay(
        from reconciled_days where provider = ? and day = ? for update`,
       [takenBy, takenForMinutes, endOfDay(day), provider, day],
     );
-    if (held?.others) refuse('SERVICE_UNAVAILABLE', `another run is at work on ${day}; try again in a few minutes`);
+    if (held?.others) refuse('SERVICE_UNAVAILABLE', `Another run is reconciling ${day}; try again in a few minutes`);
     if (!held?.resumes) {
       await tx.execute('delete from reconciled_records where provider = ? and day = ?', [provider, day]);
       await tx.execute(

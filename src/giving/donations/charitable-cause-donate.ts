@@ -6,6 +6,7 @@ import { closeDonation, completeDonation, holdDonation, openDonation } from './d
 /** A donation to a cause that takes donations, credited to the cause's account. Both rails; any number at once. */
 export const charitableCauseDonate = {
   referenceType: 'charitable_cause_donate' as const,
+  referenceOf: 'the charitable cause',
   permission: 'donate-charitable-cause',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'donation',

@@ -8,6 +8,7 @@ const noPool = 'not the open-donation pool, which GET /v1/donations/open-pool re
 /** A donation without a cause: it waits in the open pool until it is allocated. Both rails. */
 export const charitableCauseOpenDonate = {
   referenceType: 'charitable_cause_open_donate' as const,
+  referenceOf: 'the pool of open donations, `account_id` of `GET /v1/donations/open-pool`',
   permission: 'donate-charitable-cause',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'donation',

@@ -27,6 +27,7 @@ const productPayment = <Type extends ReferenceType>(
 ): PaymentHandler & { referenceType: Type } => ({
   ...facts,
   referenceType,
+  referenceOf: 'the product',
   gatewayPurpose: 'topup_product',
   findTarget: (em, { referenceId, amount }) => readTarget(em, targetsOf(kind, [{ referenceId, amount }], false)),
   effect: {

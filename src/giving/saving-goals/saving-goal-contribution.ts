@@ -24,6 +24,7 @@ const refuseRepeat = (): never =>
 /** A contribution to a saving goal of the caller, on both rails; one open order for a goal at a time. */
 export const savingGoalContribution = {
   referenceType: 'saving_goal_contribution' as const,
+  referenceOf: 'the saving goal',
   permission: 'contribute-saving-goal',
   rails: ['gateway', 'balance'],
   ledgerReferenceType: 'saving_goal',

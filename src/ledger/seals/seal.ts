@@ -12,7 +12,7 @@ export interface SealStatement {
   number: number;
   /** The hash of the previous seal; null for the first. */
   previous: string | null;
-  /** The instant as of which journals were read. */
+  /** Journals were read as of this instant. */
   sealed_at: string;
   /** Every journal committed before this instant is in this seal or an earlier one; null when more seals follow. */
   covers_until: string | null;

@@ -24,7 +24,7 @@ create trigger erasures_status_law before insert or update of status on erasures
   for each row execute function keep_status('status', '>waiting', '>erasing', 'waiting>erasing', 'waiting>stopped',
     'erasing>erased', 'erased>complete');
 
--- Legal holds: people of whom nothing may be erased, because a court or an authority may ask for it.
+-- Legal holds: people whose data must not be erased, because a court or an authority may ask for it.
 create table legal_holds (
   id uuid primary key,
   user_id uuid not null references users (id),

@@ -58,7 +58,7 @@ export async function cancelPartnerPayment(
   });
   if (status === 'PAID') refuse('PAYMENT_ALREADY_PAID', 'The payment was paid before it could be cancelled');
   if (!isFinalPayment(status)) {
-    refuse('PROVIDER_INDETERMINATE', 'The provider has not ended the payment yet: poll it, or try again', {
+    refuse('PROVIDER_INDETERMINATE', 'The provider has not cancelled the payment yet: poll it, or try again', {
       details: { payment_id: paymentId, status_url: paymentPath(paymentId) },
     });
   }

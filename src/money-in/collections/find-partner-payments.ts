@@ -33,7 +33,7 @@ export async function findPartnerPayment(em: EntityManager, id: string): Promise
 
 /** A payment of any partner. Throws NOT_FOUND. */
 export async function getAnyPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel> {
-  return (await findPartnerPayment(em, id)) ?? refuse('NOT_FOUND', 'The payment was not found', { field: 'id' });
+  return (await findPartnerPayment(em, id)) ?? refuse('NOT_FOUND', 'the payment was not found', { field: 'id' });
 }
 
 /** A payment of this partner. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */

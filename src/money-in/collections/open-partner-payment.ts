@@ -33,7 +33,7 @@ export async function openPartnerPayment(
 ): Promise<OpenedPartnerPayment> {
   const find = (tx: EntityManager) => tx.findOne(PartnerPayment, { id: paymentId });
   const opened = opening === null ? await find(em) : await open(em, sealer, { paymentId, opening, at }, find);
-  if (opened === null) refuse('NOT_FOUND', `no partner payment ${paymentId}`);
+  if (opened === null) refuse('NOT_FOUND', 'The payment was not found');
   await failpoint('open-partner-payment.after');
   const isPaid = opening !== null && (await isPaidUnknown(em, { reference: paymentId, amount: opening.gross }));
   return {

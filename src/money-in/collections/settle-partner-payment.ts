@@ -22,7 +22,7 @@ import { tellPayment } from './tell-payment.ts';
  * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and the provider owes
  * us the gross less its own fee; receipt, event and webhook in the same transaction. Without a settlement delay the net
  * is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it. Money that
- * already has a receipt does not pay this payment: nothing is done and the caller asks again; likewise when no payment
+ * already has a receipt does not pay this payment: nothing is done and the caller asks again, as when no payment
  * is confirmed (null). Money for a final payment gets its own receipt workflow before this step ends.
  */
 export async function settlePartnerPayment(

@@ -45,7 +45,7 @@ export async function closePartnerInstrument(
     if (performance.now() > endsAt) break;
     await sleep(lookEveryMs);
   }
-  return refuse('PROVIDER_INDETERMINATE', 'The provider has not ended the instrument yet: poll it, or try again', {
+  return refuse('PROVIDER_INDETERMINATE', 'The provider has not closed the instrument yet: poll it, or try again', {
     details: { instrument_id: instrumentId, status_url: instrumentPath(instrumentId) },
   });
 }

@@ -50,7 +50,7 @@ export async function collectInstrumentPayments(
   { instrumentId, signal }: { instrumentId: string; signal: AbortSignal },
 ): Promise<InstrumentLook> {
   const instrument = await em.findOne(PartnerInstrument, { id: instrumentId });
-  if (instrument === null) refuse('NOT_FOUND', `no instrument ${instrumentId}`);
+  if (instrument === null) refuse('NOT_FOUND', 'The instrument was not found');
   const options = { signal, partnerId: instrument.partner_id };
   const gateway = gateways.of(instrument.provider);
   const methodId = await findMethod(em, gateway, instrument, options);

@@ -34,7 +34,7 @@ export async function openPartnerInstrument(
           },
           { find, make: (tx) => make(tx, opening) },
         );
-  if (instrument === null) refuse('NOT_FOUND', `no instrument ${instrumentId}`);
+  if (instrument === null) refuse('NOT_FOUND', 'The instrument was not found');
   await failpoint('open-partner-instrument.after');
   return instrument.status;
 }

@@ -72,7 +72,7 @@ async function wake({ wake: hint }: Cancellation): Promise<void> {
   try {
     await hint();
   } catch (cause) {
-    refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; the payment is cancelled once it is back', {
+    refuse('SERVICE_UNAVAILABLE', 'Temporarily unavailable; the payment will be cancelled', {
       cause,
       retryAfterSeconds: 2,
     });
@@ -102,7 +102,7 @@ export async function cancelOrder(
   });
   if (status === 'PAID') refuse('REQUEST_INVALID', 'the order is paid', { field });
   if (!isFinalOrder(status)) {
-    refuse('SERVICE_UNAVAILABLE', 'The provider has not ended the payment yet: poll the order, or try again', {
+    refuse('SERVICE_UNAVAILABLE', 'The provider has not cancelled the payment yet: poll the order, or try again', {
       retryAfterSeconds: 5,
     });
   }

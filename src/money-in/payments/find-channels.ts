@@ -15,7 +15,7 @@ export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
  */
 export async function getChannelFor(em: EntityManager, paymentId: number, nominal: Money): Promise<PaymentChannel> {
   const channel = await em.findOne(PaymentChannel, { id: paymentId, active: true, needs_phone: false });
-  if (channel === null) refuse('REQUEST_INVALID', 'no such channel', { field: 'payment_id' });
+  if (channel === null) refuse('REQUEST_INVALID', 'the channel was not found', { field: 'payment_id' });
   if (!isWholeRupiah(nominal)) refuse('REQUEST_INVALID', 'must be a whole rupiah amount', { field: 'amount' });
   const { minimum_amount: minimum, maximum_amount: maximum } = channel;
   const charged = addMoney(formatMoney(nominal), adminFee(formatMoney(nominal), channel));

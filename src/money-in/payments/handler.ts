@@ -100,6 +100,8 @@ export interface Together {
  */
 export interface PaymentHandler {
   referenceType: ReferenceType;
+  /** Whose id its `reference_id` is, for the API's document. */
+  referenceOf: string;
   permission: string;
   rails: readonly Rail[];
   ledgerReferenceType: LedgerReferenceType;

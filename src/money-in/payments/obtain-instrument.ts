@@ -44,7 +44,7 @@ export interface InstrumentSearch {
  * it answers: when an earlier one may have been received, its instrument is looked up by reference. That also happens
  * when this attempt has no answer: after a change of configuration it may ask for something else and never get one. The
  * refusal is believed when the provider still knows nothing two minutes after the earlier attempt; the row is closed by
- * it under `expectLastAttempt`. Throws ProviderUnknown while nobody can tell; asking again joins the first request at
+ * it under `expectLastAttempt`. Throws ProviderUnknown while the outcome is unknown; asking again joins the first request at
  * the provider.
  */
 export async function obtainInstrument(

@@ -36,7 +36,7 @@ export async function openPaymentOrder(
           },
           { find, make: (tx) => makeOrder(tx, ports, { orderId, opening, openedAt: new Date(at) }) },
         );
-  if (opened === null) refuse('NOT_FOUND', `no payment order ${orderId}`);
+  if (opened === null) refuse('NOT_FOUND', 'The payment order was not found');
   await failpoint('open-payment-order.after');
   if (opening !== null)
     void handlerOfOrder(ports, opened).wake?.(ports.workflows, { referenceId: opened.reference_id });

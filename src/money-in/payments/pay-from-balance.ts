@@ -25,7 +25,7 @@ import {
 } from './balance-payment.ts';
 import type { HandledPayment, PaymentHandler, Together, WakingPort } from './handler.ts';
 
-/** A kind of payment from balances, of which those that arrive together are made together. */
+/** A kind of payment from balances; those that arrive together are made together. */
 export interface GatheredKind {
   /** How they appear in the ledger; `movement.kind` is the kind's name. */
   movement: Movement;

@@ -132,7 +132,7 @@ const repeatedForMs = (budgets.requests.away * 2) / 3;
  * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
  * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
  * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
- * there. Throws the loss where nobody can tell.
+ * there. Throws the loss where the outcome is unknown.
  */
 async function payThroughLoss(
   em: EntityManager,

@@ -35,7 +35,7 @@ interface SettlingPorts extends HandlingPorts {
  * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as
  * the provider confirmed it. A final order stays as it is; other money that arrives for it gets its own receipt
  * workflow before this step ends. Money that already has a receipt does not pay this order: nothing is done, the status
- * is returned as it stands, and the caller asks again; likewise when no payment is confirmed (null).
+ * is returned as it stands, and the caller asks again, as when no payment is confirmed (null).
  */
 export async function settlePayment(
   em: EntityManager,

@@ -43,7 +43,7 @@ export async function settleReceipt(
   { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
 ): Promise<ReceiptState> {
   const receipt =
-    (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'there is no such receipt');
+    (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'The receipt was not found');
   const says = await hearPayment(gateways, receipt, signal);
   const state = await em.fork().transactional(async (tx) => {
     const decision = await lockDecisionAbout(tx, {
@@ -121,15 +121,15 @@ const forGood = (says: string | undefined): string | undefined =>
 async function requireCreditable(em: EntityManager, accountId: string): Promise<void> {
   const field = 'account_id';
   const account = await em.findOne(Account, { id: accountId });
-  if (account === null) return refuse('REQUEST_INVALID', 'no such account', { field });
+  if (account === null) return refuse('REQUEST_INVALID', 'the account was not found', { field });
   if ((await findErasedOwner(em, accountId)) !== null) {
-    refuse('REQUEST_INVALID', 'the account of a person who was erased, who could not move the money', { field });
+    refuse('REQUEST_INVALID', 'is the account of an erased person, who could not move the money', { field });
   }
   if (creditableKinds.includes(account.kind)) return;
   const possible = creditableKinds.join(', ');
   refuse(
     'REQUEST_INVALID',
-    `an account of kind ${account.kind}, whose owner could not move the money; possible kinds are ${possible}`,
+    `is an account of kind ${account.kind}, whose owner could not move the money; possible kinds are ${possible}`,
     { field },
   );
 }

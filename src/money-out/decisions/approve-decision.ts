@@ -39,7 +39,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     ]);
     if (row?.why) refuse('FORBIDDEN', row.why, { field: 'id' });
     if (pending.first_approved_by === userId) {
-      refuse('FORBIDDEN', 'Another person has to give the second approval', { field: 'id' });
+      refuse('FORBIDDEN', 'someone else must give the second approval', { field: 'id' });
     }
     if (pending.kind === 'disburse' && !pending.first_approved_by) pending.first_approved_by = userId;
     else pending.approved_by = userId;
@@ -52,9 +52,13 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
   if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
   const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;
-  return refuse('SERVICE_UNAVAILABLE', 'It is approved but not carried out yet: read it later, or approve it again', {
-    retryAfterSeconds: 5,
-  });
+  return refuse(
+    'SERVICE_UNAVAILABLE',
+    'The decision is approved but not carried out yet: read it later, or approve it again',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 /** The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide. */
@@ -101,7 +105,7 @@ async function decide(
   const judge = async (tx: EntityManager) => {
     const decision = await lockDecision(tx, decisionId);
     if (decision.proposed_by === caller.userId) {
-      refuse('FORBIDDEN', 'Another person has to decide, not the one who proposed it', { field: 'id' });
+      refuse('FORBIDDEN', 'someone other than the proposer must approve', { field: 'id' });
     }
     // The lock may have been held by a concurrent request; permission and session may have ended meanwhile.
     await requireOperator(tx, caller, 'approve-decision');

@@ -26,9 +26,7 @@ export async function lockDecisionAbout(
   const isAboutIt =
     decision?.kind === kind &&
     Object.entries(subject).every(([key, value]) => decision[key as keyof typeof subject] === value);
-  return isAboutIt
-    ? decision
-    : refuse('REQUEST_INVALID', 'there is no such decision about this', { field: 'decision_id' });
+  return isAboutIt ? decision : refuse('REQUEST_INVALID', 'the decision was not found', { field: 'decision_id' });
 }
 
 type DecidingPermission = 'propose-decision' | 'approve-decision';

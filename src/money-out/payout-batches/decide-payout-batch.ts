@@ -81,7 +81,7 @@ async function lockUndecided(
   if (batch.made_by && (await isOfOneFamily(tx, keyId, batch.made_by))) {
     refuse(
       'AUTH_PERMISSION_DENIED',
-      'The key that made a batch, and those that it was rotated to, do not decide on it',
+      'A batch cannot be decided by the key that created it, nor by that key’s successors',
     );
   }
   const { status, lapses_at } = batch;

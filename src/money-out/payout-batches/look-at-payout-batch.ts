@@ -24,7 +24,7 @@ export async function lookAtPayoutBatch(
 ): Promise<PayoutBatchStanding> {
   return em.transactional(async (tx) => {
     const batch = await tx.findOne(PayoutBatch, { id: batchId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (batch === null) refuse('NOT_FOUND', `no batch ${batchId}`);
+    if (batch === null) refuse('NOT_FOUND', 'The payout batch was not found');
     const now = await readDatabaseClock(tx);
     if (isFinalBatch(batch.status)) {
       const deliveryIds = await findPendingWebhooks(tx, { resourceType: 'payout_batch', resourceId: batchId });

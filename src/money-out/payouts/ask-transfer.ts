@@ -72,7 +72,7 @@ export async function askTransfer(
 }
 
 /**
- * A pending payout of which no request was made, and that the provider does not know, or does not speak of. While it waits
+ * A pending payout without a request, which the provider does not know or does not report. While it waits
  * for people, or may be sent now, nothing is written down of that. What may not be sent any more fails, in the transaction
  * that heard so: what a restore has forgotten is then never ended unasked.
  */

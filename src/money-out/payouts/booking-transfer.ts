@@ -87,7 +87,7 @@ async function lookBeyond(em: EntityManager, gateways: Gateways, named: string):
   const field = 'provider_reference';
   const [transfer, another] = await findBeyond(em, named);
   if (transfer === undefined) return refuse('NOT_FOUND', noSuchTransfer, { field });
-  if (another !== undefined) refuse('REQUEST_INVALID', 'names several transfers: give the provider’s id', { field });
+  if (another !== undefined) refuse('REQUEST_INVALID', 'matches several transfers: send the provider’s id', { field });
   const found = await find(gateways, transfer);
   const why = whyNotAsListed(transfer, found);
   if (found === undefined || why !== null) return refuse('REQUEST_INVALID', why ?? noSuchTransfer, { field });

@@ -64,7 +64,7 @@ export function findAllPayouts(
 
 /** A payout of any kind. Throws NOT_FOUND. */
 export async function getAnyPayout(em: EntityManager, id: string): Promise<OwnedPayout> {
-  const payout = (await em.findOne(Payout, { id })) ?? refuse('NOT_FOUND', 'The payout was not found', { field: 'id' });
+  const payout = (await em.findOne(Payout, { id })) ?? refuse('NOT_FOUND', 'the payout was not found', { field: 'id' });
   const [owned] = await withOwners(em, [payout]);
   return must(owned, 'each payout is answered');
 }

@@ -155,15 +155,12 @@ function refuseBeyondLimits(
     exceeded('max_payout_amount', single, `A single payout is at most IDR ${single.maximum}`);
   }
   if (compareMoney(addMoney(daily.used, total), daily.maximum) > 0) {
-    exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the amount for 24 hours are left`);
+    exceeded('max_daily_amount', daily, `IDR ${daily.remaining} of the 24-hour limit remains`);
   }
   if (hourly.remaining < count) {
-    const left = count === 1 ? 'All' : `${hourly.remaining} are left of the`;
-    exceeded(
-      'max_hourly_count',
-      hourly,
-      `${left} ${hourly.maximum} payouts for one hour${count === 1 ? ' are used' : ''}`,
-    );
+    const limit = `limit of ${hourly.maximum} payouts`;
+    const what = count === 1 ? `Hourly ${limit} reached` : `${hourly.remaining} of the hourly ${limit} remain`;
+    exceeded('max_hourly_count', hourly, what);
   }
 }
 

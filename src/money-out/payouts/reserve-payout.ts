@@ -26,7 +26,7 @@ export async function reservePayout(
   await failpoint('reserve-payout.before');
   const find = (tx: EntityManager) => tx.findOne(Payout, { id: payoutId });
   const payout = opening === null ? await find(em) : await reserveOnce(em, sealer, { payoutId, opening }, find);
-  if (payout === null) refuse('NOT_FOUND', `no payout ${payoutId}`);
+  if (payout === null) refuse('NOT_FOUND', 'The payout was not found');
   await failpoint('reserve-payout.after');
   return standingOf(payout);
 }

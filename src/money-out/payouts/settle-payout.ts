@@ -83,13 +83,13 @@ async function settleAsProven(
   if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
   if (isFinalPayout(payout.status)) {
     if (await isSettledSo(tx, payout, { outcome, note })) return [];
-    refuse('REQUEST_INVALID', `the payout is already ${payout.status}`);
+    refuse('REQUEST_INVALID', `The payout is already ${payout.status}`);
   }
   if (finalOutcomeOf({ said }) !== outcome) {
     refuse(
       'REQUEST_INVALID',
-      `the provider does not say that the transfer ${outcome}; it says: ${said}. What it does not prove needs a ` +
-        'decision of two people: POST /v1/decisions',
+      `The provider does not report that the transfer ${outcome}; it says: ${said}. ` +
+        'What it does not prove needs a decision of two people: POST /v1/decisions',
     );
   }
   return end(tx, ports, payout, { outcome, note, said, actorId: null, decisionId: null });

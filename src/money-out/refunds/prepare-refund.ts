@@ -47,7 +47,7 @@ export async function prepareRefund(
 ): Promise<Omit<RefundOpening, 'stamp'>> {
   const refundable = await readRefundable(em, { partnerId, paymentId });
   const asked = body.amount === undefined ? null : formatMoney(body.amount);
-  if (asked !== null && !isWholeRupiah(asked)) refuseField('amount', 'a refund is a whole IDR amount');
+  if (asked !== null && !isWholeRupiah(asked)) refuseField('amount', 'must be a whole rupiah amount');
   const amount = asked ?? refundable.left;
   refuseBeyondPaid(refundable, amount);
   const refundOf = walletOf(refundable, amount, body);

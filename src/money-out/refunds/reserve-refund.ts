@@ -31,7 +31,7 @@ export async function reserveRefund(
   await failpoint('reserve-refund.before');
   const find = (tx: EntityManager) => tx.findOne(Payout, { id: refundId, kind: 'payment_refund' });
   const payout = opening === null ? await find(em) : await reserveOnce(em, sealer, { refundId, opening }, find);
-  if (payout === null) refuse('NOT_FOUND', `no refund ${refundId}`);
+  if (payout === null) refuse('NOT_FOUND', 'The refund was not found');
   await failpoint('reserve-refund.after');
   return standingOf(payout);
 }

@@ -25,7 +25,7 @@ export async function priceWithdrawal(
   if (compareMoney(net, '0') <= 0) complain(`does not cover the fee, IDR ${formatMoney(fee)}`);
   if (!isWholeRupiah(net)) complain(`what reaches the bank, IDR ${net}, is not a whole amount`);
   const bank = await findPayoutBank(em, bankCode);
-  if (bank === null) refuse('REQUEST_INVALID', 'its bank is not served any more', { field: 'bank_account_id' });
+  if (bank === null) refuse('REQUEST_INVALID', 'the bank is no longer served', { field: 'bank_account_id' });
   const complaint = complainOfBankAmount(net, bankCode, bank);
   if (complaint !== null) complain(complaint);
   return { amount: formatMoney(amount), fee: formatMoney(fee), net };

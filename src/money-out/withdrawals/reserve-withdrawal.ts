@@ -55,7 +55,7 @@ export async function reserveWithdrawal(
           { resourceId: id, kind: 'withdrawal', claim: claimOfUser(opening), stamp: opening.stamp },
           { find, make: (tx) => reserve(tx, ports, id, opening) },
         );
-  if (payout === null) refuse('NOT_FOUND', `no withdrawal ${id}`);
+  if (payout === null) refuse('NOT_FOUND', 'The withdrawal was not found');
   await failpoint('reserve-withdrawal.after');
   const { isHeld } = await readDecision(em.fork(), payout);
   return { ...standingOf(payout), ...(isHeld && { isHeld }) };

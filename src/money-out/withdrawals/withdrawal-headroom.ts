@@ -52,6 +52,6 @@ export function refuseBeyondWithdrawalHeadroom(headroom: WithdrawalHeadroom, amo
   }
   if (compareMoney(addMoney(used, amount), dailyLimit) > 0) {
     const left = leftAfter(dailyLimit, used);
-    refuse('REQUEST_INVALID', `IDR ${left} of what may be withdrawn in 24 hours are left`, { field });
+    refuse('REQUEST_INVALID', `IDR ${left} of the 24-hour limit remains`, { field });
   }
 }

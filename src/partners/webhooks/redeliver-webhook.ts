@@ -61,7 +61,8 @@ export async function redeliverWebhook(
     const endpoint = await tx.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
     const deleted = 'its endpoint was deleted: there is nowhere to send it';
     requireEnabled(endpoint ?? refuse('REQUEST_INVALID', deleted, { field }), field);
-    if (!delivery.body_sealed) refuse('REQUEST_INVALID', 'it is too old: its body is no longer kept', { field });
+    if (!delivery.body_sealed)
+      refuse('REQUEST_INVALID', 'the delivery is too old: its body is no longer stored', { field });
     delivery.status = 'pending';
     delivery.delivered_at = null;
     delivery.next_attempt_at = await readDatabaseClock(tx);

@@ -43,7 +43,7 @@ export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: En
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
     const known = await findOperators(tx, input.partnerId);
-    if (known === null) refuse('NOT_FOUND', 'the partner has no webhook');
+    if (known === null) refuse('NOT_FOUND', 'The partner has no webhook');
     return (await rotateSecret(tx, sealer, known, input)).secret;
   });
 }

@@ -39,7 +39,7 @@ export async function authenticate(
   if (!caller) refuse('UNAUTHENTICATED', 'The token is not valid');
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(ctx.method);
   if (presented.by === 'cookie' && changes && !origins.has(ctx.get('origin'))) {
-    refuse('FORBIDDEN', 'A request that changes something with the cookie needs the Origin of this site');
+    refuse('FORBIDDEN', 'Cookie-authenticated writes must come from this origin');
   }
   return caller;
 }

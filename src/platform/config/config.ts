@@ -149,7 +149,7 @@ export const schema = z
     }
   });
 
-/** Which database of which server a URL names. */
+/** The server and database that a URL names. */
 const placeOf = (url: string): string => {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
@@ -230,7 +230,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, needed: readonl
   return parse(schema, withFiles(env), needed);
 }
 
-/** Parses variables of which an empty one counts as unset. Throws ConfigError naming everything wrong. */
+/** Parses variables; empty ones count as unset. Throws ConfigError naming everything wrong. */
 export function parse<S extends z.ZodType>(
   shape: S,
   env: NodeJS.ProcessEnv,

@@ -30,7 +30,7 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
 }
 
 /**
- * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, of which two databases
+ * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, and two of its databases
  * may be migrated at once. Throws ConfigError, with what to run instead, when this role may not create roles.
  */
 export async function createRoles(

@@ -40,7 +40,7 @@ const replayWithin = `${budgets.replica.replayed} milliseconds`;
 
 /**
  * Begins a transaction on the replica that reads one snapshot, in which all is visible that was committed before this
- * call, by whomever. Null when there is no replica, when it is late or away, or within a transaction: then the primary
+ * call, whoever made it. Null when there is no replica, when it is late or away, or within a transaction: then the primary
  * has to answer. The caller ends it with `rollback`.
  */
 export async function beginOnReplica(em: EntityManager): Promise<EntityManager | null> {
@@ -171,7 +171,7 @@ const identify = async (em: EntityManager): Promise<Identity> => {
 
 /**
  * Throws ConfigError if DATABASE_READ_URL leads to something other than a replica of the primary, as the same role. A
- * replica that is away is told of, and no reason not to start.
+ * replica that is down is told of, and no reason not to start.
  */
 export async function refuseOtherReplica(primary: MikroORM): Promise<void> {
   const replica = replicas.get(primary.config);

@@ -2,9 +2,9 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 import { ConfigError } from '../../shared/errors.ts';
 
-/** `KEYS_DATABASE_URL` leads to keys under which nobody here is sealed. */
+/** `KEYS_DATABASE_URL` points to keys that no row here uses. */
 export class OtherKeys extends ConfigError {
-  /** For a step, the keys are away: it is repeated. */
+  /** For a step, the keys are down: it is repeated. */
   readonly code = 'KEYS_AWAY';
 }
 

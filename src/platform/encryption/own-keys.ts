@@ -19,7 +19,7 @@ export class KeysAway extends Error {
 }
 
 /**
- * The keys answer, and have no trace of this one, which nobody destroyed: what needs it waits as for keys that are away,
+ * The keys answer, and have no trace of this one, which nobody destroyed: what needs it waits as for keys that are down,
  * what shows many people shows the others.
  */
 export class KeyMissing extends KeysAway {

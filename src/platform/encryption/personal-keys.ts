@@ -55,8 +55,8 @@ export interface PersonalKeys extends OwnKeys {
    */
   find(id: string): Promise<Uint8Array>;
   /**
-   * Destroys the keys of these people for good, whether they are there or not: none is ever made for them again. Does
-   * nothing about those of whom that was done already; returns those of whom it was done now.
+   * Destroys the keys of these people for good, whether they are there or not: none is ever made for them again. Skips
+   * people whose keys are already destroyed; returns those whose keys it destroyed.
    */
   destroy(ids: readonly string[]): Promise<string[]>;
   /** When the key of each of these people was destroyed, as the database says it; nothing of those whose key is there. */
@@ -114,7 +114,7 @@ export function createPersonalKeys(
   // No entities and no transaction: one manager serves all.
   const em = orm.em.fork();
   const lookUpId = 'email';
-  /** The look-up key, and as what it is stored: by that this database is known again. */
+  /** The look-up key with its stored form, which identifies this database. */
   let agreed: Promise<LookUpKey> | null = null;
   function agreement(): Promise<LookUpKey> {
     agreed ??= withPatience(budgets.keyLookUp.runMs, async () => {

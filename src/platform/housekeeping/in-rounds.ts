@@ -10,7 +10,7 @@ const budget = { ...budgets.database.sweep, lock: budgets.database.role.lock };
 
 /** Forgets up to `limit` rows of a kind; returns how many. */
 export type Forget = (tx: EntityManager, limit: number) => Promise<number>;
-/** A kind each row of which takes long: a round forgets fewer, so that it stays short. */
+/** A kind whose rows take long each: a round forgets fewer, so that it stays short. */
 export interface SlowKind {
   forget: Forget;
   roundLimit: number;

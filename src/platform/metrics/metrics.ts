@@ -46,7 +46,7 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
 
 /**
  * Sets each gauge, when scraped, to the column of its name in the query's one row. With a null, no row or a database
- * that is away it has no value: the last one would be a guess.
+ * that is down it has no value: the last one would be a guess.
  */
 export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm: MikroORM, query: string): void {
   const named = Object.entries<Gauge>(gauges);

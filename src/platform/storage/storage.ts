@@ -36,7 +36,7 @@ export interface StoredObject {
   sha256: string | null;
 }
 
-/** Object storage (S3 or compatible). Every call but `ping` throws SERVICE_UNAVAILABLE when it is away. */
+/** Object storage (S3 or compatible). Every call but `ping` throws SERVICE_UNAVAILABLE when it is down. */
 export interface Storage {
   /**
    * Stores one object in one request with its length. After a failure a partial object may exist, or appear a moment
@@ -58,12 +58,12 @@ export interface Storage {
   close(): void;
 }
 
-/** Storage that cannot be reached, or has not answered, within these times is away. */
+/** Storage that cannot be reached, or has not answered, within these times is down. */
 const connectTimeoutMs = budgets.reach.storage;
 const shortCallTimeoutMs = budgets.storage.call;
 /** An upload to storage ends when nothing is sent or received for this long. */
 const silenceTimeoutMs = budgets.storage.silence;
-/** The longest upload to storage; beyond it storage is away. The sweep waits longer than this. */
+/** The longest upload to storage; beyond it storage is down. The sweep waits longer than this. */
 export const putTimeoutMs = budgets.storage.put;
 
 type StorageConfig = Pick<

@@ -18,7 +18,7 @@ Then it reads every seal with its journals and its object in the file store, and
 and looks whether the objects of archived months are there.
 Ends with 1 when something is wrong, with 2 when the objects in the file store could not be compared, with 3 when it could not
 do its work or read one of the views, which says nothing about what that would have proved. Then it prints what waits for people or for another try, by kind: money
-of the provider that has no receipt here, payouts that nobody can tell, rows whose workflow is late. It reads the
+of the provider that has no receipt here, payouts whose outcome is unknown, rows whose workflow is late. It reads the
 database that READER_DATABASE_URL names, or DATABASE_URL, with the file store of S3_* and the keys of SEAL_SIGNING_KEY
 and SEAL_VERIFICATION_KEYS; without both the stack that runs on DATA_DIR.`;
 

@@ -17,7 +17,7 @@ import { workflowIds } from '../../shared/workflow-ids.ts';
 import { withinWait } from './within-wait.ts';
 import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } from './workflow-contract.ts';
 
-/** Temporal is away when it cannot be reached within this (a 503 within 3 seconds). */
+/** Temporal is down when it cannot be reached within this (a 503 within 3 seconds). */
 const reachTimeoutMs = budgets.reach.temporal;
 /** The bound for a process that is too busy to hear the answer: patient, but not for ever. */
 const longestReachMs = 10_000;
@@ -60,7 +60,7 @@ export interface Temporal {
   serverVersion(): Promise<string>;
   /**
    * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null
-   * when the wait ended without one. Throws the workflow's own refusal, and SERVICE_UNAVAILABLE when Temporal is away.
+   * when the wait ended without one. Throws the workflow's own refusal, and SERVICE_UNAVAILABLE when Temporal is down.
    */
   startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
     run: WorkflowRun<Name>,
@@ -102,7 +102,7 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
     try {
       await asking;
     } catch (cause) {
-      refuse('SERVICE_UNAVAILABLE', 'Temporal cannot be reached; try again', { cause, retryAfterSeconds });
+      refuse('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again', { cause, retryAfterSeconds });
     }
   };
   function optionsOf<Name extends WorkflowName>(run: WorkflowRun<Name>) {

@@ -4,7 +4,7 @@ import type { Hints } from './hints.ts';
 import type { Temporal } from './temporal.ts';
 
 const beatMs = 1000;
-/** Calls of which something is left; each may have thousands of deliveries. */
+/** Unfinished calls; each may have thousands of deliveries. */
 const mostCalls = 20;
 
 export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): DeliveryWorkflows {
@@ -31,7 +31,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     for (isBeating = true; line.length > 0; ) {
       const over = sleep(beatMs, undefined, { ref: false });
       const part = take(replayedPerSecond);
-      // Where all fail Temporal is away: the sweep continues when it is back.
+      // Where all fail Temporal is down: the sweep continues when it is back.
       const sent = await Promise.all(part.map((deliveryId) => hints.send(() => hasten(deliveryId))));
       if (!sent.includes(true)) line = [];
       if (line.length > 0) await over;

@@ -103,10 +103,10 @@ describe('Money that comes to a person after the erasure', () => {
       'amount: is below 0 for money that left an account',
     ]);
     const tooMuch = { ...paid, amount: '-100001' };
-    expect(await refusal(tooMuch)).toEqual([400, `amount: it is more than is free on the account, ${all}`]);
+    expect(await refusal(tooMuch)).toEqual([400, `amount: exceeds the available balance of the account, IDR ${all}`]);
     expect(await refusal({ ...paid, account_id: (await buildIndividual(stack)).accountId })).toEqual([
       400,
-      'account_id: is no account of a person who was erased',
+      'account_id: is not the account of an erased person',
     ]);
     const meanwhile = await propose(stack, operators, { ...paid, reference: `twice ${newId()}` });
     expect(meanwhile.body.data).toMatchObject({ status: 'pending', account_id: accountId });
@@ -114,7 +114,7 @@ describe('Money that comes to a person after the erasure', () => {
     expect(await balanceOf(stack, accountId)).toBe('40000.0000');
     expect((await approve(stack, operators, meanwhile.body.data.id)).body.data).toMatchObject({
       status: 'refused',
-      reason: 'it is more than is free on the account',
+      reason: 'exceeds the available balance of the account',
     });
     const rest = { ...paid, amount: '-40000', reference: `rest ${newId()}` };
     expect(await decide(stack, operators, rest)).toMatchObject({ status: 'carried_out' });
@@ -135,7 +135,7 @@ describe('Money that comes to a person after the erasure', () => {
     const back = { kind: 'refund_donation', donation_id: donationId };
     expect(await waiting()).toMatchObject({ rows: before + 1 });
     const booked = { kind: 'book_external', amount: '-1', reference: `kept ${newId()}`, account_id: owner.accountId };
-    expect(await refusal(booked)).toEqual([400, 'amount: it is more than is free on the account, 0.0000']);
+    expect(await refusal(booked)).toEqual([400, 'amount: exceeds the available balance of the account, IDR 0.0000']);
     expect(await decide(stack, operators, back)).toMatchObject({ status: 'carried_out' });
     expect(await waiting()).toMatchObject({ rows: before });
     expect(await balanceOf(stack, donorAccountId)).toBe('400000.0000');
@@ -163,7 +163,7 @@ describe('Money that comes to a person after the erasure', () => {
     await erase(stack, operators, person);
     expect(await refusal(credit)).toEqual([
       400,
-      'account_id: the account of a person who was erased, who could not move the money',
+      'account_id: is the account of an erased person, who could not move the money',
     ]);
     expect((await approve(stack, operators, before.body.data.id)).body.data).toMatchObject({
       status: 'lapsed',

@@ -47,7 +47,7 @@ it('What the bank returns while two people pay out the rest of a cause covers it
     );
     await resolvePayout(tx, stack.deps, { payoutId });
   });
-  expect(await booked).toMatchObject({ status: 'refused', reason: 'it is more than is free on the account' });
+  expect(await booked).toMatchObject({ status: 'refused', reason: 'exceeds the available balance of the account' });
   expect(await balanceOf(stack, owner.accountId)).toBe('400000.0000');
   await expectChecksEmpty(stack);
   const before = Number(await balanceOf(stack, donorAccountId));
@@ -91,5 +91,5 @@ it('A cause that the platform had stopped is not opened again once its owner was
   expect((await decideOn('stop')).status).toBe(200);
   await erase(stack, operators, owner);
   const { status, body } = await decideOn('reinstate');
-  expect([status, body.message]).toEqual([403, expect.stringContaining('the user has been erased')]);
+  expect([status, body.message]).toEqual([403, expect.stringContaining('The user has been erased')]);
 }, 60_000);

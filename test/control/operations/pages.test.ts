@@ -219,7 +219,7 @@ describeInBrowser('The pages for operators', () => {
     await page.getByLabel('Reference').fill('withdrawal 7');
     await page.getByLabel('Note').fill('bank statement');
     await page.getByRole('button', { name: 'Propose' }).click();
-    expect(await complaint(page)).toContain("amount: it is more than the platform's own money");
+    expect(await complaint(page)).toContain("amount: exceeds the platform's own balance");
     expect(await page.getByLabel('Reference').inputValue()).toBe('withdrawal 7');
     await keepPicture(page, 'refused');
     await page.goto(`${stack.url}/operations/decisions/${newId()}`);

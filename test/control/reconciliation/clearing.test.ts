@@ -169,7 +169,7 @@ describe('What the platform itself moves at the provider', () => {
   });
 
   it('is never more than its own money, which excludes what is owed to others and what the provider cost', async () => {
-    const tooMuch = { status: 'refused', reason: "it is more than the platform's own money" };
+    const tooMuch = { status: 'refused', reason: "exceeds the platform's own balance" };
     await book('10', newId());
     const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));
     expect(await book(`-${own + 1}`, newId())).toEqual(tooMuch);

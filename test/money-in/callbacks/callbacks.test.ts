@@ -382,7 +382,7 @@ describe('A decision about money in suspense', () => {
     [{ action: 'keep' }, 'action'],
     [{ action: 'credit', account_id: undefined }, 'account_id: is required'],
     [{ action: 'refund', account_id: randomUUID() }, 'account_id: is for a credit only'],
-    [{ account_id: randomUUID() }, 'account_id: no such account'],
+    [{ account_id: randomUUID() }, 'account_id: the account was not found'],
     [{ note: ' ' }, 'note'],
     [{ note: 'ok' }, 'note'],
     [{ note: 'x'.repeat(301) }, 'note'],

@@ -366,7 +366,7 @@ describe('Payments are read', () => {
       return { status, error: body.error };
     };
     expect(await read(data.id)).toEqual(await read(missing));
-    const message = 'after: names no row of this list; read on with next';
+    const message = 'after: matches no row of this list; continue with next';
     const details = [{ field: 'after', message }];
     expect(await read(missing)).toEqual({ status: 400, error: { code: 'REQUEST_INVALID_PAYLOAD', message, details } });
     const { items } = (await partner.get('/payments')).body.data;

@@ -195,7 +195,10 @@ describe('A decision is refused', () => {
     const both = { proposer: operators.approver, approver: operators.approver };
     const { body } = await propose(stack, both, failing(await unknownPayout()));
     for (const answer of [await approve(stack, both, body.data.id), await reject(body.data.id)]) {
-      expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('Another person') } });
+      expect(answer).toMatchObject({
+        status: 403,
+        body: { message: expect.stringContaining('someone other than the proposer') },
+      });
     }
     expect(await read(body.data.id)).toMatchObject({ status: 'pending', approved_by: null });
   });
@@ -254,11 +257,7 @@ describe('A decision is refused', () => {
     ['no reference', { reference: ' ' }, 'reference'],
     ['a long reference', { reference: 'r'.repeat(65) }, 'reference'],
     ['a reference with a control character', { reference: 'r\u0000' }, 'reference'],
-    [
-      'more than the platform’s own money',
-      { amount: '-1000000000' },
-      "amount: it is more than the platform's own money",
-    ],
+    ['more than the platform’s own money', { amount: '-1000000000' }, "amount: exceeds the platform's own balance"],
   ])('when it is to book %s', async (_, wrong, complaint) => {
     const proposal = { kind: 'book_external', amount: '5000', reference: `top-up ${randomUUID()}`, ...wrong };
     const { status, body } = await propose(stack, operators, proposal);

@@ -111,7 +111,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: another, outcome: 'failed' });
     expect(other).toMatchObject({ status: 201, body: { data: { status: 'pending' } } });
     for (const decision_id of [randomUUID(), other.body.data.id]) {
-      expect(await refusalOf(settle(unknown, { decision_id }))).toContain('there is no such decision about this');
+      expect(await refusalOf(settle(unknown, { decision_id }))).toContain('the decision was not found');
     }
     expect(await settle(another, { decision_id: other.body.data.id })).toBe('pending');
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
@@ -143,7 +143,7 @@ describe('Anyone who reaches Temporal’s port', () => {
         signal: AbortSignal.timeout(10_000),
       });
     expect(await repeat({ outcome: 'failed', note })).toMatchObject({ status: 'failed' });
-    await expect(repeat({ outcome: 'failed', note: 'another' })).rejects.toThrow('the payout is already failed');
+    await expect(repeat({ outcome: 'failed', note: 'another' })).rejects.toThrow('The payout is already failed');
     expect(await eventsOf(id, 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 });

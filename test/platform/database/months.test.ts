@@ -184,7 +184,10 @@ describe('A body of', () => {
       );
     expect(rows.map(({ id }) => id).toSorted()).toEqual([delivered, parked].toSorted());
     const again = await partner.send('post', `/webhook-deliveries/${delivered}/redeliver`);
-    expect([again.status, again.body.error.message]).toEqual([400, 'id: it is too old: its body is no longer kept']);
+    expect([again.status, again.body.error.message]).toEqual([
+      400,
+      'id: the delivery is too old: its body is no longer stored',
+    ]);
     const day = 24 * 60 * 60 * 1000;
     const period = { from: new Date(Date.now() - 32 * day), to: new Date(Date.now() - 30 * day) };
     const replayed = await partner.send('post', '/webhook-deliveries/replay', { ...period, dry_run: true });
