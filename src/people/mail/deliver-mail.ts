@@ -4,7 +4,6 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { forgetLooks } from '../../platform/housekeeping/sweep-rows.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import type { Locale } from '../../shared/user.ts';
 import { openProfile } from '../members/profile.ts';
 import { recordBounce } from './bounce.ts';
 import { findMailFacts, type MailSubject, shownAt } from './find-mail-facts.ts';
@@ -43,7 +42,6 @@ interface MailRow extends MailSubject {
   profile_sealed: string | null;
   is_confirmed: boolean;
   is_bounced: boolean;
-  locale: Locale;
   takes_receipts: boolean;
   takes_reminders: boolean;
 }
@@ -81,7 +79,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
     kind: row.kind,
     locale: row.locale,
     facts: {
-      at: shownAt(new Date(row.created_at)),
+      at: shownAt(new Date(row.created_at), row.locale),
       ...facts,
       ...told,
       name,

@@ -64,9 +64,10 @@ export interface MailText {
 /** What every mail has around its text. */
 export interface MailFrame {
   greeting: string;
-  /** Under what may be turned off. */
+  /** Under mails that may be turned off, and the text of the link that does it. */
+  chosen: string;
   unsubscribe: string;
-  /** Under what may not. */
+  /** Under those that may not. */
   security: string;
 }
 

@@ -52,7 +52,7 @@ describe('Receipts', () => {
     const donor = await buildDonor();
     expect((await give(donor)).status).toBe(201);
     const mail = await awaitMail(stack, donor.email, /Bukti donasi Anda sebesar Rp 50\.000/);
-    expect(mail.text).toMatch(/Rp 50\.000 untuk Well, \d{4}-\d\d-\d\d \d\d:\d\d WIB/);
+    expect(mail.text).toMatch(/Rp 50\.000 untuk Well pada \d+ \p{L}+ \d{4} pukul \d\d\.\d\d WIB/u);
     const [, link = ''] = /(http\S+\/unsubscribe\S+)/.exec(mail.text) ?? [];
     const order = await stack.post(
       '/v1/payments/gateway',
