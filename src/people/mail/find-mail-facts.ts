@@ -10,7 +10,7 @@ export interface MailSubject {
   locale: Locale;
 }
 
-/** Of each kind: columns that its template names, as text; money and instants by their names. */
+/** For each kind, the columns that its template names, as text; the names of money and instants are in `shown`. */
 const donation = `select d.id::text as reference, d.amount::text as amount, c.name as cause, d.updated_at as at
   from donations d left join charitable_causes c on c.id = d.cause_id where d.id = ?`;
 const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
@@ -51,7 +51,7 @@ const queries: Partial<Record<MailKind, string>> = {
   circle_pot: round,
 };
 
-/** How columns are shown that are not shown as they are. */
+/** Columns that are formatted, by name. */
 const shown: Record<string, (value: string, locale: Locale) => string> = {
   amount: rupiah,
   pot: rupiah,
@@ -62,7 +62,7 @@ const shown: Record<string, (value: string, locale: Locale) => string> = {
   due_at: (value, locale) => shownAt(new Date(value), locale),
 };
 
-/** What a receipt or reminder says, read when it is sent; null when what it tells of is gone. */
+/** The values of a receipt or reminder, read when it is sent; null when its subject no longer exists. */
 export async function findMailFacts(
   em: EntityManager,
   { kind, resource_id: id, turn_number: turn, locale }: MailSubject,
