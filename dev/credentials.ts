@@ -42,6 +42,7 @@ Amanah runs, after ${seconds.toFixed(1)} s. Ctrl-C stops everything; the data st
   API                ${urls.api}
   API documentation  ${urls.docs}
   For partners       ${urls.docs}/partners
+  For apps           ${urls.docs}/start
   For operators      ${urls.api}/operations
   Temporal web UI    ${urls.temporal_ui ?? 'of the server at '.concat(urls.temporal_address)}
   Sandbox provider   ${urls.sandbox ?? 'replaced by XENDIT_URL'}

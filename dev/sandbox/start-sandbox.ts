@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import cors from '@koa/cors';
 import Koa from 'koa';
 import { controlRoutes } from './control.routes.ts';
 import { presentErrors } from './http.ts';
@@ -52,6 +53,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const app = new Koa();
   app.silent = true;
+  // As the API of `npm start` does: an app's page at localhost reads its mail and pays.
+  app.use(
+    cors({ origin: ({ headers: { origin = '' } }) => (/^http:\/\/localhost(:\d+)?$/.test(origin) ? origin : '') }),
+  );
   app.use(presentErrors);
   const rooms = [
     controlRoutes({ store, wake, setCallbackUrl }),

@@ -7,9 +7,8 @@ import { isCreatorOf, lockCause } from './find-cause.ts';
 
 /**
  * Makes a user a manager of a cause; only its creator and admins of its organization may (FORBIDDEN otherwise, even for
- * managers). Throws NOT_FOUND
- * for an unknown cause or user, REQUEST_INVALID for a user who is suspended or manages it already, the creator
- * included.
+ * managers). Throws NOT_FOUND for an unknown cause or user, REQUEST_INVALID for a user who is suspended or already manages
+ * it, including the creator.
  */
 export function assignManager(
   em: EntityManager,
@@ -45,8 +44,8 @@ export function assignManager(
 }
 
 /**
- * Takes a manager from a cause: the creator and admins of its organization any, a manager themselves. Throws FORBIDDEN
- * otherwise, NOT_FOUND for an unknown cause or somebody who does not manage it.
+ * Removes a manager of a cause: the creator and admins of its organization may remove anyone, managers only themselves
+ * (FORBIDDEN otherwise). Throws NOT_FOUND for an unknown cause or a user who does not manage it.
  */
 export function removeManager(
   em: EntityManager,

@@ -24,7 +24,7 @@ export async function startCause(tx: EntityManager, causeId: string, by: Changed
  * that holds it already.
  */
 export async function completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
-  // Where it is open its status is only held, as donations hold it: whoever closes it then sees what this one has done.
+  // An open cause is only share-locked, as by donations: a transaction that closes it later sees this one's changes.
   const open = await tx.execute<unknown[]>(
     "select 1 from charitable_causes where id = ? and status not in ('deactivated', 'cancelled') for key share",
     [causeId],

@@ -208,8 +208,9 @@ routes.post(
 routes.delete(
   '/:id/managers/:user_id',
   {
-    summary: 'Take a manager from a charitable cause',
-    description: 'The creator and admins of its organization take any, a manager only themselves (403 otherwise).',
+    summary: 'Remove a manager of a charitable cause',
+    description:
+      'The creator and admins of its organization may remove anyone, managers only themselves (403 otherwise).',
     access: allow('update-charitable-cause', { scope: 'as creator or admin of its organization; oneself' }),
     params: params.extend({ user_id: uuid() }),
     answers: { 200: z.object({ message }) },

@@ -8,8 +8,8 @@ import { type CauseRow, isCreatorOf, lockCause, readCause } from './find-cause.t
 import { isStopped } from './is-stopped.ts';
 
 /**
- * Deactivates a cause, for its creator and admins of its organization, and not if the platform has stopped it (FORBIDDEN otherwise). The row and
- * its donations stay. One that has disbursed all its money becomes `completed` after that.
+ * Deactivates a cause, for its creator and admins of its organization, unless the platform has stopped it (FORBIDDEN
+ * otherwise). The row and its donations stay. A cause that has disbursed all its money becomes `completed`.
  */
 export function deactivateCause(
   em: EntityManager,

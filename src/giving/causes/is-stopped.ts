@@ -1,4 +1,4 @@
 import type { Cause } from './cause.entity.ts';
 
-/** Whether the platform has stopped it: then nobody else may change its status. */
+/** Whether the platform has stopped it, so that only the platform may change its status. */
 export const isStopped = ({ stopped_from: from }: Pick<Cause, 'stopped_from'>): boolean => (from ?? null) !== null;

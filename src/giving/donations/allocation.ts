@@ -46,7 +46,7 @@ export interface AllocationRefused {
   donations: Partial<Record<DonationRefusal, PackedIds>>;
 }
 
-/** Nothing was done: the request had become too old. */
+/** Nothing was done, as the request was too old. */
 export interface AllocationLapsed {
   outcome: 'lapsed';
 }

@@ -41,7 +41,7 @@ const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
 
 export interface CreatedSubscription {
   subscription: Subscription;
-  /** Whether it was made by an earlier request under the same key. */
+  /** Whether an earlier request under the same key created it. */
   isRepeated: boolean;
 }
 

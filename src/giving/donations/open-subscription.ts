@@ -108,7 +108,7 @@ export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subs
   }
 }
 
-/** Records the outcome of an attempt at a period; each attempt is made once. */
+/** Records the outcome of an attempt at a period, once for each attempt. */
 export async function keepAttempt(
   tx: EntityManager,
   { id }: Subscription,

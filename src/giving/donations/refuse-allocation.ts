@@ -16,7 +16,7 @@ export function refusedAllocation(error: unknown): AllocationRefused | null {
   return isRefused ? (details as AllocationRefused) : null;
 }
 
-/** Throws the refusal of an allocation as it is written down: whole, so that whoever reads it later gets the outcome. */
+/** Throws the stored refusal of an allocation, so that later readers get the same outcome. */
 export const refuseAsWritten = (details: AllocationRefused): never =>
   refuse('REQUEST_INVALID', 'cannot be allocated', { field: 'donation_ids', details });
 

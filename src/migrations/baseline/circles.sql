@@ -203,7 +203,7 @@ create trigger saving_circle_contributions_status_law before insert or update of
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
 
--- Whoever paid a contribution is told that it came.
+-- People are told when their contribution was paid.
 create function tell_of_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -22,7 +22,7 @@ create table users (
   status text not null check (status in ('invited', 'active', 'suspended')),
   -- When the user proved to read what is sent to the address: until then, only notices of security are.
   email_confirmed_at timestamptz,
-  -- Since when mail to the address comes back: it has to be confirmed again, and until then only what does that is sent.
+  -- Since when mail to the address bounces: until it is confirmed again, only mail that can confirm it is sent.
   email_bounced_at timestamptz check (email_bounced_at is null or email_confirmed_at is null),
   locale text not null default 'id' check (locale in ('id', 'en')),
   takes_receipts boolean not null default true,

@@ -1,7 +1,7 @@
--- Mails to people: what each tells of, written with its cause. The text is made when a mail is sent, from the rows that it
--- names, so that none is kept, and nobody who was erased is written to.
+-- Mails to people: what each is about, recorded with its cause. The text is rendered from the rows when a mail is sent, so
+-- none is stored, and erased people receive nothing.
 
--- No foreign keys: whoever writes a mail locks nobody, and whoever was invited and never came may be deleted.
+-- No foreign keys: recording a mail locks no user, and people who never accepted an invitation can be deleted.
 create table mails (
   id uuid primary key,
   user_id uuid not null,
@@ -9,10 +9,10 @@ create table mails (
     'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
     'allocation', 'contribution', 'top_up', 'withdrawal', 'disbursement', 'year_statement', 'circle_due',
     'circle_overdue', 'circle_default', 'circle_pot', 'circle_invitation', 'cause_approved', 'cause_stopped')),
-  -- What it tells of, and the circle's turn, the cause's stop or the year: of that each person is told once.
+  -- What it is about, and the circle's turn, the cause's stop or the year: each person is told once.
   resource_id uuid,
   turn_number integer,
-  -- What only the mail may tell (a token, where a login came from), under the key of the person; null once it is over.
+  -- What only the mail may contain (a token, where a login came from), sealed under the person's key until it is final.
   facts_sealed text,
   token_hash text unique,
   token_expires_at timestamptz,
@@ -32,13 +32,13 @@ create unique index mails_tell_once on mails (resource_id, kind, user_id, turn_n
 create index mails_of_user on mails (user_id, created_at);
 create index mails_pending on mails (created_at) where status = 'pending';
 create index mails_parked on mails (created_at) where status = 'parked';
--- What retention forgets.
+-- For retention.
 create index mails_by_age on mails (created_at) where status <> 'pending';
 create trigger mails_status_law before insert or update of status on mails
   for each row execute function keep_status('status', '>pending', 'pending>sent', 'pending>parked', 'pending>silenced');
 
--- Writes receipts or reminders to people, once for each: to those whose address is confirmed and who take such mail. Without
--- a resource it is about the person.
+-- Records receipts or reminders to people whose address is confirmed and who receive such mail, once for each. Without a
+-- resource, a mail is about its person.
 create function tell(p_kind text, p_resource_id uuid, p_turn_number integer, p_user_ids uuid[]) returns void
 language sql set search_path = pg_catalog, public, pg_temp as $$
   insert into mails (id, user_id, kind, resource_id, turn_number)
@@ -48,8 +48,8 @@ language sql set search_path = pg_catalog, public, pg_temp as $$
   on conflict do nothing
 $$;
 
--- What many people are told of: too many for the transaction that it happens in. A worker writes their mails in slices, in the order of
--- their ids.
+-- What concerns too many people for one transaction. A worker records their mails in batches, in the order of the people's
+-- ids.
 create table mail_rounds (
   kind text not null check (kind in ('disbursement', 'year_statement')),
   -- The id of the disbursement, or the year.

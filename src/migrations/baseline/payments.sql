@@ -108,7 +108,7 @@ create trigger payment_orders_status_law before insert or update of status on pa
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- Whoever tops up an account is told that the money came.
+-- People are told when their top-up was paid.
 create function tell_of_top_up() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

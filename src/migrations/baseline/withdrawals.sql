@@ -59,7 +59,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
--- Whoever asked for a withdrawal is told when it was paid, and of a disbursement the donors.
+-- People are told when their withdrawal was paid, and donors when a disbursement was.
 create function tell_of_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -37,7 +37,7 @@ export async function removeGivenUp(
 ): Promise<void> {
   await failpoint('remove-given-up.before');
   try {
-    // Wait for storage that is away here, without holding a database connection.
+    // Wait for unreachable storage here, without holding a database connection.
     await storage.find(key);
     await abandonUpload(em.fork(), { storage, sealer }, id);
   } catch {

@@ -25,7 +25,7 @@ const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this file is not y
 
 /**
  * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when there is
- * none. Call it outside a transaction first, so as not to hold a database connection while storage is away.
+ * none. Call it outside a transaction first, so as not to hold a database connection while storage is down.
  */
 export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
   if (!isInSpaceOf(caller, key)) refuseForeign();

@@ -40,7 +40,7 @@ export async function acceptInvitation(
     if (!user || !invitation) refuseInvitation();
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
     const now = await readDatabaseClock(tx);
-    // Whoever has the token reads what is sent to the address.
+    // The token was sent to the address, so this confirms it.
     tx.assign(user, {
       password_sealed,
       status: 'active',

@@ -39,12 +39,12 @@ export async function confirmAddress(
   });
 }
 
-/** More mails than this in an hour are not sent to one user. */
+/** How many confirmation mails a user may ask for in an hour. */
 const mailsPerHour = 10;
 
 /**
- * Writes another mail by which the caller confirms their address: the first was not used in time, or mail came back. Throws
- * REQUEST_INVALID when it is confirmed, TOO_MANY_REQUESTS after ten in an hour.
+ * Records another mail by which the caller confirms their address. Throws REQUEST_INVALID if it is confirmed,
+ * TOO_MANY_REQUESTS after ten mails in an hour.
  */
 export async function askForConfirmation(em: EntityManager, sealer: Sealer, caller: Caller): Promise<void> {
   await em.transactional(async (tx) => {

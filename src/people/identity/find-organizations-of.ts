@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** The organization of each of these users, by the user's id; null for whoever has none. */
+/** The organization of each of these users, by the user's id; null without one. */
 export async function findOrganizationsOf(
   em: EntityManager,
   userIds: readonly string[],

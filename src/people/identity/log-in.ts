@@ -72,7 +72,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const user = await em.transactional(async (tx) => {
     // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
     const user = factor ? await lockUserRow(tx, entered.id) : await holdUserRow(tx, entered.id);
-    // Whoever was suspended or erased meanwhile, or has another password now, is let in no more.
+    // A user who was suspended or erased, or whose password has changed since, must not get in.
     if (user.status !== 'active' || user.password_sealed !== entered.password_sealed) refuseUnknown();
     const current = await findSecondFactor(tx, entered.id);
     if (factor) {

@@ -79,7 +79,7 @@ export async function recordLoginFailure(
   { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
 ): Promise<void> {
   await em.transactional(async (tx) => {
-    // Whoever is erased meanwhile is forgotten with their failures: this one is then nobody's.
+    // An erased user's failures are deleted with them.
     const held =
       userId === undefined
         ? []

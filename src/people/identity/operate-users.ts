@@ -51,7 +51,7 @@ export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: s
 
 const refuseNobody = (): never => refuse('NOT_FOUND', 'The user was not found');
 
-/** The same, locked by this transaction; 404 also for one who was erased meanwhile. */
+/** The same, locked by this transaction; also 404 for one erased since. */
 async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Promise<User> {
   const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
   return user.erased_at ? refuseNobody() : user;

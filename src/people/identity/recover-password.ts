@@ -12,14 +12,14 @@ import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 
-/** Every answer takes this long at least: several times what writing a mail takes. */
+/** The least time that an answer takes: several times what recording a mail takes. */
 const answeredAfterMs = 250;
-/** More mails than this in an hour are not sent to one user. */
+/** How many such mails a user may be sent in an hour. */
 const mailsPerHour = 10;
 
 /**
- * Writes the mail by which an active user may set a new password. Ends the same way, and not sooner, whether or not there
- * is a user with this address.
+ * Records the mail by which an active user may set a new password. The result and its timing are the same whether or not
+ * there is a user with this address.
  */
 export async function askForPassword(
   em: EntityManager,
@@ -70,8 +70,8 @@ export interface ResetPasswordInput {
 }
 
 /**
- * Sets the password of the user whom this token was sent to, and ends every session. Throws REQUEST_INVALID for a token
- * that is unknown, expired or already used, and for a guessable password, which leaves the token as it is.
+ * Sets the password of the user to whom this token was sent, and ends every session. Throws REQUEST_INVALID for a token
+ * that is unknown, expired or already used, and for a guessable password, which does not use up the token.
  */
 export async function resetPassword(em: EntityManager, sealer: Sealer, input: ResetPasswordInput): Promise<User> {
   const { token, requestId } = input;

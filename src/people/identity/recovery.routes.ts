@@ -25,7 +25,7 @@ routes.post(
   {
     summary: 'Confirm your e-mail address by the token of the mail that followed your sign-up',
     description:
-      'Until then an account works, but gets no receipts and reminders. Accepting an invitation or setting a new ' +
+      'Until then the account works but receives no receipts or reminders. Accepting an invitation or setting a new ' +
       'password by mail confirms, too. The link in the mail opens a page with a button, which calls this.',
     access: open('the token is the proof'),
     body: z.strictObject({ token }),
@@ -41,7 +41,7 @@ routes.post(
   '/email/confirmations',
   {
     summary: 'Ask for another mail by which you confirm your e-mail address',
-    description: 'When the first was not used in time, or mail to the address came back (`email_bounced_at`).',
+    description: 'If the first has expired, or mail to the address has bounced (`email_bounced_at`).',
     access: signedIn({ scope: 'own user' }),
     body: z.strictObject({}),
     answers: { 200: Told },

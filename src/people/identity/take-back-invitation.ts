@@ -55,7 +55,7 @@ export async function freeExpiredAddress(
 
 /**
  * Takes invitations back that expired more than `days` ago, the oldest first, up to `limit` of them; in the caller's
- * transaction. Whom somebody holds, such as one who is accepting, is left for the next time. Returns how many.
+ * transaction. Skips locked users, such as one who is accepting, until the next time. Returns how many.
  */
 export async function takeBackExpired(tx: EntityManager, days: number, limit: number): Promise<number> {
   const held = await tx.execute<{ id: string }[]>(
@@ -66,7 +66,7 @@ export async function takeBackExpired(tx: EntityManager, days: number, limit: nu
     [days, limit],
   );
   if (held.length === 0) return 0;
-  // Judged again by what is there now that nobody else can change it.
+  // Judged again, now that the rows are locked.
   const expired = await tx.execute<{ id: string }[]>(
     `select u.id from users u where u.id = any(?::uuid[]) and u.status = 'invited'
        and exists (select from invitations i where i.user_id = u.id)

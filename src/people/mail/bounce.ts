@@ -1,29 +1,29 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
 
-/** There is no such mailbox or domain, or it is closed (RFC 3463, RFC 7505). */
+/** The mailbox or domain does not exist or is closed (RFC 3463, RFC 7505). */
 const ofTheAddress = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1', '5.4.4']);
 
 /**
- * Whether a mail server's status says that nobody gets mail at this address. Any other refusal may be about the sender, our
- * server, the text or a full mailbox: whoever stopped mail for those would stop it for everybody one day.
+ * Whether a mail server's status means that the address does not exist. Other refusals may concern the sender, our server,
+ * the text or a full mailbox: one misconfiguration would stop everybody's mail.
  */
 export const isOfTheAddress = (status: string): boolean => ofTheAddress.has(status);
 
-/** A mail of ours that came back for good. */
+/** A mail that could not be delivered because its address does not exist. */
 export interface Bounce {
-  /** What may be the ids of the mail: what comes back has other ids, too. */
+  /** Candidates for the mail's id: a report contains other ids, too. */
   mailIds: string[];
   status: string;
 }
 
-/** Beyond this only the mail that came back follows. */
+/** Only the returned mail follows after this. */
 const readBytes = 64 * 1024;
 const mostIds = 20;
 
 /**
- * What a report of a mail server (RFC 3464: the mail that comes back to the sender) says; null when it is none, or says
- * that the mail is late, or refuses it for another reason than its address.
+ * Reads a delivery report (RFC 3464), which mail servers send to the sender; null for any other mail, for a delay, and for
+ * refusals that do not concern the address.
  */
 export function readBounce(report: Buffer): Bounce | null {
   const text = report.subarray(0, readBytes).toString('latin1');
@@ -35,8 +35,8 @@ export function readBounce(report: Buffer): Bounce | null {
 }
 
 /**
- * Stops mail to the address of a mail that came back, until its owner confirms it again. Not when they did since that mail was
- * written. Returns whether it did.
+ * Stops mail to the address of a bounced mail until its owner confirms it again. Does nothing if they have confirmed it
+ * since that mail was recorded. Returns whether mail was stopped.
  */
 export async function recordBounce(
   em: EntityManager,

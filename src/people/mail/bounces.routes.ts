@@ -15,16 +15,16 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/mail',
   tag: 'Mail',
-  description: 'Where the mail server reports mails that came back.',
+  description: 'Where mail servers report mails that could not be delivered.',
 });
 
 routes.post(
   '/bounces',
   {
-    summary: 'Receive a mail that came back',
+    summary: 'Receive a delivery report',
     description:
-      'The report that a mail server sends to `MAIL_FROM` (RFC 3464), as it is. When it says that there is no such ' +
-      'address, mail to it stops until its owner confirms it again. Anything else is answered 200, too, and changes nothing.',
+      'The report that a mail server sends to `MAIL_FROM` (RFC 3464), unchanged. If it says that the address does not ' +
+      'exist, mail to it stops until its owner confirms it again. Any other mail is accepted with 200 and ignored.',
     access: open('the header x-callback-token'),
     upload: {
       contentType: 'message/rfc822',

@@ -4,7 +4,6 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { forgetLooks } from '../../platform/housekeeping/sweep-rows.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import type { Locale } from '../../shared/user.ts';
 import { openProfile } from '../members/profile.ts';
 import { recordBounce } from './bounce.ts';
 import { findMailFacts, type MailSubject, shownAt } from './find-mail-facts.ts';
@@ -33,9 +32,9 @@ interface MailRow extends MailSubject {
   facts_sealed: string | null;
   attempts: number;
   created_at: Date | string;
-  /** It is not worth trying any more. */
+  /** Too old to be sent. */
   is_old: boolean;
-  /** Its token is over, or was spent. */
+  /** Its token has expired or was used. */
   is_over: boolean;
   status: MailStatus;
   /** Of the user; null when there is none. */
@@ -43,12 +42,11 @@ interface MailRow extends MailSubject {
   profile_sealed: string | null;
   is_confirmed: boolean;
   is_bounced: boolean;
-  locale: Locale;
   takes_receipts: boolean;
   takes_reminders: boolean;
 }
 
-/** For how long a mail is tried, as webhooks are. */
+/** How long a mail is retried, as webhooks are. */
 const triedForHours = 72;
 
 const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.facts_sealed, m.attempts, m.created_at,
@@ -59,10 +57,9 @@ const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.fa
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
- * One attempt at one mail: makes its text in the user's language and hands it to the mail server. Silenced when nobody is
- * to be told any more: an erased or suspended user, an address that mail comes back from, a token that is over, receipts
- * that were turned off. Parked
- * with an event when the server refuses it, or after three days. Throws what is to be tried again.
+ * One attempt at one mail: renders it in the user's language and hands it to the mail server. Silenced when its recipient
+ * no longer receives it: the user was erased or suspended, the address bounces, the token has expired, or such mail was
+ * turned off. Parked, with an event, when the server refuses it permanently, or after three days. Throws for a retry.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
   const [row] = await em.execute<MailRow[]>(find, [id]);
@@ -81,7 +78,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
     kind: row.kind,
     locale: row.locale,
     facts: {
-      at: shownAt(new Date(row.created_at)),
+      at: shownAt(new Date(row.created_at), row.locale),
       ...facts,
       ...told,
       name,
@@ -118,7 +115,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
 function isToBeTold(row: MailRow, family: MailFamily): boolean {
   const { user_status: status, profile_sealed: profile, kind } = row;
   if (status === null || profile === null) return false;
-  // What confirms the address is sent all the same.
+  // Only mail that can confirm the address is still sent.
   if (row.is_bounced && !(kind in tokenPaths)) return false;
   if (kind === 'invitation') return status === 'invited';
   if (status !== 'active') return false;
@@ -131,7 +128,7 @@ function linkOf(publicUrl: string, { kind }: MailRow, token: string): string {
   return `${new URL(publicUrl).origin}${path}?token=${encodeURIComponent(token)}`;
 }
 
-/** Ends a mail, whose secrets go with that; its event when it is parked. */
+/** Sets a mail's final status and deletes its secrets; a parked one gets an event. */
 async function end(
   em: EntityManager,
   { id, kind, user_id }: MailRow,

@@ -1,15 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { formatWesternIndonesia } from '../../shared/clock.ts';
 import { rupiah } from '../../shared/money.ts';
+import type { Locale } from '../../shared/user.ts';
 import type { MailFacts, MailKind } from './mail.ts';
 
 export interface MailSubject {
   kind: MailKind;
   resource_id: string | null;
   turn_number: number | null;
+  locale: Locale;
 }
 
-/** Of each kind: columns that its template names, as text; money and instants by their names. */
+/** For each kind, the columns that its template names, as text; the names of money and instants are in `shown`. */
 const donation = `select d.id::text as reference, d.amount::text as amount, c.name as cause, d.updated_at as at
   from donations d left join charitable_causes c on c.id = d.cause_id where d.id = ?`;
 const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
@@ -50,35 +51,41 @@ const queries: Partial<Record<MailKind, string>> = {
   circle_pot: round,
 };
 
-/** How columns are shown that are not shown as they are. */
-const shown: Record<string, (value: string) => string> = {
+/** Columns that are formatted, by name. */
+const shown: Record<string, (value: string, locale: Locale) => string> = {
   amount: rupiah,
   pot: rupiah,
   guarantee: rupiah,
   fee: rupiah,
   refunded: rupiah,
-  at: (value) => shownAt(new Date(value)),
-  due_at: (value) => shownAt(new Date(value)),
+  at: (value, locale) => shownAt(new Date(value), locale),
+  due_at: (value, locale) => shownAt(new Date(value), locale),
 };
 
-/** What a receipt or reminder says, read when it is sent; null when what it tells of is gone. */
+/** The values of a receipt or reminder, read when it is sent; null when its subject no longer exists. */
 export async function findMailFacts(
   em: EntityManager,
-  { kind, resource_id: id, turn_number: turn }: MailSubject,
+  { kind, resource_id: id, turn_number: turn, locale }: MailSubject,
 ): Promise<MailFacts | null> {
   const query = queries[kind];
   if (query === undefined || id === null) return {};
   const [row] = await em.execute<Record<string, string | null>[]>(query, turn === null ? [id] : [id, turn]);
-  return row === undefined ? null : factsOf(row);
+  return row === undefined ? null : factsOf(row, locale);
 }
 
-function factsOf(row: Record<string, string | null>): MailFacts {
+function factsOf(row: Record<string, string | null>, locale: Locale): MailFacts {
   const facts: MailFacts = {};
   for (const [name, value] of Object.entries(row)) {
-    if (value !== null) facts[name] = shown[name]?.(value) ?? value;
+    if (value !== null) facts[name] = shown[name]?.(value, locale) ?? value;
   }
   return facts;
 }
 
+const clock = { dateStyle: 'long', timeStyle: 'short', timeZone: 'Asia/Jakarta' } as const;
+const clocks: Record<Locale, Intl.DateTimeFormat> = {
+  id: new Intl.DateTimeFormat('id-ID', clock),
+  en: new Intl.DateTimeFormat('en-GB', clock),
+};
+
 /** An instant as people in Indonesia read it. */
-export const shownAt = (instant: Date): string => `${formatWesternIndonesia(instant).slice(0, 16)} WIB`;
+export const shownAt = (instant: Date, locale: Locale): string => `${clocks[locale].format(instant)} WIB`;

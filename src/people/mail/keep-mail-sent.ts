@@ -11,7 +11,7 @@ import { createMailSender } from './send-mail.ts';
 import { tellManyMore } from './tell-many.ts';
 
 const lookEveryMs = 1_000;
-/** A mail that the server does not take is tried at growing waits up to this. */
+/** The longest wait between two attempts. */
 const longestWaitMinutes = 12 * 60;
 
 /** Mails to be sent. */
@@ -26,21 +26,21 @@ interface MailPorts {
 }
 
 /**
- * Sends the mails that wait, within a second or two, until it is disposed of. They are claimed as every other row that
- * waits is (`sweepRows`): several workers share them, one that dies leaves its own to the others, and a mail that cannot
- * be sent is tried at growing waits. No workflow looks after a mail: it is one attempt, repeated, and goes out while
- * Temporal is away. Without SMTP_URL nothing is sent.
+ * Sends pending mails within a second or two, until it is disposed of. They are claimed as other waiting rows are
+ * (`sweepRows`): workers share them, a dead worker's mails go to the others, and a mail that cannot be sent is retried at
+ * growing intervals. Mails need no workflow: each is one attempt, repeated, and is sent even while Temporal is down.
+ * Without SMTP_URL nothing is sent.
  */
 export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): AsyncDisposable {
   const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
   if (url === undefined || from === undefined) {
-    log.warn('SMTP_URL is not set: mails to people wait');
+    log.warn('SMTP_URL is not set: no mail is sent');
     return { [Symbol.asyncDispose]: async () => undefined };
   }
   const attempts = counter(
     metrics,
     'amanah_mail_attempts_total',
-    'Attempts at mails by outcome: sent, pending (tried again later), parked, silenced (nobody is to be told any more).',
+    'Attempts at mails by outcome: sent, pending (retried later), parked, silenced (its recipient no longer receives it).',
     ['status'],
   );
   for (const status of mailLaw.statuses) attempts.inc({ status }, 0);
@@ -54,11 +54,11 @@ export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): 
     while (!stopped.signal.aborted) {
       await sweepRows(orm.em.fork(), [sweep], (_, id, error) => {
         attempts.inc({ status: 'pending' });
-        log.warn({ err: error, id }, 'a mail could not be sent and will be tried again');
+        log.warn({ err: error, id }, 'a mail could not be sent and will be retried');
       })
-        // A slice at a time, once those before it were sent.
+        // One batch at a time, once the mails before it were sent.
         .then(() => tellManyMore(orm.em.fork()))
-        .catch((error: unknown) => log.warn({ err: error }, 'mails could not be read; they are looked for again'));
+        .catch((error: unknown) => log.warn({ err: error }, 'pending mails could not be read; retrying'));
       await sleep(lookEveryMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
     }
   };

@@ -7,7 +7,7 @@ import type { TokenKind } from './mail.ts';
 
 type Spent = Exclude<TokenKind, 'invitation'>;
 
-/** Whose token this is, if it can be spent now; null otherwise. */
+/** The id of the user whose token this is; null for one that cannot be used now. */
 export async function findMailToken(
   em: EntityManager,
   sealer: Sealer,
@@ -23,8 +23,8 @@ export async function findMailToken(
 }
 
 /**
- * Spends a token, once, and every other of its kind that the user has; `findMailToken` found it, and the caller's transaction holds the user's
- * row.
+ * Uses a token, once, and voids the user's other tokens of its kind. The caller has found it by `findMailToken` and holds
+ * the user's row.
  * Throws REQUEST_INVALID for one that is unknown, expired or already used.
  */
 export async function spendMailToken(tx: EntityManager, kind: Spent, token: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** A mail is tried for three days, then parked; `silenced` if nobody is to be told any more. */
+/** A mail is retried for three days, then parked; `silenced` means that its recipient no longer receives it. */
 export const mailLaw = statusLaw({
   initial: ['pending'],
   transitions: { pending: ['sent', 'parked', 'silenced'], sent: [], parked: [], silenced: [] },
@@ -8,8 +8,8 @@ export const mailLaw = statusLaw({
 export type MailStatus = StatusOf<typeof mailLaw>;
 
 /**
- * What people are told (docs/contract.md 1). Whom may turn it off: nobody notices of security, everybody receipts and
- * reminders, which go to confirmed addresses only.
+ * What people are told (docs/contract.md 1). Security notices cannot be turned off; receipts and reminders can, and go
+ * to confirmed addresses only.
  */
 export const mailFamilies = {
   confirm_address: 'security',
@@ -40,18 +40,18 @@ export const mailFamilies = {
 export type MailKind = keyof typeof mailFamilies;
 export type MailFamily = (typeof mailFamilies)[MailKind];
 
-/** Mails with a token. The token lives this many minutes. */
+/** Mails with a token, which is valid for this many minutes. */
 export const tokenMinutes = { confirm_address: 60, reset_password: 60, invitation: 7 * 24 * 60 } as const;
 export type TokenKind = keyof typeof tokenMinutes;
 
-/** The page that the link of such a mail opens; its button spends the token. */
+/** The page that the mail's link opens; its button uses the token. */
 export const tokenPaths: Record<TokenKind, string> = {
   confirm_address: '/confirm-email',
   reset_password: '/reset-password',
   invitation: '/accept-invitation',
 };
 
-/** What fills the gaps of a template, by name. */
+/** The values of a template, by name. */
 export type MailFacts = Record<string, string>;
 
 /** The text of a kind of mail: Mustache templates. Paragraphs are lines of text; the button leads to the mail's link. */
@@ -61,12 +61,13 @@ export interface MailText {
   button?: string;
 }
 
-/** What every mail has around its text. */
+/** What surrounds the text of every mail. */
 export interface MailFrame {
   greeting: string;
-  /** Under what may be turned off. */
+  /** Below mails that can be turned off, and the text of the link that does so. */
+  chosen: string;
   unsubscribe: string;
-  /** Under what may not. */
+  /** Below those that cannot. */
   security: string;
 }
 
@@ -74,7 +75,7 @@ export type MailTexts = Record<MailKind, MailText> & { frame: MailFrame };
 
 /** A mail ready to be sent. */
 export interface Mail {
-  /** The same at every attempt, so that a receiver can recognize a repetition. */
+  /** The same at every attempt, so that mail programs recognize duplicates. */
   messageId: string;
   to: string;
   subject: string;
@@ -85,12 +86,12 @@ export interface Mail {
 
 /** The port to the mail server. */
 export interface MailSender {
-  /** Hands a mail over; throws `MailRefused` when the server refuses it for good, and anything else to be tried again. */
+  /** Hands a mail over; throws `MailRefused` for a permanent refusal; any other error is retried. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** The mail server refuses this mail for good; its message has no address in it. */
+/** The mail server permanently refuses this mail; the message contains no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
   /** The server says that there is no such address. */

@@ -6,12 +6,12 @@ import { createOwnToken } from '../members/own-token.ts';
 import type { MailFacts, MailKind, TokenKind } from './mail.ts';
 import { tokenMinutes } from './mail.ts';
 
-/** Where the facts of a mail are stored that only the mail may tell: sealed, and gone once it was sent. */
+/** Where the values are sealed that only the mail may contain; they are deleted once it was sent. */
 export const mailFactsPlace = (id: string): Place => ({ table: 'mails', column: 'facts_sealed', row: id });
 
 /**
- * Writes a notice of security to a user, in the transaction of what it reports; a worker sends it. `facts` are sealed
- * under the user's key until then. Throws KeysAway.
+ * Records a security notice to a user, in the transaction of what it reports; a worker sends it. `facts` are sealed under
+ * the user's key until then. Throws KeysAway.
  */
 export async function recordMail(
   tx: EntityManager,
@@ -29,8 +29,8 @@ export async function recordMail(
 }
 
 /**
- * The same for a mail with a new one-time token, which only the mail has: its digest stays, and is spent by
- * `spendMailToken`. Throws KeysAway.
+ * The same for a mail with a new one-time token, which only the mail contains: its digest is stored, and `spendMailToken`
+ * uses it. Throws KeysAway.
  */
 export async function recordTokenMail(
   tx: EntityManager,

@@ -1,7 +1,7 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import mustache from 'mustache';
 import type { Locale } from '../../shared/user.ts';
-import { type MailFacts, type MailKind, type MailTexts, mailFamilies } from './mail.ts';
+import { type MailFacts, type MailKind, type MailTexts, mailFamilies, tokenPaths } from './mail.ts';
 import { english } from './texts-en.ts';
 import { indonesian } from './texts-id.ts';
 
@@ -27,6 +27,7 @@ const styles = {
   button:
     'display:inline-block;padding:10px 18px;background:#0b5c8a;color:#fff;border-radius:6px;font-weight:600;text-decoration:none',
   quiet: 'color:#59636e;font-size:14px',
+  link: 'color:#0b5c8a',
 };
 
 /** A mail's subject and its two parts; `html` escapes what people wrote. */
@@ -35,7 +36,10 @@ export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
   const fill = (text: string) => mustache.render(text, facts, undefined, { escape: String });
   const greeting = fill(frame.greeting);
   const paragraphs = template.paragraphs.map(fill);
-  const footer = fill(mailFamilies[kind] === 'security' ? frame.security : frame.unsubscribe);
+  // A mail with a token says itself what to do when it was not expected.
+  const security = kind in tokenPaths ? null : frame.security;
+  const footer = mailFamilies[kind] === 'security' ? security : frame.chosen;
+  const { unsubscribe } = facts;
   const button =
     template.button !== undefined && facts.link !== undefined ? { text: template.button, link: facts.link } : null;
   const subject = fill(template.subject);
@@ -45,8 +49,12 @@ export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
     first,
     ...(button ? [`${button.text}:\n${button.link}`] : []),
     ...rest,
-    '--',
-    `Amanah\n${footer}`,
+    [
+      '-- ',
+      'Amanah',
+      ...(footer ? [footer] : []),
+      ...(unsubscribe ? [`${frame.unsubscribe}: ${unsubscribe}`] : []),
+    ].join('\n'),
   ];
   const page = html`<!doctype html>
 <html lang="${locale}">
@@ -61,17 +69,10 @@ export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
 <p>${first}</p>
 ${button && html`<p><a href="${button.link}" style="${styles.button}">${button.text}</a></p>`}
 ${rest.map((paragraph) => html`<p>${paragraph}</p>`)}
-<p style="${styles.quiet}">Amanah<br>${linked(footer, facts.unsubscribe)}</p>
+<p style="${styles.quiet}">Amanah${footer && html`<br>${footer}`}${unsubscribe && html`<br><a href="${unsubscribe}" style="${styles.link}">${frame.unsubscribe}</a>`}</p>
 </div>
 </body>
 </html>
 `;
   return { subject, text: `${text.join('\n\n')}\n`, html: String(page) };
-}
-
-/** The footer with its link, which is long, as a link. */
-function linked(footer: string, link: string | undefined) {
-  if (link === undefined) return footer;
-  const [before = '', after = ''] = footer.split(link);
-  return html`${before}<a href="${link}">${raw('&rarr;')}</a>${after}`;
 }

@@ -4,12 +4,12 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import { isOfTheAddress } from './bounce.ts';
 import { MailRefused, type MailSender } from './mail.ts';
 
-/** Connections to the mail server at a time. */
+/** The most connections to the mail server at a time. */
 const places = 10;
-/** What the server says about a mail or its receiver, and not about us or the connection. */
+/** Errors about a mail or its recipient, rather than about us or the connection. */
 const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Sends mails to one SMTP server, each on a connection of its own, encrypted unless the server is this machine. */
+/** Sends mails to one SMTP server, each on its own connection, encrypted unless the server is on this machine. */
 export function createMailSender({ url, from }: { url: string; from: string }): MailSender {
   const { hostname } = new URL(url);
   const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
@@ -41,7 +41,7 @@ export function createMailSender({ url, from }: { url: string; from: string }): 
   };
 }
 
-/** The server's answers quote addresses: only their numbers are passed on. */
+/** Server replies quote addresses, so only their codes are passed on. */
 function asRefusal(error: unknown): Error {
   const {
     code,
@@ -57,5 +57,5 @@ function asRefusal(error: unknown): Error {
     const [, enhanced = ''] = /^\d{3}[ -](5(?:\.\d{1,3}){2})\b/.exec(response) ?? [];
     return new MailRefused(what, isOfTheAddress(enhanced));
   }
-  return Object.assign(new Error(`the mail server did not take a mail: ${what}`), { code: what });
+  return Object.assign(new Error(`the mail server did not accept a mail: ${what}`), { code: what });
 }

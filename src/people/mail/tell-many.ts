@@ -9,28 +9,28 @@ interface Round {
   told_upto: string;
 }
 
-/** People who are considered at a time. */
-const slice = 1_000;
+/** How many people are considered at a time. */
+const batch = 1_000;
 
-/** The next people of a round, in the order of their ids, and whether each is concerned; from a subject and the last id. */
+/** The next people of a round, by id, and whether each receives the mail; from the subject and the last id. */
 const next: Record<Round['kind'], string> = {
   disbursement: `select distinct d.user_id as id, true as concerned
     from (values (?::uuid, ?::uuid)) round (subject, told_upto)
     join withdrawals w on w.id = round.subject join payouts p on p.id = w.id
     join donations d on d.cause_id = w.cause_id and d.user_id > round.told_upto
     where d.status = 'completed' and d.updated_at <= p.succeeded_at
-    order by 1 limit ${slice}`,
+    order by 1 limit ${batch}`,
   year_statement: `select u.id, exists (select from donations d join transactions t on t.id = d.transaction_id
       where d.user_id = u.id and d.status = 'completed'
         and extract(year from t.created_at at time zone 'Asia/Jakarta') = round.subject) as concerned
     from (values (?::integer, ?::uuid)) round (subject, told_upto) join users u on u.id > round.told_upto
-    order by u.id limit ${slice}`,
+    order by u.id limit ${batch}`,
 };
 
 /**
- * Writes the mails of the next slice of a round, if one is open: of a disbursement to the donors of its cause, or of the year's
- * statement, whose round January opens. A slice and how far it got are one transaction, so that a crash loses nobody
- * and nobody is told twice; workers share the rounds. Returns whether there was one.
+ * Records the next batch of mails of an open round: about a disbursement to the donors of its cause, or the year's statement,
+ * whose round opens in January. A batch and its position are one transaction, so a crash skips nobody and tells nobody
+ * twice. Workers share the rounds. Returns whether a round was open.
  */
 export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
   const [year = '', month] = westernIndonesiaDay(at ?? (await readDatabaseClock(em))).split('-');
@@ -40,7 +40,7 @@ export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolea
     ]);
   }
   return em.transactional(async (tx) => {
-    // Any: one that cannot be told holds up no other.
+    // In any order: a round that fails must not hold up the others.
     const [round] = await tx.execute<Round[]>(
       `select kind, subject, told_upto from mail_rounds where ended_at is null order by random() limit 1
          for update skip locked`,
@@ -57,7 +57,7 @@ export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolea
     await tx.execute(
       `update mail_rounds set told_upto = ?, told_at = clock_timestamp(),
          ended_at = case when ? then clock_timestamp() end where kind = ? and subject = ?`,
-      [people.at(-1)?.id ?? told_upto, people.length < slice, kind, subject],
+      [people.at(-1)?.id ?? told_upto, people.length < batch, kind, subject],
     );
     return true;
   });

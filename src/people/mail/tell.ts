@@ -3,8 +3,8 @@ import { textArray } from '../../shared/postgres.ts';
 import type { MailKind } from './mail.ts';
 
 /**
- * Writes a reminder to people about a resource (or a turn of it), once for each who takes such mail at a confirmed address;
- * in the transaction of what it reports. Without a resource it is about each of them.
+ * Records mail to people about a resource (or a turn of it), in the transaction of what it reports: once for each person who
+ * receives such mail at a confirmed address. Without a resource, it is about each person.
  */
 export async function tell(
   tx: EntityManager,

@@ -3,21 +3,22 @@ import type { MailTexts } from './mail.ts';
 export const english: MailTexts = {
   frame: {
     greeting: 'Hello {{name}},',
-    unsubscribe: 'You get this mail because your settings allow it. Stop mails of this kind: {{unsubscribe}}',
-    security: 'This mail is about the security of your account, and cannot be turned off.',
+    chosen: 'You receive this mail because your settings allow it.',
+    unsubscribe: 'Stop mails of this kind',
+    security: 'This mail is about the security of your account and cannot be turned off.',
   },
   confirm_address: {
     subject: 'Confirm your e-mail address',
     paragraphs: [
-      'Please confirm that this is your address. Until then we send you no receipts and reminders.',
-      'The link works once, for 60 minutes. If you did not sign up at Amanah, ignore this mail.',
+      'Please confirm that this is your address. Until then we send you no receipts or reminders.',
+      'The link works once, for 60 minutes. If you did not sign up with Amanah, ignore this mail.',
     ],
     button: 'Confirm my address',
   },
   reset_password: {
     subject: 'Set a new password',
     paragraphs: [
-      'Somebody, probably you, asked for a new password for this account.',
+      'Someone, probably you, asked to reset the password of this account.',
       'The link works once, for 60 minutes. If it was not you, ignore this mail: your password stays as it is.',
     ],
     button: 'Set a new password',
@@ -33,91 +34,91 @@ export const english: MailTexts = {
   new_login: {
     subject: 'New login to your account',
     paragraphs: [
-      'Your account was logged in to from a place that we did not know: {{from}}, {{at}}.',
-      'If it was not you, change your password now, which logs out everybody.',
+      'Someone logged in to your account on {{at}} from an address that is new to us: {{from}}.',
+      'If it was not you, change your password now. This ends all other sessions.',
     ],
   },
   password_changed: {
     subject: 'Your password was changed',
     paragraphs: [
-      'The password of your account was changed, {{at}}. All other sessions have ended.',
-      'If it was not you, set a new password by "forgot password" now, and tell us.',
+      'The password of your account was changed on {{at}}. All other sessions have ended.',
+      'If it was not you, use "Forgot password" to set a new one now, and tell us.',
     ],
   },
   second_factor_on: {
     subject: 'Your second factor is on',
     paragraphs: [
-      'Logging in needs a code of your authenticator app from now on, {{at}}.',
+      'Since {{at}}, logging in requires a code from your authenticator app.',
       'If it was not you, tell us now.',
     ],
   },
   second_factor_off: {
     subject: 'Your second factor is off',
     paragraphs: [
-      'Logging in needs no code of an authenticator app any more, {{at}}.',
+      'Since {{at}}, logging in no longer requires a code from an authenticator app.',
       'If it was not you, change your password now, and tell us.',
     ],
   },
   sessions_ended: {
     subject: 'A session was ended',
     paragraphs: [
-      'Somebody used an old key of one of your sessions, {{at}}. We have ended that session; log in again.',
+      'On {{at}}, one of your sessions was renewed twice with the same token. It may have been copied, so we ended that session; log in again.',
       'If this happens again, change your password.',
     ],
   },
   bank_account_added: {
     subject: 'A bank account was added',
     paragraphs: [
-      'A bank account at {{bank}}, number ending in {{ending}}, was added for withdrawals, {{at}}.',
+      'A bank account at {{bank}}, number ending in {{ending}}, was added for withdrawals on {{at}}.',
       'If it was not you, change your password now, and tell us.',
     ],
   },
   donation: {
     subject: 'Receipt for your donation of {{amount}}',
     paragraphs: [
-      'Thank you for your donation of {{amount}}{{#cause}} to {{cause}}{{/cause}}{{^cause}} to the pool of open donations{{/cause}}, {{at}}.',
+      'Thank you for your donation of {{amount}}{{#cause}} to {{cause}}{{/cause}}{{^cause}} to the pool of open donations{{/cause}} on {{at}}.',
       'Reference: {{reference}}',
     ],
   },
   subscription_period: {
     subject: 'Receipt for your regular donation of {{amount}}',
     paragraphs: [
-      'Your regular donation of {{amount}} to {{cause}} was paid, {{at}}. Thank you.',
+      'Your regular donation of {{amount}} to {{cause}} was paid on {{at}}. Thank you.',
       'Reference: {{reference}}',
     ],
   },
   allocation: {
     subject: 'Your donation of {{amount}} goes to {{cause}}',
     paragraphs: [
-      'We have passed your open donation of {{amount}} on to {{cause}}, {{at}}. Thank you.',
+      'We passed your open donation of {{amount}} on to {{cause}} on {{at}}. Thank you.',
       'Reference: {{reference}}',
     ],
   },
   contribution: {
     subject: 'Receipt for your contribution to {{circle}}',
     paragraphs: [
-      'Your contribution of {{amount}}{{#guarantee}}, and a guarantee of {{guarantee}},{{/guarantee}} to {{circle}} for turn {{turn}} has arrived, {{at}}.',
+      'We received your contribution of {{amount}}{{#guarantee}} and a guarantee of {{guarantee}}{{/guarantee}} to {{circle}} for turn {{turn}} on {{at}}.',
       'Reference: {{reference}}',
     ],
   },
   top_up: {
     subject: 'Receipt for your top-up of {{amount}}',
     paragraphs: [
-      '{{amount}} has been added to your account by {{channel}}, {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
+      '{{amount}} was added to your account by {{channel}} on {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
       'Reference: {{reference}}',
     ],
   },
   withdrawal: {
     subject: 'Your withdrawal of {{amount}} was paid',
     paragraphs: [
-      '{{amount}} was sent to your bank account at {{bank}}, {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
+      '{{amount}} was sent to your bank account at {{bank}} on {{at}}.{{#fee}} The fee was {{fee}}.{{/fee}}',
       'Reference: {{reference}}',
     ],
   },
   disbursement: {
     subject: '{{cause}} has paid out {{amount}}',
     paragraphs: [
-      'The cause {{cause}}, to which you gave, paid out {{amount}}, {{at}}.',
+      'The cause {{cause}}, to which you gave, paid out {{amount}} on {{at}}.',
       'Its organizers say what it is for: {{purpose}}',
     ],
   },
@@ -130,20 +131,20 @@ export const english: MailTexts = {
   },
   cause_approved: {
     subject: 'Your cause {{cause}} is approved',
-    paragraphs: ['The cause {{cause}} was approved, {{at}}. It can receive donations now.'],
+    paragraphs: ['The cause {{cause}} was approved on {{at}}. It can receive donations now.'],
   },
   cause_stopped: {
     subject: 'Your cause {{cause}} was stopped',
     paragraphs: [
-      'We stopped the cause {{cause}}, {{at}}. It receives no donations, and nothing is paid out of it. The money stays where it is.',
-      'Please contact us about the reason.',
+      'We stopped the cause {{cause}} on {{at}}. It receives no donations and pays nothing out. The money stays where it is.',
+      'Contact us to learn why.',
     ],
   },
   circle_invitation: {
-    subject: 'You are asked to join {{circle}}',
+    subject: 'You are invited to join {{circle}}',
     paragraphs: [
-      'You are asked to join the saving circle {{circle}}: {{amount}} each round, from {{at}}.',
-      'You join in the app, once you have read its terms. If you do nothing, you are no member.',
+      'You are invited to join the saving circle {{circle}}: {{amount}} each round, starting on {{at}}.',
+      'To join, read its terms in the app and accept them. If you do nothing, you do not become a member.',
     ],
   },
   circle_due: {
@@ -153,19 +154,19 @@ export const english: MailTexts = {
   circle_overdue: {
     subject: 'Your contribution to {{circle}} is overdue',
     paragraphs: [
-      'Your contribution of {{amount}} to {{circle}} for turn {{turn}} was due by {{due_at}}, and has not arrived.',
-      'The others wait for it. Please pay it now.',
+      'Your contribution of {{amount}} to {{circle}} for turn {{turn}} was due by {{due_at}} and has not arrived.',
+      'The other members are waiting for it. Please pay it now.',
     ],
   },
   circle_default: {
     subject: 'You are in default in {{circle}}',
     paragraphs: [
-      'Your contribution of {{amount}} to {{circle}} for turn {{turn}} has not arrived within the days of grace.',
-      'What follows is in the terms of the circle that you accepted when you joined.',
+      'Your contribution of {{amount}} to {{circle}} for turn {{turn}} did not arrive within the grace period.',
+      'The terms of the circle, which you accepted when you joined, say what happens now.',
     ],
   },
   circle_pot: {
     subject: 'You have received the pot of {{circle}}',
-    paragraphs: ['{{pot}} of {{circle}}, the pot of turn {{turn}}, has been on your account since {{at}}.'],
+    paragraphs: ['You received {{pot}}, the pot of turn {{turn}} of {{circle}}, on your account on {{at}}.'],
   },
 };

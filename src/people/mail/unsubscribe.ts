@@ -20,7 +20,7 @@ export async function unsubscribeLink(
   return `${new URL(publicUrl).origin}${unsubscribePath}?${new URLSearchParams({ user: userId, from: family, proof })}`;
 }
 
-/** Turns off what a link of `unsubscribeLink` names; false for any other link. */
+/** Turns off the mail that a link of `unsubscribeLink` names; false for any other link. */
 export async function unsubscribe(
   em: EntityManager,
   sealer: Sealer,

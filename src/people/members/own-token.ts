@@ -13,14 +13,14 @@ const markOf = async (sealer: Sealer, purpose: TokenPurpose, userId: string, ran
 
 /**
  * A token for one user and one purpose: 256 random bits, and a keyed mark of whom they are for. Its SHA-256 is stored;
- * whoever writes that into the database for a token of their own lacks the mark. Throws KeysAway.
+ * inserting the hash of one's own token does not help, as that token lacks the mark. Throws KeysAway.
  */
 export async function createOwnToken(sealer: Sealer, purpose: TokenPurpose, userId: string): Promise<string> {
   const random = randomBytes(32).toString('base64url');
   return random + (await markOf(sealer, purpose, userId, random));
 }
 
-/** Whether this token was made for this user and purpose. Throws KeysAway. */
+/** Whether this token was created for this user and purpose. Throws KeysAway. */
 export async function isOwnToken(
   sealer: Sealer,
   purpose: TokenPurpose,

@@ -63,7 +63,7 @@ export const erasedProfile = (userId: string): Profile => ({
   profile_picture: null,
 });
 
-/** A user's profile, unsealed; that of an erased user names nobody. Throws KeysAway. */
+/** A user's profile, unsealed; an erased user's is anonymous. Throws KeysAway. */
 export async function openProfile(sealer: Sealer, { id, profile_sealed: sealed = null }: ProfileRow): Promise<Profile> {
   if (sealed === null) return erasedProfile(id);
   const opened = await unlessErased(sealer.open(placeOf(id), sealed));

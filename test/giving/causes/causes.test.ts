@@ -220,7 +220,7 @@ describe('DELETE /v1/charitable-causes/:id', () => {
 });
 
 describe('A cause of an organization', () => {
-  it('is changed, managed and ended by every admin of it, whoever created it, and by nobody of another', async () => {
+  it('can be changed, managed and deactivated by each of its admins, whoever created it, and by nobody of another organization', async () => {
     const { body: made } = await create(admin);
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
     const all = (user: BuiltUser) => [
@@ -237,7 +237,7 @@ describe('A cause of an organization', () => {
 });
 
 describe('DELETE /v1/charitable-causes/:id/managers/:user_id', () => {
-  it('takes a manager, by the creator or themselves; until then the list of the manager shows the cause', async () => {
+  it('removes a manager, for the creator or the manager, whose list shows the cause until then', async () => {
     const id = await buildCause(stack, creator);
     const manager = await buildIndividual(stack);
     const take = (user: BuiltUser, userId = manager.id) =>
@@ -281,7 +281,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect((await read(creator, id)).body.charitable_cause.managers).toEqual([]);
   });
 
-  it('of somebody whose invitation is withdrawn at the same time is a 404, since nobody is left', async () => {
+  it('of somebody whose invitation is withdrawn at the same time is a 404', async () => {
     const id = await buildCause(stack, creator);
     const invitation = { email: `${newId()}@example.org`, name: 'Invited', user_type: 'individual' };
     const { body } = await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token });
@@ -297,7 +297,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect([(await takingBack).status, (await assigning).status]).toEqual([200, 404]);
   });
 
-  it('of an existing manager is a 400, even when both requests come at once; of nobody a 404; by a manager a 403', async () => {
+  it('of an existing manager is a 400, even for simultaneous requests; of an unknown user a 404; by a manager a 403', async () => {
     const id = await buildCause(stack, creator);
     const twice = await Promise.all([assign(creator, id, stranger.id), assign(creator, id, stranger.id)]);
     expect(twice.map(({ status }) => status).sort()).toEqual([200, 400]);

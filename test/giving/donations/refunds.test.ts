@@ -61,7 +61,7 @@ const giveByGateway = async (reference_type: string, reference_id: string) => {
 };
 
 describe('A donation that its donor takes back', () => {
-  it('goes back to the account that paid it, and is told by list, trace, transactions, events and the cause', async () => {
+  it('goes back to the account that paid it, and shows as refunded in lists, trace, transactions, events and the cause', async () => {
     const { data: pocket } = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: donor.token })).body;
     const transfer = { destination_account_id: pocket.id, amount: '300' };
     await stack.post(`/v1/accounts/${donor.accountId}/transfers`, transfer, { token: donor.token });
@@ -132,7 +132,7 @@ describe('A donation that its donor takes back', () => {
     expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
   });
 
-  it('that pays a subscription goes back, and the subscription goes on', async () => {
+  it('that paid for a subscription is refunded, and the subscription continues', async () => {
     const subscription = { cause_id: causeId, amount: '700', source_account_id: donor.accountId, interval: 'weekly' };
     const { data } = (await stack.post('/v1/donations/subscriptions', subscription, { token: donor.token })).body;
     expect((await refund((await listed())[0].id)).status).toBe(200);
@@ -178,7 +178,7 @@ describe('A donation that its donor takes back', () => {
     expect(charitable_cause).toMatchObject({ status: 'completed', current_amount: 200_000 });
   });
 
-  it('is no longer disbursable: what is left is', async () => {
+  it('is no longer disbursable; the rest is', async () => {
     const [first] = [await given(100_000), await given(50_000)];
     expect((await refund(first)).status).toBe(200);
     const bank_account_id = await addBankAccount(stack, creator);
@@ -238,7 +238,7 @@ describe('A refund of a donation is refused', () => {
 describe('A decision refund_donation', () => {
   const proposed = (donation_id: string) => propose(stack, operators, { kind: 'refund_donation', donation_id });
 
-  it('refunds by two people, and the events tell who', async () => {
+  it('refunds once two people agree, and the events name them', async () => {
     const id = await given(400);
     const { status, body } = await proposed(id);
     expect({ status, body }).toMatchObject({
@@ -272,7 +272,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, decisionId)).status).toBe(400);
   });
 
-  it('lapses when the donor was faster, and is refused when the cause has disbursed meanwhile', async () => {
+  it('lapses if the donor was faster, and is refused if the cause has disbursed since', async () => {
     const [first, second] = [await given(100_000), await given(100_000)];
     const [one, two] = [await proposed(first), await proposed(second)];
     expect((await refund(first)).status).toBe(200);
@@ -306,7 +306,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, body.data.id)).body.data.status).toBe('carried_out');
   });
 
-  it('is not proposed of what cannot be refunded (400), nor of no donation (404)', async () => {
+  it('cannot be proposed for a donation that is not refundable (400) or unknown (404)', async () => {
     const id = await given(100);
     await refund(id);
     expect((await proposed(id)).status).toBe(400);

@@ -471,7 +471,7 @@ describe('Roles', () => {
   });
 
   describe('the default roles', () => {
-    it('hold what the decisions say', async () => {
+    it('have the documented permissions', async () => {
       const everything = (
         await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token })
       ).body.permissions

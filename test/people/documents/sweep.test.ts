@@ -143,7 +143,7 @@ describe('An object that its document no longer uses', () => {
     expect(await whatIsLeft(stack, owner)).toMatchObject({ objects: 0 });
   });
 
-  it('is kept by the sweep when it was registered again meanwhile', async () => {
+  it('is kept by the sweep if it was registered again', async () => {
     const { id, url } = await uploaded();
     armFailpoints('remove-given-up.before=throw');
     await remove(id);

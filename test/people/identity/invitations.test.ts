@@ -285,7 +285,7 @@ describe('Users who were only invited', () => {
       expect((await accept(anew.token)).status).toBe(200);
     });
 
-    it('long ago stay under a legal hold, however that was placed, and hold up nobody beside them', async () => {
+    it('long ago stay under a legal hold, however it was placed, and do not block others', async () => {
       const [held, beside] = [
         (await invited(admin, { user_type: 'individual' })).user,
         (await invited(admin, { user_type: 'individual' })).user,
@@ -319,7 +319,7 @@ describe('Users who were only invited', () => {
         if (status === 200) expect(shown.body.data).toMatchObject({ name: 'Invited', status: 'active' });
       }
 
-      it('are users whole if they came first', async () => {
+      it('are complete users if they accepted first', async () => {
         const people = await inviteMany(3);
         const ids = people.map(({ user }) => user.id);
         let accepting: ReturnType<typeof accept>[] = [];
@@ -338,7 +338,7 @@ describe('Users who were only invited', () => {
         }
       });
 
-      it('are users whole or nobody, whoever comes first', async () => {
+      it('are either complete users or gone, whichever comes first', async () => {
         const people = await inviteMany(isFullRun() ? 20 : 5);
         const accepting = people.map(({ token }) => accept(token));
         for (const { user } of people.toReversed()) {

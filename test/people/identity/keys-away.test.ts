@@ -16,7 +16,7 @@ import { eventually, type Stack, startStack } from '../../support/stack.ts';
 const password = 'correct horse battery';
 const address = () => `${newId()}@example.org`;
 
-describe('While the keys of people cannot be reached', () => {
+describe('While the personal keys are unreachable', () => {
   let stack: Stack;
   let proxy: TcpProxy;
   let deps: Dependencies;
@@ -79,7 +79,7 @@ describe('While the keys of people cannot be reached', () => {
     60_000,
   );
 
-  it('one person whose key is missing is shown as nobody who can be read, and nobody else is kept from being shown', async () => {
+  it('a person whose key is missing is shown as unreadable, and everybody else is shown as usual', async () => {
     const email = address();
     const { id } = (await stack.post('/v1/auth/signup', { name: 'Siti', email, password })).body.data;
     const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
@@ -108,7 +108,7 @@ describe('While the keys of people cannot be reached', () => {
     expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject({ name: 'Siti', email });
   });
 
-  it('nothing new is kept of a person whose key is missing, and no other key is made in its place', async () => {
+  it('nothing new is stored about a person whose key is missing, and no replacement key is created', async () => {
     const person = await buildIndividual(stack);
     const productId = await buildTransaction(stack, person);
     const by = { token: person.token };
@@ -145,7 +145,7 @@ describe('While the keys of people cannot be reached', () => {
     expect((await http.get('/v1/auth/me', by)).body.data).toMatchObject({ email: person.email });
   });
 
-  it('payments from a balance go on: they ask for no key', async () => {
+  it('payments from a balance continue, as they need no key', async () => {
     const payer = await buildIndividual(stack, { balance: '1000' });
     const pocket = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
     proxy.set({ kind: 'refuse' });
@@ -170,7 +170,7 @@ describe('A process that dies between the key and the row', () => {
   }, 120_000);
   afterAll(() => stack?.stop());
 
-  it('leaves a key that harms nobody, and the address is free', async () => {
+  it('leaves only an unused key, and the address stays available', async () => {
     const body = { name: 'Siti', email: address(), password };
     const keysNow = () => stack.deps.keysOrm.em.fork().execute<{ id: string }[]>('select id from personal_keys');
     const usersNow = () => stack.em().execute('select id from users order by id');

@@ -47,7 +47,7 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
 });
 
 describe('Asking by sign-ups who has an account', () => {
-  it('is held back as guessing a password is', async () => {
+  it('is throttled like guessing passwords', async () => {
     const email = address();
     expect((await signUp('203.0.113.60', email)).status).toBe(201);
     const answers: number[] = [];

@@ -185,14 +185,14 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.30')).status).toBe(200);
   });
 
-  it('allows no more guesses at once than one after the other', async () => {
+  it('allows no more simultaneous guesses than consecutive ones', async () => {
     const { email } = await signUp();
     const asked = Array.from({ length: wrongGuesses + 1 }, () => logIn(email, 'wrong password', '203.0.113.35'));
     await Promise.all(asked);
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
-  it('answers the right password among many simultaneous guesses like the wrong ones', async () => {
+  it('gives a correct password among many simultaneous guesses the same answer as a wrong one', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
     // A machine that is busy may make some of them wait for too long, who come again.

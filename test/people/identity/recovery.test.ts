@@ -31,7 +31,7 @@ describe('An account', () => {
   };
   const forgot = (email: string) => stack.post('/v1/auth/password/forgot', { email });
 
-  it('answers a forgotten password alike, in time too, and writes to the known address only', async () => {
+  it('answers a forgotten password the same way in the same time for known and unknown addresses, and mails the known one only', async () => {
     const { email } = await signUp();
     const measure = async (address: string) => {
       const since = performance.now();
@@ -46,14 +46,14 @@ describe('An account', () => {
     await awaitMail(stack, email, /kata sandi baru/);
   });
 
-  it('gets at most ten such mails in an hour, however many ask at once', async () => {
+  it('receives at most ten reset mails in an hour, even for simultaneous requests', async () => {
     const { email } = await signUp();
     for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 12 }, () => forgot(email)));
     const written = (await mailRows(email)).filter((kind) => kind === 'reset_password').length;
     expect([written > 0, written <= 10]).toEqual([true, true]);
   });
 
-  it('gets a new password by the token in the mail, once; that ends all sessions, confirms the address and is told', async () => {
+  it('sets a new password with the token from the mail, once; this ends all sessions, confirms the address and sends a notice', async () => {
     const { email } = await signUp();
     const { access_token, refresh_token } = (await logIn(email)).body.data;
     await forgot(email);
@@ -84,7 +84,7 @@ describe('An account', () => {
     expect((await logIn(email)).status).toBe(200);
   });
 
-  it('keeps one of two refreshes at once at most, and none after logging out or logging out everywhere', async () => {
+  it('accepts at most one of two simultaneous refreshes, and none after logging out or logging out everywhere', async () => {
     const { email } = await signUp();
     const { refresh_token } = (await logIn(email)).body.data;
     const both = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
@@ -96,7 +96,7 @@ describe('An account', () => {
     }
   });
 
-  it('is invited by a mail to the invited address, whose token accepts, confirms and logs in', async () => {
+  it('is invited by a mail to the invited address, and its token accepts, confirms and logs in', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };
@@ -108,7 +108,7 @@ describe('An account', () => {
     expect((await me(body.data.access_token)).body.data.email_confirmed_at).not.toBeNull();
   });
 
-  it('chooses the language of its mails and which of them it gets', async () => {
+  it('has settings for the language of its mails and for which of them it receives', async () => {
     const { email } = await signUp();
     const { access_token: token } = (await logIn(email)).body.data;
     expect((await me(token)).body.data).toMatchObject({ locale: 'id', notices: { receipts: true, reminders: true } });
@@ -125,7 +125,7 @@ describe('An account', () => {
     await awaitMail(stack, email, /Your password was changed/);
   });
 
-  it('is told of a login from elsewhere, not of the first one, and of a bank account without its number', async () => {
+  it('receives a notice of a login from a new address, but not of the first login, and of a bank account without its full number', async () => {
     const { email } = await signUp();
     await logIn(email);
     await stack
@@ -143,7 +143,7 @@ describe('An account', () => {
     expect((await mailsTo(stack, email)).filter(({ subject }) => /Login baru/.test(subject))).toHaveLength(1);
   });
 
-  it('is told of a login from elsewhere after accepting an invitation, and when its last login is long ago', async () => {
+  it('receives a notice of a login from a new address after accepting an invitation, and after a long absence', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };

@@ -80,7 +80,7 @@ describe('Sessions', () => {
       expect([await me(token), (await logIn(person)).status]).toEqual([200, 200]);
     });
 
-    it('changes nothing if the token ends meanwhile, whatever was proved before', async () => {
+    it('changes nothing if the token ends before the change is made', async () => {
       const person = await signUp();
       const [stolen, own] = [await logIn(person), await logIn(person)];
       const holder = stack.owner();
@@ -115,7 +115,7 @@ describe('Sessions', () => {
       expect((await setPassword(person, token, password, other)).status).toBe(429);
     });
 
-    it('changes it once when two come at the same time', async () => {
+    it('changes it once for two simultaneous requests', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       const answers = await Promise.all(

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-describe('Whoever holds the password of the application’s role never logs in as somebody else', () => {
-  it('by giving them a hash of their own', async () => {
+describe('The password of the application’s database role does not let anyone log in as another user', () => {
+  it('by replacing that user’s password hash', async () => {
     const [thief, victim] = [`${newId()}@example.org`, `${newId()}@example.org`];
     const signUp = async (email: string, secret: string) =>
       (await stack.post('/v1/auth/signup', { name: 'A', email, password: secret })).body.data.id as string;
@@ -25,7 +25,7 @@ describe('Whoever holds the password of the application’s role never logs in a
     expect([status, body.data]).toEqual([500, undefined]);
   });
 
-  it('by writing down a token that nobody sent', async () => {
+  it('by inserting a token that was never sent', async () => {
     const { id } = await buildIndividual(stack);
     const em = stack.em();
     const invited = newId();

@@ -41,7 +41,7 @@ describe('A second factor', () => {
   }
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-  it('is asked for although it was confirmed while a log-in without a code waited', async () => {
+  it('is required even if it was confirmed while a login without a code was waiting', async () => {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data as { secret: string };
     const confirm = async (tx: EntityManager) => {
@@ -57,7 +57,7 @@ describe('A second factor', () => {
     expect((await person.logIn({ totp_code: codeOf(secret) })).status).toBe(200);
   });
 
-  it('begins with a secret and a URI for the app, and asks for nothing until it is confirmed', async () => {
+  it('begins with a secret and a URI for the app, and is not required until it is confirmed', async () => {
     const person = await signUp();
     const { status, body } = await person.begin();
     expect({ status, body }).toEqual({
@@ -105,7 +105,7 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
   });
 
-  it('never lets one code in twice when it comes many times at once', async () => {
+  it('accepts a code once, even among many simultaneous logins', async () => {
     const { logIn, secret } = await secured();
     const code = codeOf(secret);
     const answers = await Promise.all(Array.from({ length: 6 }, () => logIn({ totp_code: code })));
@@ -140,7 +140,7 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
   });
 
-  it('is not guessed from many addresses by who has the password: ten wrong codes from anywhere are the last', async () => {
+  it('cannot be guessed from many addresses by somebody with the password: ten wrong codes from anywhere are the limit', async () => {
     const person = await secured();
     const guessFrom = (address: string, more: object = { totp_code: '000000' }) =>
       stack.post(
@@ -166,7 +166,7 @@ describe('A second factor', () => {
     expect((await other.logIn({ totp_code: codeOf(other.secret).replace(/^.../, '$& ') })).status).toBe(200);
   });
 
-  it('allows no more guesses at once than one after another', async () => {
+  it('allows no more simultaneous guesses than consecutive ones', async () => {
     const begun = await signUp();
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
@@ -240,7 +240,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that has ended meanwhile', async (what) => {
+  it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that has ended', async (what) => {
     const person = what === 'removed' ? await secured() : await signUp();
     const secret = what === 'confirmed' ? (await person.begin()).body.data.secret : undefined;
     const { access_token: own } = (

@@ -34,7 +34,7 @@ Message-ID:
 --b--
 `.replaceAll('\n', '\r\n');
 
-describe('A mail that comes back', () => {
+describe('A bounce', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({ worker: true });
@@ -60,7 +60,7 @@ describe('A mail that comes back', () => {
     ).map(({ status }) => status);
   const askAgain = (token: string) => stack.post('/v1/auth/email/confirmations', {}, { token });
 
-  it('stops mail to its address, which the owner sees, until they confirm it again', async () => {
+  it('stops mail to its address until the owner, who sees it, confirms the address again', async () => {
     const { id, email, token } = await buildIndividual(stack);
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [id]);
     await notice(id);
@@ -96,7 +96,7 @@ describe('A mail that comes back', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('counts as such at once when the server refuses its address as unknown', async () => {
+  it('is also recorded when the server rejects the address as unknown', async () => {
     const email = `${newId()}+refused@example.org`;
     const password = 'correct horse battery';
     await stack.post('/v1/auth/signup', { name: 'Sari', email, password });
@@ -107,7 +107,7 @@ describe('A mail that comes back', () => {
     );
   });
 
-  it('stops nothing when it was refused for another reason than its address', () => {
+  it('is ignored when the refusal does not concern the address', () => {
     const id = newId();
     const read = (status: string) => readBounce(Buffer.from(report(`${id}@amanah.example`, { status })));
     for (const status of ['5.7.1', '5.2.2', '5.1.8', '5.0.0', '4.1.1'])

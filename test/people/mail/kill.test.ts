@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { mailsTo } from '../../support/mail.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 
-describe('A worker that is killed beside a mail', () => {
+describe('A worker killed while it sends a mail', () => {
   let stack: ProcessStack;
   beforeAll(async () => {
     stack = await startProcessStack();
@@ -12,7 +12,7 @@ describe('A worker that is killed beside a mail', () => {
 
   it.each([
     ['before it is sent', 'deliver-mail.before', 1],
-    ['before it wrote down that it was sent', 'deliver-mail.sent', 2],
+    ['before it is marked as sent', 'deliver-mail.sent', 2],
   ] as const)('(%s) loses none, and sends it again at most under the same Message-ID', async (_, failpoint, sent) => {
     stack.arm(`${failpoint}=kill`);
     const email = `${newId()}@example.org`;

@@ -29,7 +29,7 @@ describe('Mail to people', () => {
     return row;
   };
 
-  it('asks whoever signs up to confirm the address, in Indonesian, by a link whose page has a button', async () => {
+  it('asks new users to confirm their address, in Indonesian, by a link to a page with a button', async () => {
     const { id, email } = await signUp();
     const mail = await awaitMail(stack, email, /Konfirmasi/);
     expect(mail).toEqual({
@@ -56,7 +56,7 @@ describe('Mail to people', () => {
     expect(user?.at).not.toBeNull();
   });
 
-  it('keeps no token once the mail was sent, and has sent it once', async () => {
+  it('deletes the token when the mail is sent, and sends it once', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     const row = await eventually(
@@ -67,7 +67,7 @@ describe('Mail to people', () => {
     expect(await mailsTo(stack, email)).toHaveLength(1);
   });
 
-  it('parks a mail that the server refuses, with an event without the address, and keeps one that it takes later', async () => {
+  it('parks a mail that the server refuses, with an event that omits the address, and retries one that it defers', async () => {
     const refused = await signUp('+refused');
     const later = await signUp('+later');
     const parked = await eventually(
@@ -89,7 +89,7 @@ describe('Mail to people', () => {
     expect(waiting?.facts_sealed).not.toBeNull();
   });
 
-  it('sends nothing to whoever was suspended meanwhile', async () => {
+  it('sends nothing to a user who was suspended after the mail was recorded', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     await stack.em().transactional(async (tx) => {
