@@ -37,7 +37,8 @@ const update = (what: string, circleId: string, params: unknown[] = []) =>
       ...params,
       circleId,
     ]);
-const endIn = (interval: string, circleId: string) => update("due_at = date_trunc('milliseconds', now()) + ?::interval", circleId, [interval]);
+const endIn = (interval: string, circleId: string) =>
+  update("due_at = date_trunc('milliseconds', now()) + ?::interval", circleId, [interval]);
 /** Whoever has contributed has done so for long enough that the workflow should have heard of it. */
 const waitForSignals = (circleId: string) =>
   stack
