@@ -97,9 +97,9 @@ export async function writePayoutBatch(
 
 async function refuseManyOpen(
   em: EntityManager,
-  { partnerId, refuseTooMany }: Pick<NewBatch, 'partnerId' | 'refuseTooMany'>,
+  { id, partnerId, refuseTooMany }: Pick<NewBatch, 'id' | 'partnerId' | 'refuseTooMany'>,
 ): Promise<void> {
-  const open = await em.count(PayoutBatch, { partner_id: partnerId, look_again_at: { $ne: null } });
+  const open = await em.count(PayoutBatch, { id: { $ne: id }, partner_id: partnerId, look_again_at: { $ne: null } });
   if (open >= mostOpenBatches) refuseTooMany(`${mostOpenBatches} batches are open already, the maximum`);
 }
 
@@ -142,7 +142,7 @@ async function insertBatch(
   metadataSealed: string | null,
 ): Promise<PayoutBatch> {
   await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
-  await refuseManyOpen(tx, { partnerId, refuseTooMany });
+  await refuseManyOpen(tx, { id, partnerId, refuseTooMany });
   const now = await readDatabaseClock(tx);
   const lapsesAt = new Date(now.getTime() + batchLivesHours * 3_600_000);
   const batch = tx.create(PayoutBatch, {
