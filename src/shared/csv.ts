@@ -3,18 +3,21 @@ import { isMoney } from './money.ts';
 /** A CSV cell; null is an empty one. */
 export type CsvCell = string | number | boolean | null;
 
-/** The beginning of a cell that a spreadsheet takes for a formula. */
-const formula = /^\s*[=+\-@]|^[\t\r\n]/;
+/**
+ * Where a spreadsheet would begin a formula, full width too: at the beginning of a cell, and behind what separates cells
+ * where a comma is the decimal point, as in Indonesia.
+ */
+const formula = /(^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
  * One line of CSV (RFC 4180) with its line end. Separators and quotes are escaped. Text that a spreadsheet would
- * evaluate gets a leading apostrophe; a number stays one, also when negative.
+ * evaluate gets an apostrophe in front; a number stays one, also when negative.
  */
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
 function csvCell(cell: CsvCell): string {
   if (cell === null) return '';
   const text = String(cell);
-  const safe = formula.test(text) && !isMoney(text) ? `'${text}` : text;
+  const safe = isMoney(text) ? text : text.replace(formula, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -6,6 +6,8 @@ describe('A line of CSV', () => {
     ['what would end a cell or a line', ['a,b', 'a"b', 'a\nb', 'a\rb'], '"a,b","a""b","a\nb","a\rb"'],
     ['what a spreadsheet would calculate', ['=1+1', '+1', '-a', '@x'], "'=1+1,'+1,'-a,'@x"],
     ['the same behind white space that is skipped', ['\t=1', '\r=1'], `'\t=1,"'\r=1"`],
+    ['the same in full width', ['＝1', ' ＋1'], "'＝1,' ＋1"],
+    ['the same where a semicolon ends a cell', ['a;=1', 'a; @x;b', 'a\n=1;2'], `a;'=1,a;' @x;b,"a\n'=1;2"`],
     ['amounts, which stay numbers', ['-5.0000', '0.0000', '-0'], '-5.0000,0.0000,-0'],
     ['both at once', ['=A1,"x"'], `"'=A1,""x"""`],
   ])('has %s', (_, cells, expected) => {

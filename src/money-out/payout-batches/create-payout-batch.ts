@@ -79,6 +79,8 @@ export async function writePayoutBatch(
   batch: NewBatch,
 ): Promise<PayoutBatch> {
   const { id, judged, metadata, claim, stamp } = batch;
+  // Before each item gets a key, which stays; what is there already is answered all the same.
+  if ((await em.count(PayoutBatch, { id })) === 0) await refuseManyOpen(em, batch);
   const items = await Promise.all(judged.map((item, place) => writeItem(sealer, batchPayoutIdFor(id, place), item)));
   const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
   const written = await openOnce(
@@ -91,6 +93,14 @@ export async function writePayoutBatch(
   );
   void workflows.wakePayoutBatch(id);
   return written;
+}
+
+async function refuseManyOpen(
+  em: EntityManager,
+  { id, partnerId, refuseTooMany }: Pick<NewBatch, 'id' | 'partnerId' | 'refuseTooMany'>,
+): Promise<void> {
+  const open = await em.count(PayoutBatch, { id: { $ne: id }, partner_id: partnerId, look_again_at: { $ne: null } });
+  if (open >= mostOpenBatches) refuseTooMany(`${mostOpenBatches} batches are open already, the maximum`);
 }
 
 interface NewItem {
@@ -132,8 +142,7 @@ async function insertBatch(
   metadataSealed: string | null,
 ): Promise<PayoutBatch> {
   await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
-  const open = await tx.count(PayoutBatch, { partner_id: partnerId, look_again_at: { $ne: null } });
-  if (open >= mostOpenBatches) refuseTooMany(`${mostOpenBatches} batches are open already, the maximum`);
+  await refuseManyOpen(tx, { id, partnerId, refuseTooMany });
   const now = await readDatabaseClock(tx);
   const lapsesAt = new Date(now.getTime() + batchLivesHours * 3_600_000);
   const batch = tx.create(PayoutBatch, {

@@ -64,6 +64,12 @@ const pages: readonly TokenPage[] = [
   },
 ];
 
+/** Reads the text of a parameter, empty without it. Not by Koa, whose reading takes the square of their number. */
+function parametersOf({ querystring }: Context): (name: string) => string {
+  const parameters = new URLSearchParams(querystring);
+  return (name) => parameters.get(name) ?? '';
+}
+
 /**
  * The pages that the links of mails open, without scripts: a client of the API's own routes. Opening one changes nothing,
  * as mail programs open links by themselves; its button does. The token in the form is the proof, so no cookie is needed.
@@ -90,7 +96,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
 
   for (const page of pages) {
     const route = must(routes.get(page.route), `there is ${page.route}`);
-    router.get(page.path, (ctx) => show(ctx, accountPage(page, String(ctx.query.token ?? ''), null)));
+    router.get(page.path, (ctx) => show(ctx, accountPage(page, parametersOf(ctx)('token'), null)));
     router.post(page.path, async (ctx) => {
       let form: Record<string, string> = {};
       await orShowWhy(
@@ -111,11 +117,10 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
   }
 
   const title = 'Berhenti menerima surel · Stop these mails';
-  const asked = (ctx: Context) => ({
-    user: String(ctx.query.user ?? ''),
-    from: String(ctx.query.from ?? ''),
-    proof: String(ctx.query.proof ?? ''),
-  });
+  const asked = (ctx: Context) => {
+    const read = parametersOf(ctx);
+    return { user: read('user'), from: read('from'), proof: read('proof') };
+  };
   router.get(unsubscribePath, (ctx) => {
     const form = html`<form method="post" action="${`${unsubscribePath}?${new URLSearchParams(asked(ctx))}`}">
 <button>Berhenti · Stop</button></form>`;

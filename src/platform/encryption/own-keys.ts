@@ -54,9 +54,15 @@ export interface Wrapping {
 
 const placeOf = (table: KeyTable, id: string): KeyPlace => ({ table, column: 'key_sealed', row: id });
 
-/** A new key for this row, sealed. */
-export const newKey = (wrapping: Wrapping, table: KeyTable, id: string): Promise<string> =>
-  wrapping.seal(placeOf(table, id), randomBytes(keyBytes).toString('base64'));
+/** A new key for this row, and the same sealed. */
+export async function newKey(
+  wrapping: Wrapping,
+  table: KeyTable,
+  id: string,
+): Promise<{ key: Uint8Array; sealed: string }> {
+  const key = randomBytes(keyBytes);
+  return { key: new Uint8Array(key), sealed: await wrapping.seal(placeOf(table, id), key.toString('base64')) };
+}
 
 /** A key as it is stored in this row, opened. */
 export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, sealed: string): Promise<Uint8Array> =>
@@ -85,6 +91,8 @@ interface Question {
 interface KeyRow {
   id: string;
   key_sealed: string | null;
+  /** Where it was made here and need not be opened. */
+  key?: Uint8Array | undefined;
 }
 
 /** Statements on keys, each with the condition `are_agreed_keys(?)`, whose parameter is added. */
@@ -106,15 +114,16 @@ export function createOwnKeys(
     ]);
 
   async function make(ids: readonly string[]): Promise<KeyRow[]> {
-    const keys = await Promise.all(ids.map((id) => newKey(wrapping, table, id)));
+    const made = await Promise.all(ids.map((id) => newKey(wrapping, table, id)));
     await em.execute(
       `insert into ${table} (id, key_sealed)
          select made.* from (select where are_agreed_keys(?)) agreed cross join unnest(?::uuid[], ?::text[]) made
        on conflict (id) do nothing`,
-      [textArray(ids), textArray(keys)],
+      [textArray(ids), textArray(made.map(({ sealed }) => sealed))],
     );
+    const ours = new Map(made.map(({ key, sealed }) => [sealed, key]));
     // Another process may have made one first: everybody takes what is written down.
-    return read(ids);
+    return (await read(ids)).map((row) => ({ ...row, key: ours.get(row.key_sealed ?? '') }));
   }
 
   /** Of each the key; null for one that was destroyed, and an error for one that is not there or does not open. */
@@ -128,8 +137,8 @@ export function createOwnKeys(
         ids.map(async (id) => {
           const row = rows.get(id);
           if (row === undefined) return [id, withoutTrace[table](id)] as const;
-          const { key_sealed: sealed } = row;
-          const opened = sealed === null ? null : openKey(wrapping, table, id, sealed).catch(asError);
+          const { key_sealed: sealed, key } = row;
+          const opened = sealed === null ? null : (key ?? openKey(wrapping, table, id, sealed).catch(asError));
           return [id, await opened] as const;
         }),
       );

@@ -167,7 +167,7 @@ export function createPersonalKeys(
     if (found !== null) return open(found);
     await em.execute('insert into look_up_keys (id, key_sealed) values (?, ?) on conflict (id) do nothing', [
       lookUpId,
-      await newKey(wrapping, 'look_up_keys', lookUpId),
+      (await newKey(wrapping, 'look_up_keys', lookUpId)).sealed,
     ]);
     return open(must(await find(), 'the key was just written'));
   }

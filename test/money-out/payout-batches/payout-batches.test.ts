@@ -1,3 +1,4 @@
+import { keysUrlBeside } from '../../../dev/postgres.ts';
 import { approvePayoutBatch } from '../../../src/money-out/payout-batches/decide-payout-batch.ts';
 import { lookAtPayoutBatch } from '../../../src/money-out/payout-batches/look-at-payout-batch.ts';
 import { mostOpenBatches } from '../../../src/money-out/payout-batches/payout-batch.ts';
@@ -6,6 +7,7 @@ import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { buildPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { withClient } from '../../support/with-client.ts';
 import { buildPayer, generous, magicAccount, readBalance } from '../payouts/build-payouts.ts';
 import {
   batchWhen,
@@ -199,8 +201,13 @@ it('is one of at most ten open ones, lapses after 72 hours, and is listed', asyn
   const made: { id: string }[] = await Promise.all(
     Array.from({ length: mostOpenBatches }, () => makeBatch(partner, itemsOf(1))),
   );
+  const countKeys = () =>
+    withClient(keysUrlBeside(stack.databaseUrls.owner), (keys) => keys.query('select count(*) from order_keys'));
+  const { rows: before } = await countKeys();
   const tooMany = await partner.post('/payout-batches', { items: itemsOf(1) });
   expect(tooMany).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+  // A refusal leaves nothing, and keys stay for ever.
+  expect((await countKeys()).rows).toEqual(before);
   const [oldest] = made;
   await stack.owner().execute('update payout_batches set lapses_at = now() where id = ?', [oldest?.id]);
   expect(await approve(`/payout-batches/${oldest?.id}/approve`)).toMatchObject(

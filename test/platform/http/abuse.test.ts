@@ -5,6 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import { readBody } from '../../../src/platform/http/body.ts';
 import { createHttpServer } from '../../../src/platform/http/create-http-server.ts';
 import { errorCodeOf } from '../../../src/shared/errors.ts';
+import { newId } from '../../../src/shared/ids.ts';
+import { routeGroups } from '../../../src/wiring/app.ts';
 import { asAClient } from '../../support/as-a-client.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
@@ -36,6 +38,29 @@ function read(answer: string): { status: number; headers: string; body: Record<s
   const [head = '', body = '{}'] = answer.split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: JSON.parse(body) };
 }
+
+describe('A query of as many parameters as a request line holds', () => {
+  const pages = ['/reset-password', '/unsubscribe', '/operations', '/operations/propose', '/docs', '/healthz'];
+  const gets = routeGroups.flatMap((group) => group.routes).filter(({ method }) => method === 'get');
+  const paths = [...pages, ...gets.map(({ path }) => path.replace(/:\w+/g, newId()))];
+
+  it.each([
+    ['the same', 'a&'.repeat(7000)],
+    ['different', Array.from({ length: 2500 }, (_, index) => `k${index}`).join('&')],
+  ])('costs no more than a body of its size: %s', async (_, query) => {
+    const dear: string[] = [];
+    for (const path of paths) {
+      const before = process.cpuUsage();
+      await (await fetch(`${stack.url}${path}?${query}`, { redirect: 'manual' })).arrayBuffer();
+      const { user, system } = process.cpuUsage(before);
+      const ms = Math.round((user + system) / 1000);
+      if (ms > 300) dear.push(`${path}: ${ms} ms`);
+      if (dear.length > 3) break;
+    }
+    // One may come while garbage is collected.
+    expect(dear.length > 3 ? dear : []).toEqual([]);
+  });
+});
 
 describe('What the HTTP parser refuses', () => {
   it('is answered in the envelope, with a request id', async () => {
