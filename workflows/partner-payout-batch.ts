@@ -29,6 +29,9 @@ const { beginBatchPayouts, lookAtPayoutBatch } = proxyActivities<Activities>(led
 /** History length, in events, after which the run continues as new. */
 const longestHistory = 1500;
 
+/** Of doublings of the pause while nothing can be begun: half a minute, which the sweep does not take for a lost workflow. */
+const mostIdle = 5;
+
 /**
  * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts,
  * a few at a time, and waits until each has ended by itself.
@@ -44,6 +47,8 @@ export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise
   );
   let place = 0;
   let allBegun = false;
+  /** How often in a row nothing could be begun, because what was begun is not sent yet. */
+  let idle = 0;
   let approvedAt: string | null = null;
   for (;;) {
     const seen = hints;
@@ -56,9 +61,10 @@ export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise
     const isBusy = batch.status === 'processing' && !allBegun;
     if (isBusy) {
       const next = await beginBatchPayouts({ batchId, after: place });
+      idle = next.begun === place ? Math.min(idle + 1, mostIdle) : 0;
       place = next.begun;
       allBegun = next.isDone;
-      await sleep(begunEveryMs);
+      await sleep(begunEveryMs * 2 ** idle);
     } else {
       await condition(() => hints > seen, batch.waitMs);
     }

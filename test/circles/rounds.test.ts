@@ -159,7 +159,7 @@ describe('A contribution is refused', () => {
     const pay = ({ accountId, token }: BuiltUser, body: object = {}) =>
       stack.post('/v1/payments/balance', { ...payment, source_account_id: accountId, ...body }, { token });
     expect((await pay(stranger)).body.message).toMatch(/^reference_id: you are not/);
-    expect((await pay(first, { amount: 5 })).body.message).toMatch(/^amount: a contribution/);
+    expect((await pay(first, { amount: 5 })).body.message).toMatch(/^amount: must be 1000000.5/);
     expect((await pay(first)).body.message).toMatch(/^amount: the balance/);
   });
 });

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
-import { getPartner } from '../../partners/find-partner.ts';
 import {
   answerOf,
   arriveUnderKey,
@@ -28,7 +27,7 @@ export interface BatchImport {
 
 /**
  * Makes a batch of a partner from a file, which one of the partner's keys has to approve; returns the answer, for the same
- * file under the same key the first one again. Throws NOT_FOUND for no partner, REQUEST_INVALID with every complaint about
+ * file under the same key the first one again. Throws REQUEST_INVALID with every complaint about
  * the file, by line, and for a partner that has ten open batches, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function importPayoutBatch(
@@ -37,7 +36,6 @@ export async function importPayoutBatch(
   itemSchema: z.ZodType<BatchItemRequest>,
   { partnerId, userId, file, externalRef, key, requestId }: BatchImport,
 ): Promise<SentAnswer> {
-  await getPartner(em, partnerId);
   const path = `/v1/partner-accounts/${partnerId}/payout-batches`;
   const fingerprint = fingerprintOf('POST', path, { file: file.sha256, external_ref: externalRef });
   const claim = { userId, keyHash: hashKey(key), fingerprint };

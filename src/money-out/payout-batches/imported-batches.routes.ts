@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
+import { getPartner } from '../../partners/find-partner.ts';
 import { managesPartners } from '../../partners/partner-accounts.routes.ts';
 import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { externalRef, uuid } from '../../platform/http/fields.ts';
@@ -48,6 +49,7 @@ routes.post(
     refusals: [400, 404, 408, 413],
   },
   async ({ em, deps, caller, params, ctx, requestId }) => {
+    await getPartner(em, params.id);
     const limits = { maximumBytes: bodyLimitBytes.list, stallTimeoutMs: budgets.upload.stalled };
     await using file = await receiveFile(ctx, { field: 'file', ...limits });
     const { external_ref } = file.fields;

@@ -214,10 +214,7 @@ describe('A withdrawal is refused', () => {
     const ofPocket = await ask(stack, { token, accountId: pocket }, { bank_account_id, amount: '37500000' });
     expect(ofPocket.status).toBe(201);
     const { status, body } = await ask(stack, rich, { bank_account_id, amount: '12500001' });
-    expect([status, body.message]).toEqual([
-      400,
-      expect.stringContaining('IDR 12500000.0000 of what may be withdrawn'),
-    ]);
+    expect([status, body.message]).toEqual([400, expect.stringContaining('IDR 12500000.0000 of the 24-hour limit')]);
     expect((await ask(stack, rich, { bank_account_id, amount: '12500000' })).status).toBe(201);
   });
 
