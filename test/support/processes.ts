@@ -10,15 +10,15 @@ import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
 import { startApi, startWorker } from '../../dev/service-parts.ts';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.ts';
 import { startTemporal } from '../../dev/temporal.ts';
-import { readConfig } from '../../src/platform/config/config.ts';
 import { applicationRole } from '../../src/platform/database/database-roles.ts';
 import { migrate } from '../../src/wiring/commands/migrate.ts';
-import { type Dependencies, openDependencies } from '../../src/wiring/dependencies.ts';
+import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase } from './database.ts';
 import { createSecrets, testEnvironment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { createHttp, type Http } from './http.ts';
+import { openPatiently } from './open-patiently.ts';
 import { isRecording } from './record-histories.ts';
 import { testRun } from './run.ts';
 import { borrowStack, once, type Shareable, settingsOf } from './shared-stacks.ts';
@@ -192,7 +192,7 @@ async function startOwnProcesses(
   ]);
   const orm = await openDatabase({ url: databaseUrl, poolSize: 8, connectWithinMs: 30_000 });
   const owner = await openDatabase({ url: ownerUrl, poolSize: 4, connectWithinMs: 30_000 });
-  const deps = await openDependencies(readConfig(env), { process: 'test' });
+  const deps = await openPatiently(env);
 
   const get = (name: string): Part => {
     const part = parts.get(name);

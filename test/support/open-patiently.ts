@@ -1,0 +1,18 @@
+import { readConfig } from '../../src/platform/config/config.ts';
+import { type Dependencies, openDependencies } from '../../src/wiring/dependencies.ts';
+import { eventually } from './eventually.ts';
+
+/**
+ * The dependencies of a test, once they have agreed on the keys of people: the product says that these are away when a new
+ * connection takes seconds, as on a busy machine, and a test waits. One whose keys are really away starts all the same.
+ */
+export async function openPatiently(env: Record<string, string>): Promise<Dependencies> {
+  const deps = await openDependencies(readConfig(env), { process: 'test' });
+  const agree = () =>
+    deps.personalKeys.lookUpKey().then(
+      () => true,
+      () => false,
+    );
+  await eventually(agree, Boolean, 15_000).catch(() => undefined);
+  return deps;
+}
