@@ -58,7 +58,7 @@ ${mails.length === 0 ? '<p>No mail was sent yet.</p>' : table('Mail', ['Received
 }
 
 /** One mail, as a mail program shows it and as plain text. */
-export function renderMail({ id, from, to, subject, text, received_at }: CaughtMail): string {
+function renderMail({ id, from, to, subject, text, received_at }: CaughtMail): string {
   return page(
     subject,
     `<main><h1>${escapeHtml(subject)}</h1><p class="lead">From ${escapeHtml(from)} to ${escapeHtml(to)}, ${moment(received_at)}</p>

@@ -113,55 +113,43 @@ describe('Everything that the worker does for circles is done once when it is ki
       joinedCircle(),
       buildMembers(stack, 1) as Promise<[BuiltUser]>,
     ]);
-    /** Who gets this far waits there; what is held later on the same way is armed later. */
-    const held: string[] = [];
-    const holdAt = (point: string) => {
-      held.push(`${point}=hold`);
-      stack.arm(held.join());
-    };
 
     await contributeAll(windfall.members.slice(1), windfall.id);
-    holdAt('settle-default.debited');
-    await endInterval(stack, windfall.id);
+    await stack.holdAt('settle-default.debited', () => endInterval(stack, windfall.id));
     await eventually(
       () => balances([windfall.creator]),
       ([balance]) => balance === 1_000_000,
     );
-    holdAt('settle-default.settled');
-    await endInterval(stack, covered.id);
+    await stack.holdAt('settle-default.settled', () => endInterval(stack, covered.id));
     await eventually(
       () => heldBy(stack, covered.id),
       (amount) => amount === '100000.0000',
     );
-    holdAt('pay-round.after');
-    await contributeAll(paid.members, paid.id);
+    await stack.holdAt('pay-round.after', () => contributeAll(paid.members, paid.id));
     await eventually(
       () => balances([paid.creator]),
       ([balance]) => balance === 1_100_000,
     );
-    holdAt('end-order.cancelled');
-    expect((await contribute(stack, given.members[1] as BuiltUser, given.id)).status).toBe(201);
+    await stack.holdAt('end-order.cancelled', async () => {
+      expect((await contribute(stack, given.members[1] as BuiltUser, given.id)).status).toBe(201);
+    });
     const cancelled = 'select 1 from payment_orders where id = ? and cancelled_at is not null';
     await eventually(
       () => stack.em().execute(cancelled, [given.orderId]),
       ({ length }) => length === 1,
     );
-    holdAt('pay-standing-orders.paid');
-    await openNextRound(stack, standing.id);
+    await stack.holdAt('pay-standing-orders.paid', () => openNextRound(stack, standing.id));
     await eventually(
       () => contributionsOf(stack, standing.id),
       (rows) => rows.some(({ turn_number }) => turn_number === 2),
     );
-    holdAt('start-circle.after');
-    await startNow(stack, started.creator, started.id);
-    holdAt('settle-circle.posted');
-    await contributeAll(last.members, last.id);
+    await stack.holdAt('start-circle.after', () => startNow(stack, started.creator, started.id));
+    await stack.holdAt('settle-circle.posted', () => contributeAll(last.members, last.id));
     await untilPosted(last.id);
-    holdAt('pay-round.posted');
-    await contributeAll(posted.members, posted.id);
+    await stack.holdAt('pay-round.posted', () => contributeAll(posted.members, posted.id));
     await untilPosted(posted.id);
-    holdAt('open-circle.after');
-    const founding = createCircle(stack, founder);
+    const founding: ReturnType<typeof createCircle>[] = [];
+    await stack.holdAt('open-circle.after', () => founding.push(createCircle(stack, founder)));
     const founded = async () => {
       const { body } = await stack.get('/v1/saving-circles', { token: founder.token });
       return body.saving_circles.map((circle: { id: string }) => circle.id);
@@ -173,7 +161,7 @@ describe('Everything that the worker does for circles is done once when it is ki
     expect(await balances([paid.creator, posted.creator])).toEqual([1_100_000, 900_000]);
     await stack.restart();
 
-    expect(await founded()).toEqual([(await founding).id]);
+    expect(await founded()).toEqual((await Promise.all(founding)).map(({ id }) => id));
     await contributeAll(started.members, started.id);
     for (const { id, creator, members } of [paid, posted, started]) {
       const { members: shown } = await becomes(creator, id, { current_turn: 2 });

@@ -63,7 +63,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
   arm(failpoints: string): void;
   /**
    * Lets whoever gets to the point wait there until the next `arm` or `restart`, as all who wait already; begins what
-   * gets there, and resolves when it is there. On a path with several points, the last of them goes first.
+   * gets there, and resolves when it is there. What is begun does not wait for what is held. On a path with several
+   * points, the last of them goes first.
    */
   holdAt(point: string, begin: () => unknown): Promise<void>;
   /** kill -9, and wait until it is gone. */
@@ -156,12 +157,12 @@ async function startOwnProcesses(
   const holdAt = async (point: string, begin: () => unknown) => {
     held.push(point);
     write(held.map((name) => `${name}=hold`).join());
-    void begin();
-    await eventually(
+    const isHeld = eventually(
       async () => readFileSync(`${failpoints}.held`, 'utf8').split('\n'),
       (names) => names.includes(point),
       90_000,
     );
+    await Promise.all([begin(), isHeld]);
   };
   const env = {
     ...testEnvironment({ databaseUrl, temporalAddress, url, sandboxUrl, smtpPort }, secrets),

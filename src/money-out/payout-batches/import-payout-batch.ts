@@ -27,8 +27,8 @@ export interface BatchImport {
 
 /**
  * Makes a batch of a partner from a file, which one of the partner's keys has to approve; returns the answer, for the same
- * file under the same key the first one again. Throws REQUEST_INVALID with every complaint about
- * the file, by line, and for a partner that has ten open batches, and IDEMPOTENCY_KEY_REUSED.
+ * file under the same key the first one again. Throws REQUEST_INVALID with every complaint about the file, by line, and
+ * for a partner that has ten open batches, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function importPayoutBatch(
   em: EntityManager,

@@ -5,7 +5,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
-import { recordTokenMail } from '../mail/record-mail.ts';
+import { hasManyTokenMails, recordTokenMail } from '../mail/record-mail.ts';
 import type { User } from '../members/user.entity.ts';
 import { lockOwnRow, lockUserRow } from './end-tokens.ts';
 
@@ -39,9 +39,6 @@ export async function confirmAddress(
   });
 }
 
-/** How many confirmation mails a user may ask for in an hour. */
-const mailsPerHour = 10;
-
 /**
  * Records another mail by which the caller confirms their address. Throws REQUEST_INVALID if it is confirmed,
  * TOO_MANY_REQUESTS after ten mails in an hour.
@@ -50,12 +47,7 @@ export async function askForConfirmation(em: EntityManager, sealer: Sealer, call
   await em.transactional(async (tx) => {
     const user = await lockOwnRow(tx, caller);
     if (user.email_confirmed_at) refuse('REQUEST_INVALID', 'is already confirmed', { field: 'email' });
-    const [sent] = await tx.execute<[{ count: number }]>(
-      `select count(*)::integer as count from mails where user_id = ? and kind = 'confirm_address'
-         and created_at > now() - interval '1 hour'`,
-      [user.id],
-    );
-    if (sent.count >= mailsPerHour) {
+    if (await hasManyTokenMails(tx, user.id, 'confirm_address')) {
       refuse('TOO_MANY_REQUESTS', 'Too many mails in an hour; try again later', { retryAfterSeconds: 3600 });
     }
     await recordTokenMail(tx, sealer, { userId: user.id, kind: 'confirm_address' });

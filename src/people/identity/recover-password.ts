@@ -4,7 +4,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
-import { recordMail, recordTokenMail } from '../mail/record-mail.ts';
+import { hasManyTokenMails, recordMail, recordTokenMail } from '../mail/record-mail.ts';
 import { emailDigest, openProfile } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
@@ -14,8 +14,6 @@ import { refuseGuessable } from './password-rules.ts';
 
 /** The least time that an answer takes: several times what recording a mail takes. */
 const answeredAfterMs = 250;
-/** How many such mails a user may be sent in an hour. */
-const mailsPerHour = 10;
 
 /**
  * Records the mail by which an active user may set a new password. The result and its timing are the same whether or not
@@ -46,11 +44,7 @@ async function writeMail(
     [userId],
   );
   if (!row.is_next) return;
-  const written = await tx.execute<unknown[]>(
-    `select from mails where user_id = ? and kind = 'reset_password' and created_at > now() - interval '1 hour' limit ?`,
-    [userId, mailsPerHour],
-  );
-  if (written.length >= mailsPerHour) return;
+  if (await hasManyTokenMails(tx, userId, 'reset_password')) return;
   await recordTokenMail(tx, sealer, { userId, kind: 'reset_password' });
   await recordEvent(tx, {
     event: 'PASSWORD_RESET_REQUESTED',

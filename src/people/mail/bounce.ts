@@ -45,23 +45,22 @@ export async function recordBounce(
   requestId: string | null = null,
 ): Promise<boolean> {
   return em.transactional(async (tx) => {
-    const stopped = await tx.execute<{ id: string }[]>(
+    const [stopped] = await tx.execute<{ id: string }[]>(
       `update users u set email_bounced_at = clock_timestamp(), email_confirmed_at = null, updated_at = clock_timestamp()
        from mails m where m.id = ? and u.id = m.user_id and u.email_bounced_at is null and u.erased_at is null
          and (u.email_confirmed_at is null or u.email_confirmed_at < m.created_at)
        returning u.id`,
       [mailId],
     );
-    for (const { id } of stopped) {
-      await recordEvent(tx, {
-        event: 'MAIL_BOUNCED',
-        resourceType: 'user',
-        resourceId: id,
-        actorId: null,
-        requestId,
-        data: { mail_id: mailId, status },
-      });
-    }
-    return stopped.length > 0;
+    if (stopped === undefined) return false;
+    await recordEvent(tx, {
+      event: 'MAIL_BOUNCED',
+      resourceType: 'user',
+      resourceId: stopped.id,
+      actorId: null,
+      requestId,
+      data: { mail_id: mailId, status },
+    });
+    return true;
   });
 }

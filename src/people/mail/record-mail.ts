@@ -28,8 +28,20 @@ export async function recordMail(
   ]);
 }
 
+/** How many mails with a token of one kind a user may be sent in an hour. */
+const tokenMailsPerHour = 10;
+
+/** Whether a user was sent as many mails of this kind within an hour as they may be. */
+export async function hasManyTokenMails(tx: EntityManager, userId: string, kind: TokenKind): Promise<boolean> {
+  const recorded = await tx.execute<unknown[]>(
+    "select from mails where user_id = ? and kind = ? and created_at > now() - interval '1 hour' limit ?",
+    [userId, kind, tokenMailsPerHour],
+  );
+  return recorded.length >= tokenMailsPerHour;
+}
+
 /**
- * The same for a mail with a new one-time token, which only the mail contains: its digest is stored, and `spendMailToken`
+ * As `recordMail`, for a mail with a new one-time token, which only the mail contains: its digest is stored, and `spendMailToken`
  * uses it. Throws KeysAway.
  */
 export async function recordTokenMail(

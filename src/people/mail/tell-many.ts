@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { tell } from './tell.ts';
 
@@ -33,12 +32,19 @@ const next: Record<Round['kind'], string> = {
  * twice. Workers share the rounds. Returns whether a round was open.
  */
 export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
-  const [year = '', month] = westernIndonesiaDay(at ?? (await readDatabaseClock(em))).split('-');
-  if (month === '01') {
-    await em.execute("insert into mail_rounds (kind, subject) values ('year_statement', ?) on conflict do nothing", [
-      String(Number(year) - 1),
-    ]);
-  }
+  // Asked every second by every worker: one statement while there is nothing to do.
+  const [look] = await em.execute<[{ now: Date | string; has_open: boolean }]>(
+    'select clock_timestamp() as now, exists (select from mail_rounds where ended_at is null) as has_open',
+  );
+  const [year = '', month] = westernIndonesiaDay(at ?? new Date(look.now)).split('-');
+  const opened =
+    month === '01'
+      ? await em.execute<unknown[]>(
+          "insert into mail_rounds (kind, subject) values ('year_statement', ?) on conflict do nothing returning 1",
+          [String(Number(year) - 1)],
+        )
+      : [];
+  if (!look.has_open && opened.length === 0) return false;
   return em.transactional(async (tx) => {
     // In any order: a round that fails must not hold up the others.
     const [round] = await tx.execute<Round[]>(

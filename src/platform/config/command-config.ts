@@ -57,23 +57,18 @@ export interface MigrationConfig {
  */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
   const config = parse(migrationSchema, withFiles(env));
-  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
-  if (owner === undefined) {
-    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
-  }
-  const keysOwner = config.MIGRATION_KEYS_DATABASE_URL ?? config.KEYS_DATABASE_URL;
-  if (keysOwner === undefined) {
-    throw new ConfigError(
-      'The configuration cannot be used: MIGRATION_KEYS_DATABASE_URL and KEYS_DATABASE_URL are missing.',
-    );
-  }
   return {
-    owner,
+    owner: ownersUrl('DATABASE_URL', config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL),
     application: config.DATABASE_URL,
     reader: config.READER_DATABASE_URL,
-    keysOwner,
+    keysOwner: ownersUrl('KEYS_DATABASE_URL', config.MIGRATION_KEYS_DATABASE_URL ?? config.KEYS_DATABASE_URL),
     keysApplication: config.KEYS_DATABASE_URL,
   };
+}
+
+function ownersUrl(variable: string, url: string | undefined): string {
+  if (url !== undefined) return url;
+  throw new ConfigError(`The configuration cannot be used: MIGRATION_${variable} and ${variable} are missing.`);
 }
 
 /** The data directory, where a command finds the credentials of the running stack. */
@@ -166,11 +161,7 @@ export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
 /** What archiving and restoring months need, and nothing else: the database as its owner, and the object store. */
 export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
   const config = parse(archiveSchema, withFiles(env));
-  const owner = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
-  if (owner === undefined) {
-    throw new ConfigError('The configuration cannot be used: MIGRATION_DATABASE_URL and DATABASE_URL are missing.');
-  }
-  return { ...config, owner };
+  return { ...config, owner: ownersUrl('DATABASE_URL', config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL) };
 }
 
 /** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */

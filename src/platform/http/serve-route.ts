@@ -85,7 +85,7 @@ function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknow
 }
 
 /** The parameters of a query; a list where one comes more than once. Koa's own reading takes the square of their number. */
-export function readQuery(querystring: string): Record<string, string | string[]> {
+function readQuery(querystring: string): Record<string, string | string[]> {
   const read = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(querystring)) read.set(name, read.has(name) ? [value] : value);
   return Object.fromEntries(read);
