@@ -55,8 +55,8 @@ async function insist(send: (key: string) => Promise<HttpAnswer>): Promise<{ ans
 }
 
 const statusOf = async (path: string, token?: string): Promise<string> => {
-  const { body } = token === undefined ? await partner.get(path) : await stack.get(path, { token });
-  return body.data.status;
+  const { status, body } = token === undefined ? await partner.get(path) : await stack.get(path, { token });
+  return status === 200 ? body.data.status : `answered ${status}`;
 };
 
 /** Every payout and top-up ends right, and each reached the provider once. */

@@ -23,6 +23,7 @@ const plans = new Set([
   'published_until',
   'schedule_anchor',
   'starts_at',
+  'token_expires_at',
   'valid_until',
 ]);
 
