@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { mostItems } from '../../src/money-out/payout-batches/payout-batch.ts';
 import { bodyLimitBytes, mostGrowth } from '../../src/platform/http/body.ts';
 import { worstBodies } from './worst-bodies.ts';
 
@@ -52,8 +53,16 @@ export function* worstRequests(share = 1): Generator<WorstRequest> {
       }
     }
   }
+  const body = Uint8Array.from(Buffer.from(JSON.stringify({ items: items(Math.ceil(mostItems * share)) })));
+  yield { name: 'a batch of payouts', sender: 'partner', path: '/v1/partners/payout-batches', body, headers: json };
   yield* worstUploads(Math.floor(4 * 1024 * 1024 * share));
 }
+
+/** Right ones, each as short as can be: what a batch costs is by the item. */
+const items = (count: number) =>
+  Array.from({ length: count }, (_, place) => ({
+    ...{ amount: '20000', external_ref: String(place), bank_code: 'BNI', bank_account_number: '0000111111' },
+  }));
 
 const boundary = 'worst';
 const part = (head: string, content: string | Buffer): Buffer =>

@@ -19,14 +19,21 @@ export async function destroyOrderKeys(
   personalKeys: Pick<PersonalKeys, 'destroyOrders'>,
   days: number,
 ): Promise<number> {
-  const prepare = async (ids: readonly string[]) => {
+  const forget = async (ids: readonly string[]) => {
     const open = new Set((await findOpen(em, ids, days)).map(({ id }) => id));
-    await forgetBodies(
-      em,
-      ids.filter((id) => !open.has(id)),
-    );
+    const over = ids.filter((id) => !open.has(id));
+    await forgetBodies(em, over);
     // A webhook may have been asked for again meanwhile; of those whose bodies are forgotten none can be.
-    return findOpen(em, ids, days);
+    return { over, kept: await findOpen(em, ids, days) };
+  };
+  const prepare = async (ids: readonly string[]) => {
+    const { over, kept } = await forget(ids);
+    // One by one, as each may have a thousand payouts, which have no keys of their own.
+    for (const batch of await em.execute<{ id: string }[]>(batchesAmong, [textArray(over)])) {
+      const payouts = await em.execute<{ id: string }[]>('select id from payouts where batch_id = ?', [batch.id]);
+      if ((await forget(payouts.map(({ id }) => id))).kept.length > 0) kept.push(batch);
+    }
+    return kept;
   };
   let looked = 0;
   for (;;) {
@@ -35,6 +42,8 @@ export async function destroyOrderKeys(
     if (found < round || timeLeft() < reserveMs) return looked;
   }
 }
+
+const batchesAmong = 'select id from payout_batches where id = any(?::uuid[])';
 
 const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(

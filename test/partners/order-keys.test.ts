@@ -12,6 +12,13 @@ import { deliverWebhook } from '../../src/partners/webhooks/deliver-webhook.ts';
 import { findUnderKey } from '../../src/platform/openings/idempotency-keys.ts';
 import { must } from '../../src/shared/assert.ts';
 import { payoutIdFor } from '../../src/shared/ids.ts';
+import {
+  batchWhen,
+  buildSecondKey,
+  itemsOf,
+  itemsOfBatch,
+  makeBatch,
+} from '../money-out/payout-batches/build-batches.ts';
 import { generous, magicAccount, settleAtProvider } from '../money-out/payouts/build-payouts.ts';
 import { fund } from '../support/build.ts';
 import { itInFull } from '../support/full.ts';
@@ -147,6 +154,29 @@ describe('A key of its own', () => {
     expect(await keysOf(answers, id)).toEqual([`order:${id}`]);
   });
 });
+
+it('A batch has one key for all its payouts, which nobody reads after it', async () => {
+  const approve = await buildSecondKey(stack, partner);
+  const { id } = await makeBatch(partner, itemsOf(2, to));
+  const ids: string[] = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
+  expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject({ status: 200 });
+  await batchWhen(partner, id, 'completed');
+  const sealedOf = 'select texts_sealed as sealed from payouts where batch_id = ?';
+  expect(await keysOf(sealedOf, id)).toEqual([`order:${id}`, `order:${id}`]);
+  for (const payout of ids) {
+    await delivered(payout);
+    expect(await keysOf(deliveries, payout)).toEqual([`order:${id}`]);
+    expect(await keyOf(payout)).toBeUndefined();
+  }
+  await forgotten(id);
+  const read = { bank_account_number: '', beneficiary_name: null };
+  expect(await itemsOfBatch(partner, id)).toEqual([expect.objectContaining(read), expect.objectContaining(read)]);
+  for (const payout of ids) {
+    expect((await partner.get(`/payouts/${payout}`)).body.data).toMatchObject(read);
+    expect((await callbacksOf(payout)).filter(({ kept }) => kept)).toEqual([]);
+    expect(await delivered(payout)).toMatchObject([{ body_sealed: null }]);
+  }
+}, 60_000);
 
 describe('After the time for which customers and beneficiaries are kept', () => {
   it('nobody reads whom a payout paid, in the payout, a webhook or a kept answer, and the books stay', async () => {

@@ -48,7 +48,7 @@ end $$;
 create trigger personal_keys_are_kept before update or delete on personal_keys
   for each row execute function keep_personal_key();
 
--- A key for each payment, payout and refund of a partner that names a customer or a beneficiary. One that was destroyed
+-- A key for each payment, payout, refund and batch of a partner that names a customer or a beneficiary. One that was destroyed
 -- leaves its row, so that none is ever made again under its id.
 create table order_keys (
   id uuid primary key,

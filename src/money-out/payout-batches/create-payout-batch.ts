@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
 import { sealForOrder } from '../../partners/open-for-order.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
@@ -79,10 +80,11 @@ export async function writePayoutBatch(
   batch: NewBatch,
 ): Promise<PayoutBatch> {
   const { id, judged, metadata, claim, stamp } = batch;
-  // Before each item gets a key, which stays; what is there already is answered all the same.
+  // Before it gets a key, which stays; what is there already is answered all the same.
   if ((await em.count(PayoutBatch, { id })) === 0) await refuseManyOpen(em, batch);
-  const items = await Promise.all(judged.map((item, place) => writeItem(sealer, batchPayoutIdFor(id, place), item)));
   const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
+  const items: NewItem[] = [];
+  for (const [place, item] of judged.entries()) items.push(await writeItem(sealer, { batchId: id, place }, item));
   const written = await openOnce(
     em,
     { resourceId: id, kind: 'payout_batch', claim, stamp },
@@ -115,7 +117,13 @@ interface NewItem {
   texts_sealed: string;
 }
 
-async function writeItem(sealer: Sealer, id: string, { request, price }: JudgedItem): Promise<NewItem> {
+/** One item, sealed under the key of its batch: a key for each would cost as much as all else together. */
+async function writeItem(
+  sealer: Sealer,
+  { batchId, place }: { batchId: string; place: number },
+  { request, price }: JudgedItem,
+): Promise<NewItem> {
+  const id = batchPayoutIdFor(batchId, place);
   const texts: PayoutTexts = {
     bank_account_number: request.bank_account_number,
     beneficiary_name: request.beneficiary_name ?? null,
@@ -131,7 +139,7 @@ async function writeItem(sealer: Sealer, id: string, { request, price }: JudgedI
     net_amount: price.net,
     provider_fee: price.providerFee,
     bank_code: request.bank_code,
-    texts_sealed: await sealForOrder(sealer, payoutTextsPlace(id), id, texts),
+    texts_sealed: await sealForOrder(sealer, payoutTextsPlace(id), batchId, texts),
   };
 }
 
@@ -163,7 +171,9 @@ async function insertBatch(
     updated_at: now,
   });
   await tx.flush();
-  await tx.execute(
+  // Prepared, as its text would have to be written with each item in it.
+  await executePrepared(
+    tx,
     `insert into payout_batch_items (id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee,
        bank_code, texts_sealed, created_at)
      select i.id, ?::uuid, i.place, i.reference, i.external_ref, i.amount, i.fee, i.net_amount, i.provider_fee,

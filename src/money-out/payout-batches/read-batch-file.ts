@@ -7,6 +7,9 @@ import { mostItems } from './payout-batch.ts';
 export const fileColumns = ['external_ref', 'amount', 'bank_code', 'bank_account_number', 'beneficiary_name'];
 const optionalColumns = ['beneficiary_name'];
 
+/** The most characters of a line and of a row: several times what its cells may have. */
+const longestLine = 4096;
+
 interface Line {
   record: string[];
   info: { lines: number };
@@ -32,7 +35,9 @@ export function readBatchFile(bytes: Uint8Array): SentItem[] {
   ];
   if (wrong.length > 0) complain(`the columns are ${fileColumns.join(', ')}: this file ${wrong.join(', ')}`);
   if (lines.length === 0 || lines.length > mostItems) {
-    complain(`must have 1 to ${mostItems.toLocaleString('en')} payouts, and has ${lines.length}`);
+    complain(
+      `must have 1 to ${mostItems.toLocaleString('en')} payouts, and has ${lines.length === 0 ? 'none' : 'more'}`,
+    );
   }
   return lines.map(({ record, info }) => {
     const name = `line ${info.lines}`;
@@ -51,11 +56,16 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function linesOf(text: string): Line[] {
+  if (text.split(/[\r\n]/).some((line) => line.length > longestLine)) {
+    complain(`has a line of more than ${longestLine.toLocaleString('en')} characters`);
+  }
   const [head = ''] = text.split('\n', 1);
   const delimiter = head.includes(';') && !head.includes(',') ? ';' : ',';
   const options = { delimiter, info: true, relax_column_count: true, skip_records_with_empty_values: true, trim: true };
+  // Rows cost many times what bytes cost, and hold up all other requests: none is read behind the first one too many.
+  const bounds = { to: mostItems + 2, max_record_size: longestLine };
   try {
-    return parse(text, { ...options, skip_empty_lines: true }) as unknown as Line[];
+    return parse(text, { ...options, ...bounds, skip_empty_lines: true }) as unknown as Line[];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return complain(`is not well-formed CSV near line ${error.lines ?? 'unknown'}`);

@@ -31,6 +31,7 @@ async function tell(
     partnerId: must(payout.partner_id, "a partner's payout has its partner"),
     resourceType: 'payout',
     resourceId: payout.id,
+    batchId: payout.batch_id,
     data: await presentWholePayout(sealer, payout),
   });
 }

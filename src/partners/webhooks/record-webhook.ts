@@ -10,6 +10,8 @@ export interface NewWebhook {
   partnerId: string;
   resourceType: WebhookResource;
   resourceId: string;
+  /** What has the key of its order, if not the resource itself: the batch of a payout. */
+  batchId?: string | null | undefined;
   /** Grows with each event of the resource. */
   version: number;
   type: WebhookType;
@@ -77,9 +79,9 @@ export async function recordDelivery(
 }
 
 /** A payout or refund is shown with its beneficiary, and metadata may name anybody; nothing else does. */
-const orderNamedBy = ({ resourceType, resourceId, data }: NewWebhook): Place['order'] =>
+const orderNamedBy = ({ resourceType, resourceId, batchId, data }: NewWebhook): Place['order'] =>
   resourceType === 'payout' || resourceType === 'refund' || ('metadata' in data && data.metadata !== null)
-    ? { id: resourceId }
+    ? { id: batchId ?? resourceId }
     : null;
 
 /**

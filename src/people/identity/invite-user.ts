@@ -128,7 +128,8 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
 async function recordInvitationMail(tx: EntityManager, sealer: Sealer, user: User, token: string): Promise<void> {
   await tx.execute("delete from mails where user_id = ? and kind = 'invitation' and status = 'pending'", [user.id]);
   const organization = user.organization_id ? await tx.findOne(Organization, user.organization_id) : null;
-  const facts = { token, ...(organization && { organization: organization.name }) };
+  // Anybody may sign up an organization, of any name: it is not told to strangers before the platform has looked at it.
+  const facts = { token, ...(organization?.status === 'active' && { organization: organization.name }) };
   await recordMail(tx, sealer, { userId: user.id, kind: 'invitation', facts });
 }
 

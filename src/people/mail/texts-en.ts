@@ -2,7 +2,7 @@ import type { MailTexts } from './mail.ts';
 
 export const english: MailTexts = {
   frame: {
-    greeting: 'Hello {{name}},',
+    greeting: 'Hello{{#name}} {{name}}{{/name}},',
     chosen: 'You receive this mail because your settings allow it.',
     unsubscribe: 'Stop mails of this kind',
     security: 'This mail is about the security of your account and cannot be turned off.',

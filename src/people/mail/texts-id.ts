@@ -2,7 +2,7 @@ import type { MailTexts } from './mail.ts';
 
 export const indonesian: MailTexts = {
   frame: {
-    greeting: 'Halo {{name}},',
+    greeting: 'Halo{{#name}} {{name}}{{/name}},',
     chosen: 'Anda menerima surel ini sesuai pengaturan Anda.',
     unsubscribe: 'Hentikan surel jenis ini',
     security: 'Surel ini tentang keamanan akun Anda dan tidak dapat dimatikan.',

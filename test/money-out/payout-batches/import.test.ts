@@ -70,7 +70,7 @@ it('is refused with every complaint and its line, in the console too', async () 
   expect([page.status, complaints.filter((complaint) => !shown.includes(complaint))]).toEqual([400, []]);
   const ofFile: [string | Uint8Array<ArrayBuffer>, RegExp][] = [
     ['external_ref,amount,bank,bank_code\n', /lacks bank_account_number, has bank$/],
-    [head, /must have 1 to 1,000 payouts, and has 0/],
+    [head, /must have 1 to 1,000 payouts, and has none/],
     [`${head}\n${row('first')},more`, /line 2 has 6 cells/],
     [`${head}\n"open`, /not well-formed CSV near line 2/],
     [new Uint8Array([0x61, 0xff]), /UTF-8/],

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { compactDecrypt } from 'jose';
 import { createSealer } from '../../../src/platform/encryption/sealer.ts';
 
 const key = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
@@ -11,6 +12,12 @@ describe('A sealed value', () => {
     const [first, second] = [await sealer.seal(place, 'Bandung'), await sealer.seal(place, 'Bandung')];
     expect(first).not.toBe(second);
     expect([await sealer.open(place, first), await sealer.open(place, second)]).toEqual(['Bandung', 'Bandung']);
+  });
+
+  it('is a JWE, which any library reads', async () => {
+    const own = key('two');
+    const { plaintext } = await compactDecrypt(await createSealer([own]).seal(place, 'Bandung'), own.key);
+    expect(Buffer.from(plaintext).toString()).toBe('Bandung');
   });
 
   it.each([

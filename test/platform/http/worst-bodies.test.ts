@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { worstBodies } from '../../../bench/bodies/worst-bodies.ts';
+import { readBatchFile } from '../../../src/money-out/payout-batches/read-batch-file.ts';
 import { bodyLimitBytes } from '../../../src/platform/http/body.ts';
 import { mostItems } from '../../../src/platform/http/cut-long-lists.ts';
 import { parseJson } from '../../../src/platform/http/json-body.ts';
@@ -13,6 +14,7 @@ import { itInFull } from '../../support/full.ts';
 const routes = routeGroups.flatMap((group) => group.routes).filter(({ body }) => body);
 const usualMs = 60;
 const msOfEachKibibyte = 2;
+const msOfEachUploaded = 0.2;
 
 /** Milliseconds of processor that reading takes: the least of three, as the first call also compiles. */
 function costOf(read: () => void): number {
@@ -78,6 +80,31 @@ function unboundedLists(schema: unknown, path: string): string[] {
     ...shape.flatMap(([name, field]) => unboundedLists(field, `${path}.${name}`)),
   ];
 }
+
+/** Files of `bytes` in forms that become many rows or cells. */
+const worstFiles = (bytes: number): string[] => {
+  const head = 'external_ref,amount,bank_code,bank_account_number\n';
+  const files = [
+    [head, 'a\n'],
+    [head, ',,,\n'],
+    [head, '"a","1","BNI","1"\n'],
+    ['', 'a\n'],
+    ['', ','],
+  ] as const;
+  return files.map(([first, row]) => first + row.repeat((bytes - first.length) / row.length));
+};
+
+it('The worst file of payouts costs no more than an upload of its size', () => {
+  const bytes = bodyLimitBytes.list;
+  const mostMs = usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachUploaded;
+  const dear = worstFiles(bytes).flatMap((text) => {
+    const cost = costOf(() => {
+      expect(() => readBatchFile(Buffer.from(text))).toThrow('file');
+    });
+    return cost > mostMs ? [`${JSON.stringify(text.slice(0, 60))} takes ${Math.round(cost)} ms`] : [];
+  });
+  expect(dear).toEqual([]);
+}, 120_000);
 
 describe('The worst body of a route', () => {
   it('costs no more than its size allows, whatever its form and whichever field has it', () => {
