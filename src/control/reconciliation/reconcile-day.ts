@@ -176,9 +176,9 @@ async function wakeOwners(
 }
 
 /**
- * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown) is booked as
- * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked for the
- * payments under the reference. A payment not made under a reference stays open for people.
+ * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown), or under what is
+ * paid again and again, is looked at as any stray payment: a record does not name the payment method needed to ask for
+ * it, so the provider is asked what has the reference. A payment not made under a reference stays open for people.
  */
 async function wakeOwner(
   em: EntityManager,
@@ -187,10 +187,19 @@ async function wakeOwner(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const owner = await findOwner(em, { provider: gateway.provider, reference });
-  if (owner?.isOpen) return owner.hint(workflows);
-  if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
+  if (owner?.isOpen) await owner.hint(workflows);
+  if ((owner?.isOpen && !owner.collection?.takes) || resourceType !== 'payment' || theirs?.status !== 'succeeded')
+    return;
   if (await hasReceipt(em, subject)) return;
-  const instrument = await gateway.findInstrument(owner?.id ?? reference, { ...(signal && { signal }) });
-  const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
-  if (payment !== undefined) await workflows.openUnmatchedReceipt(strayOf(gateway.provider, payment));
+  const options = { ...(signal && { signal }) };
+  const instrument = await gateway.findInstrument(owner?.id ?? reference, options);
+  const payment =
+    instrument === null
+      ? await gateway.findReusable(owner?.id ?? reference, options)
+      : instrument.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
+  if (!payment) return;
+  const { providerPaymentMethodId } = payment;
+  await workflows.openUnmatchedReceipt(
+    strayOf(gateway.provider, { providerPaymentId: subject, providerPaymentMethodId }),
+  );
 }

@@ -154,7 +154,7 @@ async function take(
   }
   const priced = await priceReceived(tx, { partnerId, channelId, gross });
   const fits = payment.reference === id && (!fixed || compareMoney(fixed, gross) === 0);
-  if (instrument.status !== 'active' || !fits || 'complaint' in priced)
+  if (!wasOpen(instrument, payment) || !fits || 'complaint' in priced)
     return { stray: strayOf(instrument.provider, payment) };
   const now = await readDatabaseClock(tx);
   const made = tx.create(PartnerPayment, {
@@ -188,6 +188,10 @@ async function take(
   const { step } = await settleOpenPayment(tx, sealer, made, received);
   return { paymentId, deliveryIds: step.deliveryIds, isWaiting: step.availableAt !== null };
 }
+
+/** Whether it was open when this was paid: what came before it was closed is its own, however late that is listed. */
+const wasOpen = ({ status, closed_at: closedAt }: PartnerInstrument, { paidAt }: ProviderPayment): boolean =>
+  status === 'active' || Boolean(closedAt && paidAt && paidAt <= closedAt);
 
 const lockInstrument = (tx: EntityManager, id: string): Promise<PartnerInstrument> =>
   tx.findOneOrFail(PartnerInstrument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
