@@ -117,7 +117,7 @@ async function compareRecords(
       },
     });
     await failpoint('reconcile-day.page');
-    await wakeOwners(em, parts, differences, signal);
+    await wakeOwners(em, parts, differences, { ...period, ...(signal && { signal }) });
   }
 }
 
@@ -165,31 +165,30 @@ async function wakeOwners(
   em: EntityManager,
   parts: Comparing,
   differences: readonly Difference[],
-  signal: AbortSignal | undefined,
+  period: Period,
 ): Promise<void> {
   for (const difference of differences) {
     if (difference.theirs === null) continue;
-    await wakeOwner(em, parts, difference, signal).catch((error: unknown) =>
+    await wakeOwner(em, parts, difference, period).catch((error: unknown) =>
       parts.failed('reconciliation', difference.subject, error),
     );
   }
 }
 
 /**
- * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown), or under what is
- * paid again and again, is looked at as any stray payment: a record does not name the payment method needed to ask for
- * it, so the provider is asked what has the reference. A payment not made under a reference stays open for people.
+ * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown) is booked as
+ * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked what has
+ * the reference. A payment not made under a reference stays open for people.
  */
 async function wakeOwner(
   em: EntityManager,
   { gateway, workflows, findOwner }: Comparing,
   { resourceType, subject, reference, theirs }: Difference,
-  signal: AbortSignal | undefined,
+  { from: paidAt, signal }: Period,
 ): Promise<void> {
-  const owner = await findOwner(em, { provider: gateway.provider, reference });
-  if (owner?.isOpen) await owner.hint(workflows);
-  if ((owner?.isOpen && !owner.collection?.takes) || resourceType !== 'payment' || theirs?.status !== 'succeeded')
-    return;
+  const owner = await findOwner(em, { provider: gateway.provider, reference, paidAt });
+  if (owner?.isOpen) return owner.hint(workflows);
+  if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
   if (await hasReceipt(em, subject)) return;
   const options = { ...(signal && { signal }) };
   const instrument = await gateway.findInstrument(owner?.id ?? reference, options);

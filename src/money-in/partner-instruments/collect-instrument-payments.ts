@@ -80,6 +80,7 @@ export async function collectInstrumentPayments(
     }
   }
   const seen: Seen = {
+    before: instrument.seen_until ?? null,
     from: payments.some(({ status }) => status === 'pending')
       ? (instrument.seen_until ?? new Date(readAgainMs))
       : askedAt,
@@ -96,6 +97,8 @@ const nothingPaid: PaymentsRead = { payments: [], rest: null };
 
 /** What a look has seen: of a pass over more payments than one look reads, those back to an instant. */
 interface Seen {
+  /** As it was when the look began: further back meanwhile, and the next look begins there. */
+  before: Date | null;
   /** Everything that was made before this is seen once the pass is through. */
   from: Date;
   /** How far back the pass has come; null: it is through; undefined: no further than before. */
@@ -202,7 +205,7 @@ async function finishLook(
   look: { instrumentId: string; isClosing: boolean; hasMore: boolean; seen: Seen },
 ): Promise<InstrumentLook['status']> {
   const { instrumentId, isClosing, hasMore, seen } = look;
-  const { from, until } = seen;
+  const { before, from, until } = seen;
   const instrument = await lockInstrument(tx, instrumentId);
   // What is to be closed is read anew, from when the provider takes no more for it.
   if (instrument.closing_at && instrument.status === 'active' && !isClosing) return instrument.status;
@@ -211,7 +214,7 @@ async function finishLook(
   instrument.read_from = began && began < from ? began : from;
   if (until !== undefined) instrument.read_before = until;
   if (until === null) {
-    instrument.seen_until = instrument.read_from;
+    if (instrument.seen_until?.getTime() === before?.getTime()) instrument.seen_until = instrument.read_from;
     instrument.read_from = null;
   }
   if (instrument.status === 'active') instrument.look_again_at = new Date(now.getTime() + overdueMs);
