@@ -5,7 +5,6 @@ import type {
   FindOwner,
   ReferenceOwner,
 } from '../money-in/callbacks/callback-workflows.ts';
-import type { PartnerInstrumentStatus } from '../money-in/partner-instruments/partner-instrument.ts';
 import { priceReceived } from '../money-in/partner-instruments/price-received.ts';
 import { isFinalOrder } from '../money-in/payments/payment-order.ts';
 import type { PayoutPlace } from '../money-out/payouts/payout.ts';
@@ -16,7 +15,10 @@ import { canonicalId, isUuid } from '../shared/uuid.ts';
  * Finds the owner of one kind with this id, which its provider knows as a reference; null when there is none. A new kind is
  * one entry in `kinds`.
  */
-type Find = (em: EntityManager, at: { id: string; provider: string }) => Promise<Omit<ReferenceOwner, 'id'> | null>;
+type Find = (
+  em: EntityManager,
+  at: { id: string; provider: string; paidAt: Date | null },
+) => Promise<Omit<ReferenceOwner, 'id'> | null>;
 
 /**
  * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
@@ -38,26 +40,39 @@ function instrumentIn(
   };
 }
 
-/** An instrument that is paid again and again. The shared lock is as above. */
-const findReusable: Find = async (em, { id, provider }) => {
+/**
+ * An instrument that is paid again and again: it takes what was paid before it was closed, however late the provider lists
+ * that. The shared lock is as above.
+ */
+const findReusable: Find = async (em, { id, provider, paidAt }) => {
   const [found] = await em.execute<ReusableRow[]>(
-    `select status, amount::text as total, provider_payment_method_id as method_id, partner_id, channel_id
+    `select status = 'active' or (closed_at >= ?::timestamptz and payment_code is not null) is true as is_open,
+       amount::text as total, provider_payment_method_id as method_id, partner_id, channel_id
      from partner_instruments where id = ? and provider = ? for share`,
-    [id, provider],
+    [paidAt, id, provider],
   );
   if (found === undefined) return null;
-  const { status, total, method_id: providerPaymentMethodId, partner_id: partnerId, channel_id: channelId } = found;
-  const isOpen = status === 'active';
+  const { is_open: isOpen, total, method_id: providerPaymentMethodId } = found;
+  const { partner_id: partnerId, channel_id: channelId } = found;
   const takes = async (gross: Money) => 'price' in (await priceReceived(em, { partnerId, channelId, gross }));
   return {
     isOpen,
     collection: { status: isOpen ? 'WAITING_PAYMENT' : 'EXPIRED', total, takes, providerPaymentMethodId },
-    hint: (workflows) => workflows.hintPartnerInstrument(id),
+    hint: async (workflows) => {
+      // The next look begins where this was paid: the provider may list it later than looks read again.
+      if (paidAt) {
+        await em.execute(
+          `update partner_instruments set seen_until = ?, read_from = least(read_from, ?) where id = ? and seen_until > ?`,
+          [paidAt, paidAt, id, paidAt],
+        );
+      }
+      await workflows.hintPartnerInstrument(id);
+    },
   };
 };
 
 interface ReusableRow {
-  status: PartnerInstrumentStatus;
+  is_open: boolean;
   total: Money | null;
   method_id: string | null;
   partner_id: string;
@@ -83,11 +98,11 @@ const kinds: readonly Find[] = [
 ];
 
 /** Finds the owner of a reference, whose kinds it tries in turn. */
-export const findOwner: FindOwner = async (em, { provider, reference }) => {
+export const findOwner: FindOwner = async (em, { provider, reference, paidAt = null }) => {
   if (!isUuid(reference)) return null;
   const id = canonicalId(reference);
   for (const find of kinds) {
-    const found = await find(em, { id, provider });
+    const found = await find(em, { id, provider, paidAt });
     if (found !== null) return { ...found, id };
   }
   return null;

@@ -117,7 +117,7 @@ async function compareRecords(
       },
     });
     await failpoint('reconcile-day.page');
-    await wakeOwners(em, parts, differences, signal);
+    await wakeOwners(em, parts, differences, { ...period, ...(signal && { signal }) });
   }
 }
 
@@ -165,11 +165,11 @@ async function wakeOwners(
   em: EntityManager,
   parts: Comparing,
   differences: readonly Difference[],
-  signal: AbortSignal | undefined,
+  period: Period,
 ): Promise<void> {
   for (const difference of differences) {
     if (difference.theirs === null) continue;
-    await wakeOwner(em, parts, difference, signal).catch((error: unknown) =>
+    await wakeOwner(em, parts, difference, period).catch((error: unknown) =>
       parts.failed('reconciliation', difference.subject, error),
     );
   }
@@ -177,20 +177,28 @@ async function wakeOwners(
 
 /**
  * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown) is booked as
- * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked for the
- * payments under the reference. A payment not made under a reference stays open for people.
+ * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked what has
+ * the reference. A payment not made under a reference stays open for people.
  */
 async function wakeOwner(
   em: EntityManager,
   { gateway, workflows, findOwner }: Comparing,
   { resourceType, subject, reference, theirs }: Difference,
-  signal: AbortSignal | undefined,
+  { from: paidAt, signal }: Period,
 ): Promise<void> {
-  const owner = await findOwner(em, { provider: gateway.provider, reference });
+  const owner = await findOwner(em, { provider: gateway.provider, reference, paidAt });
   if (owner?.isOpen) return owner.hint(workflows);
   if (resourceType !== 'payment' || theirs?.status !== 'succeeded') return;
   if (await hasReceipt(em, subject)) return;
-  const instrument = await gateway.findInstrument(owner?.id ?? reference, { ...(signal && { signal }) });
-  const payment = instrument?.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
-  if (payment !== undefined) await workflows.openUnmatchedReceipt(strayOf(gateway.provider, payment));
+  const options = { ...(signal && { signal }) };
+  const instrument = await gateway.findInstrument(owner?.id ?? reference, options);
+  const payment =
+    instrument === null
+      ? await gateway.findReusable(owner?.id ?? reference, options)
+      : instrument.payments.find(({ providerPaymentId }) => providerPaymentId === subject);
+  if (!payment) return;
+  const { providerPaymentMethodId } = payment;
+  await workflows.openUnmatchedReceipt(
+    strayOf(gateway.provider, { providerPaymentId: subject, providerPaymentMethodId }),
+  );
 }

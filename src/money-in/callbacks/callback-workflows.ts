@@ -39,9 +39,10 @@ export interface Collection {
 
 /**
  * The owner of a reference in any spelling at a provider, open or final; null when there is none: what another provider has
- * under it is nobody's. Handed in by `src/wiring/`.
+ * under it is nobody's. Told when money was paid, a reusable instrument says whether it was open then, and its hint makes
+ * it look back that far. Handed in by `src/wiring/`.
  */
 export type FindOwner = (
   em: EntityManager,
-  at: { provider: string; reference: string },
+  at: { provider: string; reference: string; paidAt?: Date | null },
 ) => Promise<ReferenceOwner | null>;

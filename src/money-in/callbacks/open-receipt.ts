@@ -40,7 +40,7 @@ export async function openReceipt(
   const payment = await gateways.of(provider).findPayment(providerPaymentMethodId, providerPaymentId, { signal });
   if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
-  const owner = await findOwner(em, { provider, reference: payment.reference });
+  const owner = await findOwner(em, { provider, reference: payment.reference, paidAt: payment.paidAt });
   // A final row stays final and an amount does not change, so this still holds when the receipt is posted.
   const reason = await reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {

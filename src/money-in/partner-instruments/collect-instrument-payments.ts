@@ -80,6 +80,7 @@ export async function collectInstrumentPayments(
     }
   }
   const seen: Seen = {
+    before: instrument.seen_until ?? null,
     from: payments.some(({ status }) => status === 'pending')
       ? (instrument.seen_until ?? new Date(readAgainMs))
       : askedAt,
@@ -96,6 +97,8 @@ const nothingPaid: PaymentsRead = { payments: [], rest: null };
 
 /** What a look has seen: of a pass over more payments than one look reads, those back to an instant. */
 interface Seen {
+  /** As it was when the look began: further back meanwhile, and the next look begins there. */
+  before: Date | null;
   /** Everything that was made before this is seen once the pass is through. */
   from: Date;
   /** How far back the pass has come; null: it is through; undefined: no further than before. */
@@ -154,7 +157,7 @@ async function take(
   }
   const priced = await priceReceived(tx, { partnerId, channelId, gross });
   const fits = payment.reference === id && (!fixed || compareMoney(fixed, gross) === 0);
-  if (instrument.status !== 'active' || !fits || 'complaint' in priced)
+  if (!wasOpen(instrument, payment) || !fits || 'complaint' in priced)
     return { stray: strayOf(instrument.provider, payment) };
   const now = await readDatabaseClock(tx);
   const made = tx.create(PartnerPayment, {
@@ -189,6 +192,10 @@ async function take(
   return { paymentId, deliveryIds: step.deliveryIds, isWaiting: step.availableAt !== null };
 }
 
+/** Whether it was open when this was paid: what came before it was closed is its own, however late that is listed. */
+const wasOpen = ({ status, closed_at: closedAt }: PartnerInstrument, { paidAt }: ProviderPayment): boolean =>
+  status === 'active' || Boolean(closedAt && paidAt && paidAt <= closedAt);
+
 const lockInstrument = (tx: EntityManager, id: string): Promise<PartnerInstrument> =>
   tx.findOneOrFail(PartnerInstrument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
@@ -198,7 +205,7 @@ async function finishLook(
   look: { instrumentId: string; isClosing: boolean; hasMore: boolean; seen: Seen },
 ): Promise<InstrumentLook['status']> {
   const { instrumentId, isClosing, hasMore, seen } = look;
-  const { from, until } = seen;
+  const { before, from, until } = seen;
   const instrument = await lockInstrument(tx, instrumentId);
   // What is to be closed is read anew, from when the provider takes no more for it.
   if (instrument.closing_at && instrument.status === 'active' && !isClosing) return instrument.status;
@@ -207,7 +214,7 @@ async function finishLook(
   instrument.read_from = began && began < from ? began : from;
   if (until !== undefined) instrument.read_before = until;
   if (until === null) {
-    instrument.seen_until = instrument.read_from;
+    if (instrument.seen_until?.getTime() === before?.getTime()) instrument.seen_until = instrument.read_from;
     instrument.read_from = null;
   }
   if (instrument.status === 'active') instrument.look_again_at = new Date(now.getTime() + overdueMs);

@@ -301,3 +301,46 @@ it('An unreadable record never hides the money listed after it, and is a differe
   edit('payments', oddId, { amount: 79_000 });
   await stack.sandbox.put('/sandbox/faults', {});
 }, 60_000);
+
+it('books what was paid to a reusable instrument and no callback told: after closing, and listed hours late', async () => {
+  const change = async (faults: object) =>
+    expect((await stack.sandbox.put('/sandbox/faults', faults)).status).toBe(200);
+  const make = async () =>
+    (await partner.post('/instruments', { method: 'virtual_account', channel: 'BCA' })).body.data;
+  const payTo = async (code: string): Promise<string> =>
+    (await stack.sandbox.post('/sandbox/pay', { payment_code: code, amount: 20_000 })).body.id;
+  const [closed, open] = [await make(), await make()];
+  expect((await partner.send('post', `/instruments/${closed.id}/close`)).body.data.status).toBe('closed');
+  await change({ callbacks: { drop: true } });
+  const afterClosing = await payTo(closed.payment_code);
+  await change({ callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });
+  const listedLate = await payTo(open.payment_code);
+  const paidAt = new Date(Date.now() - 3 * 3_600_000).toISOString();
+  edit('payments', listedLate, { created: paidAt });
+  changeAtProvider(stack, 'update payments set created = ? where id = ?', [String(Date.parse(paidAt)), listedLate]);
+  const look = async () => {
+    const [{ at }] = await stack.em().execute<[{ at: string }]>('select clock_timestamp() as at');
+    await stack.deps.workflows.hintPartnerInstrument(open.id);
+    await eventually(
+      () => stack.em().execute('select 1 from partner_instruments where id = ? and seen_until > ?', [open.id, at]),
+      (rows) => rows.length > 0,
+    );
+  };
+  await look();
+  await change({});
+  await look();
+  for (const day of new Set([yesterday, today])) await reconcile(day);
+  const receipts = await eventually(
+    () =>
+      stack.em().execute<{ id: string; state: string; reason: string | null }[]>(
+        `select provider_payment_id as id, state, reason from receipts
+         where provider_payment_id in (?, ?) order by state`,
+        [afterClosing, listedLate],
+      ),
+    (rows) => rows.length === 2,
+  );
+  expect(receipts).toEqual([
+    { id: listedLate, state: 'applied', reason: null },
+    { id: afterClosing, state: 'suspended', reason: 'late' },
+  ]);
+}, 60_000);

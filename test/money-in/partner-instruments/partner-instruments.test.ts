@@ -134,6 +134,18 @@ it('leaves money that does not fit to the operators: another amount, beyond the 
   expect((await partner.send('post', `/instruments/${open.id}/close`)).body.data.status).toBe('closed');
 }, 90_000);
 
+it('takes what was paid before it was closed, also when the provider lists it only afterwards', async () => {
+  const partner = await buildPartner(stack, { fees });
+  const { id, payment_code } = await makeInstrument(partner);
+  await setFaults(stack, { listing: { lag_ms: 3_000 } });
+  const paid = await payTo(payment_code, 20_000);
+  expect((await partner.send('post', `/instruments/${id}/close`)).body.data.status).toBe('closed');
+  expect(await receiptOf(paid)).toEqual({ state: 'applied', reason: null, reference: id });
+  await setFaults(stack, {});
+  await paymentsOf(partner, id, 1);
+  expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
+}, 60_000);
+
 itInFull(
   'takes all of more payments than one look reads, and holds what fits none of them',
   async () => {
