@@ -9,12 +9,14 @@ import type { Settings } from './settings.ts';
 import type { TemporalOptions } from './temporal.ts';
 
 /** The free ports that a data directory keeps. */
-export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'smtp', 'api', 'temporal-ui'] as const;
+export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'smtp', 'api', 'worker', 'temporal-ui'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 
 /** What runs where: the options of each part, undefined for one that the environment replaces. */
 export interface Plan {
   apiPort: number;
+  /** Where the worker serves its metrics. */
+  workerPort: number;
   postgres: PostgresOptions | undefined;
   s3: S3Options | undefined;
   temporal: (Omit<TemporalOptions, 'binary'> & { uiPort: number }) | undefined;
@@ -81,6 +83,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     : postgresUrl({ ...postgres, role: readerRole, password: secrets.readerPassword });
   return {
     apiPort,
+    workerPort: settings.WORKER_PORT ?? ports.worker,
     postgres: settings.DATABASE_URL ? undefined : postgres,
     s3: settings.S3_ENDPOINT ? undefined : s3,
     temporal: settings.TEMPORAL_ADDRESS ? undefined : temporal,

@@ -12,6 +12,7 @@ export const defaultDataDirectory = '.amanah';
 const schema = z.object({
   DATA_DIR: z.string().min(1).default(defaultDataDirectory),
   PORT: port.default(3000),
+  WORKER_PORT: port.optional(),
   LISTEN_ADDRESS: text,
   TEMPORAL_UI_PORT: port.default(8233),
   TEMPORAL_UI_URL: text,

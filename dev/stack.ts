@@ -119,7 +119,9 @@ export class Stack {
     };
     const runWorker = async () => {
       const [WORKFLOW_BUNDLE] = await Promise.all([bundle, migrated.promise, temporal]);
-      await this.#run('worker', 'Worker', '', (it) => startWorker({ ...it, env: { ...env, WORKFLOW_BUNDLE } }));
+      const own = { ...env, WORKFLOW_BUNDLE, WORKER_PORT: String(plan.workerPort) };
+      const metrics = `http://127.0.0.1:${plan.workerPort}/metrics`;
+      await this.#run('worker', 'Worker', metrics, (it) => startWorker({ ...it, env: own }));
       worksAlready = true;
     };
 

@@ -5,6 +5,7 @@ const variables: Record<keyof Settings, string> = {
   DATA_DIR: 'the directory of everything that it keeps (.amanah)',
   LISTEN_ADDRESS: 'where the API and the worker listen (127.0.0.1)',
   PORT: 'of the API (3000); 0 is a free one, kept in the data directory',
+  WORKER_PORT: "of the worker's metrics (a free one, kept in the data directory)",
   TEMPORAL_UI_PORT: "of Temporal's web UI (8233); 0 is a free one, kept in the data directory",
   PUBLIC_URL: 'where others reach the API (http://localhost:PORT)',
   ALLOWED_ORIGINS: 'whose pages browsers let use the API (http://localhost:*)',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OrderShape } from '../money-in/payments/present-order.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
-import { moneyString, uuid } from '../platform/http/fields.ts';
+import { email, moneyString, uuid } from '../platform/http/fields.ts';
 import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { sendStored } from '../platform/http/replay.ts';
@@ -29,8 +29,8 @@ routes.post(
       'their oldest account: creator, admins and whoever the visibility is for. Only while the circle is `new`. Joining ' +
       'accepts the terms as they are. Under `winner_first` everybody joins by themselves with `consent: true`, and into ' +
       'a lottery with terms with `entropy`, a random value of their own, which is shown after the draw. With `user_ids` ' +
-      'creator and admins ask people of the circle’s organization to join (its admins list them at `GET /v1/users`): ' +
-      'they get a mail, see the circle in their list and join by themselves.',
+      'or `emails` creator and admins ask people of the circle’s organization to join (its admins list them at ' +
+      '`GET /v1/users`): they get a mail, see the circle in their list and join by themselves.',
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
@@ -41,6 +41,11 @@ routes.post(
         .optional(),
       user_ids: z
         .array(uuid())
+        .min(1, 'must not be empty')
+        .max(addedAtOnce, `must be at most ${addedAtOnce} users at once`)
+        .optional(),
+      emails: z
+        .array(email())
         .min(1, 'must not be empty')
         .max(addedAtOnce, `must be at most ${addedAtOnce} users at once`)
         .optional(),
@@ -60,10 +65,12 @@ routes.post(
     refusals: [404],
   },
   async ({ em, deps, caller, body, requestId }) => {
-    const { saving_circle_id: circleId, account_ids: accountIds, user_ids: userIds, consent, entropy } = body;
-    if (userIds !== undefined) {
-      if (accountIds !== undefined) refuse('REQUEST_INVALID', 'cannot be sent with account_ids', { field: 'user_ids' });
-      await inviteMembers(em, { caller, circleId, userIds, requestId });
+    const { saving_circle_id: circleId, account_ids: accountIds, user_ids: userIds, emails, consent, entropy } = body;
+    if (userIds !== undefined || emails !== undefined) {
+      const field = userIds === undefined ? 'emails' : 'user_ids';
+      if (accountIds !== undefined) refuse('REQUEST_INVALID', 'cannot be sent with account_ids', { field });
+      const people = { userIds: userIds ?? [], emails: emails ?? [] };
+      await inviteMembers(em, deps.sealer, { caller, circleId, ...people, requestId });
       return created({ message: 'Asked to join', data: { members: [] } });
     }
     const members = await addMembers(em, deps, { caller, circleId, accountIds, consent, entropy, requestId });

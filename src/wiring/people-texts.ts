@@ -247,6 +247,7 @@ export const peopleTexts: FieldTexts = {
   turn_number: 'The turn: who has it receives that round.',
   account_ids: 'Ids of the accounts of the new members.',
   user_ids: 'Ids of people of the organization who are asked to join.',
+  emails: 'E-mail addresses of people of the organization who are asked to join.',
   round: 'The open round; null between two.',
   opened_at: 'When it opened.',
   due_at: 'Until when contributions are due.',

@@ -107,23 +107,24 @@ describe('POST /v1/saving-circles/members', () => {
     ];
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [first.id]);
     const { id } = await createCircle(stack, head);
-    const people = (await stack.get('/v1/users?user_type=individual', { token: head.token })).body.data.items;
-    const ask = (as: BuiltUser, user_ids: string[]) =>
-      stack.post(`${path}/members`, { saving_circle_id: id, user_ids }, { token: as.token });
+    type People = { user_ids?: string[]; emails?: string[]; account_ids?: string[] };
+    const ask = (as: BuiltUser, people: People) =>
+      stack.post(`${path}/members`, { saving_circle_id: id, ...people }, { token: as.token });
     const listed = async (as: BuiltUser) =>
       (await stack.get(path, { token: as.token })).body.saving_circles.map((circle: { id: string }) => circle.id);
     expect([await listed(first), (await join(first, id)).status]).toEqual([[], 403]);
-    expect((await ask(head, [first.id, stranger.id])).body.message).toContain(stranger.id);
-    expect((await ask(first, [second.id])).status).toBe(403);
-    expect(
-      (
-        await ask(
-          head,
-          people.map((person: { id: string }) => person.id),
-        )
-      ).status,
-    ).toBe(201);
-    expect((await ask(head, [first.id])).body.data).toEqual({ members: [] });
+    const no = "is not an active user of the circle's organization";
+    const refused: [People, string][] = [
+      [{ user_ids: [first.id, stranger.id] }, `user_ids: ${stranger.id} ${no}`],
+      [{ emails: [first.email, stranger.email] }, `emails: ${stranger.email} ${no}`],
+      [{ emails: [first.email], account_ids: [first.accountId] }, 'emails: cannot be sent with account_ids'],
+    ];
+    for (const [people, message] of refused) {
+      expect((await ask(head, people)).body).toMatchObject({ statusCode: 400, message });
+    }
+    expect((await ask(first, { user_ids: [second.id] })).status).toBe(403);
+    expect((await ask(head, { user_ids: [first.id], emails: [second.email.toUpperCase()] })).status).toBe(201);
+    expect((await ask(head, { emails: [first.email] })).body.data).toEqual({ members: [] });
     const told = await stack.em().execute('select user_id, kind from mails where resource_id = ?', [id]);
     expect(told).toEqual([{ user_id: first.id, kind: 'circle_invitation' }]);
     for (const employee of [first, second]) {

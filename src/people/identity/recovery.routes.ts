@@ -57,7 +57,7 @@ routes.post(
   '/password/forgot',
   {
     summary: 'Ask for a mail by which a forgotten password can be replaced',
-    description: 'The answer is the same, and as fast, whether or not there is an account with this address.',
+    description: 'The answer to any e-mail address is the same, and as fast, whether or not it has an account.',
     access: open(),
     body: z.strictObject({ email: email() }),
     answers: { 200: Told },

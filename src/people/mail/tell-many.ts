@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
+import { failpoint } from '../../shared/failpoint.ts';
 import { tell } from './tell.ts';
 
 interface Round {
@@ -60,6 +61,7 @@ export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolea
         ? { resourceId: subject, turnNumber: null }
         : { resourceId: null, turnNumber: Number(subject) };
     await tell(tx, { kind, ...of, userIds });
+    await failpoint('tell-many.told');
     await tx.execute(
       `update mail_rounds set told_upto = ?, told_at = clock_timestamp(),
          ended_at = case when ? then clock_timestamp() end where kind = ? and subject = ?`,

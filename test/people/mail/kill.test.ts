@@ -1,4 +1,8 @@
+import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { give } from '../../giving/donations/build-donations.ts';
+import { buildIndividual } from '../../support/build.ts';
+import { buildActiveCause } from '../../support/build-targets.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mailsTo } from '../../support/mail.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
@@ -32,5 +36,28 @@ describe('A worker killed while it sends a mail', () => {
     const mails = await mailsTo(stack, email);
     expect(mails).toHaveLength(sent);
     expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('(between a round of mails and its position) tells everybody, and nobody twice', async () => {
+    const { id: causeId } = await buildActiveCause(stack);
+    const donors = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '10000' })));
+    const ids = donors.map(({ id }) => id);
+    for (const donor of donors) expect((await give(stack, donor, 1_000, causeId)).status).toBe(201);
+    await stack.owner().execute('update users set email_confirmed_at = now() where id in (?)', [ids]);
+    stack.arm('tell-many.told=kill');
+    const year = westernIndonesiaDay(new Date()).slice(0, 4);
+    await stack.owner().execute("insert into mail_rounds (kind, subject) values ('year_statement', ?)", [year]);
+    await stack.worker.exited;
+    const told = () =>
+      stack
+        .em()
+        .execute<{ user_id: string; status: string }[]>('select user_id, status from mails where user_id in (?)', [
+          ids,
+        ]);
+    expect(await told()).toEqual([]);
+    await stack.restart();
+    const sent = await eventually(told, (mails) => mails.length > 0 && mails.every(({ status }) => status === 'sent'));
+    expect(sent.map(({ user_id }) => user_id).toSorted()).toEqual(ids.toSorted());
+    for (const { email } of donors) expect(await mailsTo(stack, email)).toHaveLength(1);
   });
 });

@@ -78,6 +78,7 @@ export interface SwitchShown {
 const places: [path: string, words: string][] = [
   ['', 'What waits'],
   ['/payouts', 'Payouts'],
+  ['/payouts?kind=payment_refund', 'Refunds'],
   ['/payments', 'Payments'],
   ['/receipts', 'Receipts'],
   ['/decisions', 'Decisions'],

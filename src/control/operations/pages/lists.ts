@@ -93,6 +93,7 @@ export const listsShown: ListOf[] = [
     filters: [
       { name: 'status', label: 'Status', options: partnerPaymentStatuses },
       { name: 'reference', label: 'Reference' },
+      { name: 'external_ref', label: 'External reference' },
       { name: 'partner_id', label: 'Partner' },
       ...period,
     ],
