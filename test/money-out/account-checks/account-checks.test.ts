@@ -58,6 +58,21 @@ it('says what the bank says: no such account, another name, or nothing', async (
   expect(await check('900004', 'Siti Rahayu')).toMatchObject({ status: 'unknown', ...nobody });
 }, 30_000);
 
+it('may be named by the quote of a payout, whose bank it knows, unless there is no such account', async () => {
+  const quote = async (body: object, by = partner) => {
+    const answer = await by.send('post', '/quotes', { method: 'payout', amount: '20000', ...body });
+    return answer.status === 200 ? answer.body.data.net_amount : answer.body.error.details[0];
+  };
+  const { id } = await check('200009');
+  const field = 'bank_account_check_id';
+  expect(await quote({ [field]: id })).toBe(await quote({ bank_code: 'BRI' }));
+  expect(await quote({ [field]: id, bank_code: 'BRI' })).toEqual(expect.any(String));
+  expect(await quote({ [field]: id, bank_code: 'BCA' })).toMatchObject({ field: 'bank_code' });
+  expect(await quote({ [field]: id, method: 'qris' })).toMatchObject({ field });
+  expect(await quote({ [field]: id }, await buildPartner(stack))).toMatchObject({ field });
+  expect(await quote({ [field]: (await check('404404')).id })).toMatchObject({ field });
+});
+
 it('keeps a result for a day, and one without an answer not at all', async () => {
   const checks = () =>
     stack.em().execute<{ asks: number; known: boolean; sealed: boolean }[]>(

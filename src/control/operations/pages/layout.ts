@@ -78,6 +78,7 @@ export interface SwitchShown {
 const places: [path: string, words: string][] = [
   ['', 'What waits'],
   ['/payouts', 'Payouts'],
+  ['/batches', 'Batches'],
   ['/payments', 'Payments'],
   ['/receipts', 'Receipts'],
   ['/decisions', 'Decisions'],
