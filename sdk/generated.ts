@@ -1345,8 +1345,10 @@ export interface Operations {
       channel?: string | null;
       /** The organization that the money is collected for: linked to you. Your own where it is left out. */
       organization_id?: string | null;
-      /** Required for payout: a `bank_code` of `GET /v1/partners/channels`. */
+      /** Required for payout without a check: a `bank_code` of `GET /v1/partners/channels`. */
       bank_code?: string | null;
+      /** For a payout, in place of `bank_code`: the account of this check of the last day. One that does not exist is refused. */
+      bank_account_check_id?: string | null;
     };
     answer: {
       /** The amount that you would send at creation, in IDR. */

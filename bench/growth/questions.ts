@@ -98,6 +98,8 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['platform', '/v1/payouts/stuck', 'minutes=60'],
   ['platform', '/v1/payouts', 'kind=withdrawal'],
   ['platform', '/v1/partner-payments', 'status=succeeded'],
+  ['platform', '/v1/payout-batches', 'status=completed'],
+  ['platform', '/v1/payout-batches/{id}/items'],
   ['platform', '/v1/receipts', 'status=suspended'],
   ['platform', '/v1/reconciliations', 'state=open'],
   ['platform', '/v1/decisions', 'status=pending'],

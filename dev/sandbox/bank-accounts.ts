@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Store } from './store.ts';
 
 /** What the provider's Name Validator takes. */
 export const bankAccountBody = z.strictObject({
@@ -8,15 +9,33 @@ export const bankAccountBody = z.strictObject({
   given_name: z.string().min(1).max(100).optional(),
 });
 
+/** Whose account it is from now on, by hand; without a holder it does not exist. */
+export const heldAccountBody = bankAccountBody
+  .omit({ given_name: true })
+  .extend({ holder: z.string().min(1).max(100).nullable() });
+
+export function holdBankAccount(
+  store: Store,
+  { bank_code, bank_account_number, holder }: z.infer<typeof heldAccountBody>,
+): void {
+  store.run('insert or replace into bank_accounts values (?, ?, ?)', bank_code, bank_account_number, holder);
+}
+
 /**
- * An account in the provider's wire format, by its last six digits (docs/contract.md 4); null leaves the caller without an
- * answer. It belongs to whoever is said to have it; nobody is named without that.
+ * An account in the provider's wire format, as it was set by hand, else by its last six digits (docs/contract.md 4); null
+ * leaves the caller without an answer. It belongs to whoever is said to have it; nobody is named without that.
  */
-export function findBankAccount({ bank_code, bank_account_number, given_name }: z.infer<typeof bankAccountBody>) {
+export function findBankAccount(
+  store: Store,
+  { bank_code, bank_account_number, given_name }: z.infer<typeof bankAccountBody>,
+) {
+  const sql = 'select holder from bank_accounts where bank_code = ? and number = ?';
+  const held = store.get(sql, bank_code, bank_account_number);
   const digits = bank_account_number.slice(-6);
-  if (digits === '900004') return null;
+  if (!held && digits === '900004') return null;
   const account = { id: randomUUID(), bank_code, bank_account_number, updated: new Date().toISOString() };
-  if (digits === '404404') return { ...account, status: 'FAILURE', failure_reason: 'INVALID_ACCOUNT' };
-  const holder = digits === '505505' ? 'ORANG LAIN' : given_name;
+  const exists = held ? held.holder !== null : digits !== '404404';
+  if (!exists) return { ...account, status: 'FAILURE', failure_reason: 'INVALID_ACCOUNT' };
+  const holder = held ? String(held.holder) : digits === '505505' ? 'ORANG LAIN' : given_name;
   return { ...account, status: 'SUCCESS', bank_account_holder_name: holder ?? null };
 }

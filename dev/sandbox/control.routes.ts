@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import { z } from 'zod';
 import { advanceClock } from './advance-clock.ts';
+import { heldAccountBody, holdBankAccount } from './bank-accounts.ts';
 import { costsSchema, moveOwnMoney, readCosts, writeCosts } from './costs.ts';
 import { faultsSchema, readFaults, writeFaults } from './faults.ts';
 import { queryValue, readBytes, readJson } from './http.ts';
@@ -148,6 +149,12 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
   router.post('/balance', async (ctx) => {
     moveOwnMoney(store, (await readJson(ctx, balanceBody)).amount);
     ctx.body = { balance: readBalance(store) };
+  });
+
+  router.put('/bank-accounts', async (ctx) => {
+    const account = await readJson(ctx, heldAccountBody);
+    holdBankAccount(store, account);
+    ctx.body = account;
   });
 
   router.get('/records', (ctx) => {

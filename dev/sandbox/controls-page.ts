@@ -55,7 +55,7 @@ export function faultsIn(fields: URLSearchParams): object {
   return faults;
 }
 
-/** The clock and the faults of the sandbox, by hand. */
+/** The clock, bank accounts and faults of the sandbox, by hand. */
 export function renderControls(faults: Faults, notice?: string): string {
   const parts = groups.map(({ name, title, fields }) => {
     const values: Record<string, unknown> = faults[name];
@@ -63,8 +63,8 @@ export function renderControls(faults: Faults, notice?: string): string {
     return `<fieldset><legend>${escapeHtml(title)}</legend><div class="actions">${inputs.join('')}</div></fieldset>`;
   });
   return page(
-    'Clock and faults',
-    `<main><h1>Clock and faults</h1>
+    'Controls',
+    `<main><h1>Controls</h1>
 <p class="lead">They hold for everybody who uses this sandbox.</p>
 ${noticeOf(notice)}
 <h2>Clock</h2>
@@ -72,6 +72,14 @@ ${noticeOf(notice)}
 <form method="post" action="/controls/clock" class="actions">
 <div><label for="seconds">Seconds</label><input id="seconds" name="seconds" type="number" min="1" value="3600" required></div>
 <button>Advance</button>
+</form>
+<h2>Bank accounts</h2>
+<p>Whose account it is when a partner has it checked.</p>
+<form method="post" action="/controls/bank-accounts" class="actions">
+<div><label for="bank_code">Bank code</label><input id="bank_code" name="bank_code" value="BCA" required></div>
+<div><label for="number">Account number</label><input id="number" name="bank_account_number" inputmode="numeric" required></div>
+<div><label for="holder">Holder; empty: no such account</label><input id="holder" name="holder" maxlength="100"></div>
+<button>Set</button>
 </form>
 <h2>Faults</h2>
 <form method="post" action="/controls/faults">${parts.join('')}

@@ -51,6 +51,12 @@ function paymentsOf(payments: SandboxPayment[]): string {
   return `<h2>Payments made</h2><ul>${items.join('')}</ul>`;
 }
 
+function payableOf(instrument: SandboxInstrument): string {
+  const open = isOpen(instrument);
+  if (instrument.isReusable) return open ? 'Payable until it is closed' : 'No longer payable';
+  return `${open ? 'Payable until' : 'Was payable until'} ${moment(instrument.expiresAt)}`;
+}
+
 /** One instrument and the payer's actions on it. */
 export function renderCheckout(view: CheckoutView): string {
   const { instrument, payments, notice } = view;
@@ -66,7 +72,7 @@ ${noticeOf(notice)}
 <p class="sum">${sumOf(instrument)}</p>
 ${instrument.description ? `<p>${escapeHtml(instrument.description)}</p>` : ''}
 ${codeOf(view)}
-<p class="small">${open ? 'Payable until' : 'Was payable until'} ${moment(instrument.expiresAt)}. Reference ${escapeHtml(instrument.referenceId)}.</p>
+<p class="small">${payableOf(instrument)}. Reference ${escapeHtml(instrument.referenceId)}.</p>
 <form method="post" class="actions">
 <div><label for="amount">Amount in rupiah</label><input id="amount" name="amount" type="number" min="1" step="any" value="${instrument.amount || ''}" required></div>
 <button class="pay" name="action" value="pay">${open ? 'Pay' : 'Pay all the same'}</button>

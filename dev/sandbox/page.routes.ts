@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { toString as drawQr } from 'qrcode';
 import { z } from 'zod';
 import { advanceClock } from './advance-clock.ts';
+import { heldAccountBody, holdBankAccount } from './bank-accounts.ts';
 import { advanceBody } from './control.routes.ts';
 import { faultsIn, renderControls } from './controls-page.ts';
 import { renderCheckout, renderRefund, renderTransfer } from './detail-pages.ts';
@@ -143,6 +144,14 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     advanceClock(store, read.data.seconds * 1000);
     wake();
     seeOther(ctx, '/');
+  });
+
+  router.post('/controls/bank-accounts', async (ctx) => {
+    const { holder, ...account } = Object.fromEntries(await fieldsOf(ctx));
+    const read = heldAccountBody.safeParse({ ...account, holder: holder || null });
+    if (!read.success) return answer(ctx, renderControls(readFaults(store), 'A number has 5 to 20 digits.'), 400);
+    holdBankAccount(store, read.data);
+    seeOther(ctx, '/controls');
   });
 
   router.post('/controls/faults', async (ctx) => {

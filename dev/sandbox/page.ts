@@ -58,7 +58,7 @@ export function page(title: string, body: string): string {
 <style>${style}</style>
 </head>
 <body>
-<nav><a href="/">Payments and payouts</a> <a href="/controls">Clock and faults</a> <a href="/mail">Mail</a></nav>
+<nav><a href="/">Payments and payouts</a> <a href="/controls">Controls</a> <a href="/mail">Mail</a></nav>
 ${body}
 </body>
 </html>

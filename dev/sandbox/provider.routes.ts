@@ -189,7 +189,7 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
   });
 
   router.post('/bank_account_data_requests', ...door, async (ctx) => {
-    const account = findBankAccount(await readJson(ctx, bankAccountBody));
+    const account = findBankAccount(store, await readJson(ctx, bankAccountBody));
     if (account === null) return leaveUnanswered(ctx);
     ctx.body = account;
   });

@@ -56,6 +56,12 @@ const schema = `
   create index if not exists refunds_request on refunds (request_id);
   create index if not exists refunds_reference on refunds (reference_id);
   create index if not exists refunds_next on refunds (next_at) where next_at is not null;
+  create table if not exists bank_accounts (
+    bank_code text not null,
+    number text not null,
+    holder text,
+    primary key (bank_code, number)
+  ) strict;
   create table if not exists idempotency (
     route text not null,
     key text not null,

@@ -23,6 +23,7 @@ const sign = `const secret = pm.variables.get('signing_secret');
 const takesKey = pm.request.headers.has('X-Idempotency-Key');
 if (takesKey) pm.variables.set('idempotency_key', pm.variables.replaceIn('{{$guid}}'));
 const key = takesKey ? pm.variables.get('idempotency_key') : '';
+const CryptoJS = require('crypto-js');
 const body = (pm.request.body && pm.request.body.raw) || '';
 const path = pm.variables.replaceIn(pm.request.url.getPathWithQuery());
 const time = Math.floor(Date.now() / 1000);

@@ -34,6 +34,7 @@ import { transfersRoutes } from '../money-in/payments/transfers.routes.ts';
 import { accountChecksRoutes } from '../money-out/account-checks/account-checks.routes.ts';
 import { decisionsRoutes } from '../money-out/decisions/decisions.routes.ts';
 import { importedBatchesRoutes } from '../money-out/payout-batches/imported-batches.routes.ts';
+import { operatorsBatchesRoutes } from '../money-out/payout-batches/operators-batches.routes.ts';
 import { payoutBatchesRoutes } from '../money-out/payout-batches/payout-batches.routes.ts';
 import { limitsRoutes } from '../money-out/payouts/limits.routes.ts';
 import { operatorsPayoutsRoutes } from '../money-out/payouts/operators-payouts.routes.ts';
@@ -128,6 +129,7 @@ export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   payoutsRoutes,
   payoutBatchesRoutes,
   importedBatchesRoutes,
+  operatorsBatchesRoutes,
   accountChecksRoutes,
   limitsRoutes,
   settlementsRoutes,

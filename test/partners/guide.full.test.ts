@@ -19,7 +19,7 @@ const prints: [block: RegExp, output: RegExp][] = [
   [/python start\.py/, /payout\.succeeded verified/],
   [/instrument_id=/, /"amount":"120000\.0000".*"amount":"75000\.0000"/],
   [/instrument\/close/, /^closed$/m],
-  [/bank-account-checks/, /"name_match":"match"/],
+  [/bank-account-checks/, /"name_match":"(match|partial)"/],
   [/POST \/payout-batches/, /"status":"needs_approval".*"total_amount":"45000\.0000"/],
   [/\/approve/, /"status":"processing".*^completed$/ms],
   [/sandbox\/decline/, /DECLINED_BY_ISSUER|FAILED/],

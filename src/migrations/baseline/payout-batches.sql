@@ -15,6 +15,8 @@ create table payout_batches (
   -- The operator who imported it from a file, instead of a key.
   imported_by uuid references users (id),
   decided_by uuid references partner_keys (id),
+  -- The operator who rejected it, instead of a key. Only a key approves: it is the partner's money.
+  rejected_by uuid references users (id),
   decided_at timestamptz,
   lapses_at timestamptz not null,
   look_again_at timestamptz,
@@ -26,11 +28,14 @@ create table payout_batches (
   -- Two keys, two people.
   check (decided_by <> made_by),
   check (num_nonnulls(made_by, imported_by) = 1),
-  check ((decided_by is null) = (status in ('needs_approval', 'lapsed')) and (decided_by is null) = (decided_at is null)),
+  check (num_nonnulls(decided_by, rejected_by) = case when status in ('needs_approval', 'lapsed') then 0 else 1 end
+    and (decided_at is null) = (status in ('needs_approval', 'lapsed'))),
+  check (rejected_by is null or status = 'rejected'),
   check ((finalized_at is null) = (status in ('needs_approval', 'processing'))),
   check ((look_again_at is null) = (finalized_at is not null))
 );
 create index payout_batches_of_partner on payout_batches (partner_id, created_at desc, id desc) include (status);
+create index payout_batches_by_creation on payout_batches (created_at desc, id desc) include (status);
 create index payout_batches_by_external_ref on payout_batches (external_ref, partner_id) where external_ref is not null;
 create index payout_batches_to_look_at on payout_batches (look_again_at) where look_again_at is not null;
 create trigger payout_batches_status_law before insert or update of status on payout_batches

@@ -106,7 +106,7 @@ grant insert, update (status, texts_sealed, provider_payment_method_id, payment_
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;
-grant insert, update (status, metadata_sealed, decided_by, decided_at, look_again_at, version, finalized_at, updated_at)
+grant insert, update (status, metadata_sealed, decided_by, rejected_by, decided_at, look_again_at, version, finalized_at, updated_at)
   on payout_batches to amanah_app;
 grant insert, update (texts_sealed) on payout_batch_items to amanah_app;
 grant insert, update (url, events, status, disabled_reason, disabled_at, failing_since, tests, secret_sealed,

@@ -65,8 +65,16 @@ routes.post(
       bank_code: text(32)
         .optional()
         .meta({
-          description: 'Required for payout: a `bank_code` of `GET /v1/partners/channels`.',
+          description: 'Required for payout without a check: a `bank_code` of `GET /v1/partners/channels`.',
           examples: ['BCA'],
+        }),
+      bank_account_check_id: uuid()
+        .optional()
+        .meta({
+          description:
+            'For a payout, in place of `bank_code`: the account of this check of the last day. One that does not exist ' +
+            'is refused.',
+        examples: ['019bbfb8-4c10-7d25-8e61-5b9a0c3f7d42'],
         }),
     }),
     answers: {
@@ -83,8 +91,9 @@ routes.post(
     },
   },
   async ({ body, caller, em }) => {
-    const { organization_id: organizationId, bank_code: bankCode, ...rest } = body;
-    const { gross, fee, net } = await quote(em, { ...rest, partnerId: caller.partnerId, organizationId, bankCode });
+    const { organization_id: organizationId, bank_code: bankCode, bank_account_check_id: checkId, ...rest } = body;
+    const asked = { ...rest, partnerId: caller.partnerId, organizationId, bankCode, checkId };
+    const { gross, fee, net } = await quote(em, asked);
     return {
       amount: formatMoney(body.amount),
       gross_amount: gross,

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { getBankOfCheck } from '../../money-out/account-checks/check-bank-account.ts';
 import { pricePayout } from '../../money-out/payouts/price-payout.ts';
 import {
   complainOfFee,
@@ -164,6 +165,8 @@ export interface Quoted {
   amount: Money;
   channel?: string | undefined;
   bankCode?: string | undefined;
+  /** A check of the account that a payout goes to. */
+  checkId?: string | undefined;
   organizationId?: string | undefined;
 }
 
@@ -171,14 +174,18 @@ export interface Quoted {
  * The price of a payment of this amount (IDR) now, or of a payout to this bank; no side effects. Refuses what the
  * creation would refuse of these fields, except a payment whose gross is not whole rupiah.
  */
-export function quote(em: EntityManager, { bankCode, ...asked }: Quoted): Promise<Price> {
-  const { method } = asked;
+export async function quote(em: EntityManager, { bankCode, checkId, ...asked }: Quoted): Promise<Price> {
+  const { method, partnerId } = asked;
   if (method !== 'payout') {
     if (bankCode !== undefined) refuseField('bank_code', 'is for payouts only');
+    if (checkId !== undefined) refuseField('bank_account_check_id', 'is for payouts only');
     return priceRequest(em, { ...asked, method }, null);
   }
-  if (bankCode === undefined) refuseField('bank_code', 'is required for payout');
+  const checked = checkId === undefined ? undefined : await getBankOfCheck(em, { partnerId, checkId });
+  const bank = bankCode ?? checked;
+  if (bank === undefined) refuseField('bank_code', 'is required for payout');
+  if (checked !== undefined && bank !== checked) refuseField('bank_code', `is ${checked} in the check`);
   if (asked.channel !== undefined) refuseField('channel', 'must be left out for payout');
   if (asked.organizationId !== undefined) refuseField('organization_id', 'must be left out for payout');
-  return pricePayout(em, { partnerId: asked.partnerId, bankCode, amount: asked.amount });
+  return pricePayout(em, { partnerId, bankCode: bank, amount: asked.amount });
 }

@@ -85,6 +85,25 @@ export async function checkBankAccount(
   return answerOf(kept.id, { state, at }, name);
 }
 
+/**
+ * The bank of an account that the partner had checked within a day. Throws REQUEST_INVALID_PAYLOAD for another check, and
+ * for an account that does not exist.
+ */
+export async function getBankOfCheck(
+  em: EntityManager,
+  { partnerId, checkId }: { partnerId: string; checkId: string },
+): Promise<string> {
+  const [check] = await em.execute<{ bank_code: string; exists_at_bank: boolean | null }[]>(
+    `select bank_code, exists_at_bank from bank_account_checks
+     where id = ? and partner_id = ? and asked_at > clock_timestamp() - make_interval(hours => ?)`,
+    [checkId, partnerId, resultKeptHours],
+  );
+  const field = 'bank_account_check_id';
+  if (check === undefined) return refuseField(field, `is no check of yours of the last ${resultKeptHours} hours`);
+  if (check.exists_at_bank === false) refuseField(field, 'is of an account that does not exist');
+  return check.bank_code;
+}
+
 const nothingKnown = (id: string): AccountCheck => ({
   id,
   status: 'unknown',

@@ -14,8 +14,8 @@ import { begunAtOnce, begunEveryMs, type PayoutBatchWorkflows } from './payout-b
 export interface BatchDecision {
   partnerId: string;
   batchId: string;
-  /** The key that decides. */
-  keyId: string;
+  /** The key that decides, or the operator, who may only reject. */
+  by: { keyId: string } | { userId: string };
   requestId: string;
 }
 
@@ -28,7 +28,7 @@ export interface BatchDecision {
 export async function approvePayoutBatch(
   em: EntityManager,
   { workflows }: { workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'> },
-  decision: BatchDecision,
+  decision: BatchDecision & { by: { keyId: string } },
 ): Promise<PayoutBatch> {
   const batch = await em.transactional(async (tx) => {
     const headroom = await lockPayoutHeadroom(tx, decision.partnerId);
@@ -69,7 +69,7 @@ export async function rejectPayoutBatch(
 
 async function lockUndecided(
   tx: EntityManager,
-  { partnerId, batchId, keyId }: BatchDecision,
+  { partnerId, batchId, by }: BatchDecision,
   at: Date,
 ): Promise<PayoutBatch> {
   const batch = await tx.findOne(
@@ -78,7 +78,7 @@ async function lockUndecided(
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
   if (batch === null) refuse('RESOURCE_NOT_FOUND', 'The payout batch was not found');
-  if (batch.made_by && (await isOfOneFamily(tx, keyId, batch.made_by))) {
+  if ('keyId' in by && batch.made_by && (await isOfOneFamily(tx, by.keyId, batch.made_by))) {
     refuse(
       'AUTH_PERMISSION_DENIED',
       'A batch cannot be decided by the key that created it, nor by that key’s successors',
@@ -155,11 +155,12 @@ async function reserveItems(
 async function decide(
   tx: EntityManager,
   batch: PayoutBatch,
-  { partnerId, keyId, requestId }: BatchDecision,
+  { partnerId, by, requestId }: BatchDecision,
   { status, at }: { status: 'processing' | 'rejected'; at: Date },
 ): Promise<void> {
   batch.status = status;
-  batch.decided_by = keyId;
+  if ('keyId' in by) batch.decided_by = by.keyId;
+  else batch.rejected_by = by.userId;
   batch.decided_at = batch.updated_at = at;
   batch.look_again_at = status === 'processing' ? new Date(at.getTime() + 60_000) : null;
   if (status === 'rejected') batch.finalized_at = at;
@@ -169,8 +170,8 @@ async function decide(
     impact: 'HIGH',
     resourceType: 'payout_batch',
     resourceId: batch.id,
-    actorId: null,
+    actorId: 'userId' in by ? by.userId : null,
     requestId,
-    data: { partner_id: partnerId, key_id: keyId, status },
+    data: { partner_id: partnerId, ...('keyId' in by && { key_id: by.keyId }), status },
   });
 }

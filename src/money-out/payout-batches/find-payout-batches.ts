@@ -10,6 +10,8 @@ import { PayoutBatch } from './payout-batch.entity.ts';
 import type { PayoutBatchStatus } from './payout-batch.ts';
 
 export interface PayoutBatchFilter {
+  /** Every partner's without. */
+  partner_id?: string | undefined;
   status?: PayoutBatchStatus | undefined;
   external_ref?: string | undefined;
   from?: Date | undefined;
@@ -17,14 +19,13 @@ export interface PayoutBatchFilter {
   to?: Date | undefined;
 }
 
-/** A partner's own batches, newest first. */
+/** Batches, newest first. */
 export function findPayoutBatches(
   em: EntityManager,
-  partnerId: string,
-  { status, external_ref, from, to }: PayoutBatchFilter,
+  { partner_id, status, external_ref, from, to }: PayoutBatchFilter,
   window: ListWindow,
 ): Promise<Listed & { items: PayoutBatch[] }> {
-  const within = { partner_id: partnerId };
+  const within = partner_id === undefined ? {} : { partner_id };
   const where: FilterQuery<PayoutBatch> = {
     ...within,
     ...(status && { status }),
@@ -38,6 +39,12 @@ export function findPayoutBatches(
 export async function getPayoutBatch(em: EntityManager, partnerId: string, id: string): Promise<PayoutBatch> {
   const batch = await em.findOne(PayoutBatch, { id, partner_id: partnerId });
   return batch ?? refuse('RESOURCE_NOT_FOUND', 'The payout batch was not found');
+}
+
+/** A batch of any partner. Throws NOT_FOUND. */
+export async function getAnyPayoutBatch(em: EntityManager, id: string): Promise<PayoutBatch> {
+  const batch = await em.findOne(PayoutBatch, { id });
+  return batch ?? refuse('NOT_FOUND', 'the payout batch was not found', { field: 'id' });
 }
 
 /** An item of a batch, with what became of its payout if it has one. */

@@ -15,10 +15,11 @@ const PayoutBatchSchema = defineEntity({
     total_amount: p.decimal().precision(20).scale(4),
     total_fee: p.decimal().precision(20).scale(4),
     status: p.text().$type<PayoutBatchStatus>(),
-    /** The key that made it or the operator who imported it, and the key that approved or rejected it. */
+    /** The key that made it or the operator who imported it, and the key that approved it, or that rejected it or who did. */
     made_by: p.uuid().nullable(),
     imported_by: p.uuid().nullable(),
     decided_by: p.uuid().nullable(),
+    rejected_by: p.uuid().nullable(),
     decided_at: p.datetime().nullable(),
     lapses_at: p.datetime(),
     /** When the sweep wakes its workflow, unless something else has; null once it has ended. */

@@ -93,7 +93,11 @@ routes.get(
   },
   async ({ em, deps, caller, query }) => {
     const { page, limit, after, ...filter } = query;
-    const { items, ...listed } = await findPayoutBatches(em, caller.partnerId, filter, { page, limit, after });
+    const { items, ...listed } = await findPayoutBatches(
+      em,
+      { ...filter, partner_id: caller.partnerId },
+      { page, limit, after },
+    );
     const shown = await Promise.all(items.map((batch) => presentPayoutBatch(deps.sealer, batch)));
     return { items: shown, ...presentPage(query, listed) };
   },
@@ -156,7 +160,10 @@ routes.post(
     refusals: [404, 409, 422],
   },
   async ({ em, deps, caller: { partnerId, keyId }, params: { id }, requestId }) =>
-    presentPayoutBatch(deps.sealer, await approvePayoutBatch(em, deps, { partnerId, keyId, batchId: id, requestId })),
+    presentPayoutBatch(
+      deps.sealer,
+      await approvePayoutBatch(em, deps, { partnerId, by: { keyId }, batchId: id, requestId }),
+    ),
 );
 
 routes.post(
@@ -170,7 +177,10 @@ routes.post(
     refusals: [404, 409],
   },
   async ({ em, deps, caller: { partnerId, keyId }, params: { id }, requestId }) =>
-    presentPayoutBatch(deps.sealer, await rejectPayoutBatch(em, deps, { partnerId, keyId, batchId: id, requestId })),
+    presentPayoutBatch(
+      deps.sealer,
+      await rejectPayoutBatch(em, deps, { partnerId, by: { keyId }, batchId: id, requestId }),
+    ),
 );
 
 export const payoutBatchesRoutes = routes;

@@ -41,6 +41,8 @@ const units: Readonly<Record<string, string>> = { string: 'character', array: 'i
 /** What the validator would say in words of its own, where a schema says nothing; undefined leaves it those words. */
 const inPlainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type' && issue.expected in kinds) return `must be ${kinds[issue.expected]}`;
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
   const { inclusive = true, origin } = issue;
   const [bound, words] =

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { buildSecondKey, itemsOf, makeBatch } from '../../money-out/payout-batches/build-batches.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payouts/build-payouts.ts';
 import { describeInBrowser, hasBrowser, startBrowser } from '../../support/browser.ts';
-import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildOperators, type Operators } from '../../support/decide.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -115,12 +116,38 @@ describeInBrowser('The console', () => {
     expect(await main(page)).toContain('Nothing has exactly this');
   }, 60_000);
 
+  it('finds a batch by its reference, tells who made it, links to its payouts, and rejects one that waits', async () => {
+    const [waiting, paid] = [`waiting ${partner.id}`, `paid ${partner.id}`];
+    await makeBatch(partner, itemsOf(1), { external_ref: waiting });
+    const { id } = await makeBatch(partner, itemsOf(1), { external_ref: paid });
+    const approve = await buildSecondKey(stack, partner);
+    expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject({ status: 200 });
+    const page = await visit(await buildSuperAdmin(stack), { path: '/batches' });
+    const open = async (reference: string) => {
+      await page.getByLabel('Search').fill(reference);
+      await page.getByRole('button', { name: 'Search' }).click();
+      expect(await heading(page)).toBe(`Batch ${reference}`);
+    };
+    await open(waiting);
+    expect(await main(page)).toContain('approves it, another than the one that made it');
+    await page.getByRole('button', { name: 'Reject this batch' }).click();
+    expect(await main(page)).toMatch(/rejected[\s\S]*by key amk_/);
+    expect(await page.getByRole('button', { name: 'Reject this batch' }).count()).toBe(0);
+    await open(paid);
+    await page.locator('tbody a').click();
+    expect(await heading(page)).toMatch(/^Payout PO-/);
+    await page.getByRole('link', { name: id }).click();
+    expect(await heading(page)).toBe(`Batch ${paid}`);
+    await keepPicture(page, 'batch');
+  }, 60_000);
+
   it('fits a phone on every page, and labels every field', async () => {
     const partnerPath = `/partners/${partner.id}`;
     const page = await visit(operators.approver, { width: 390, colorScheme: 'dark' });
     for (const path of [
       '',
       '/payouts',
+      '/batches',
       '/payments',
       '/receipts',
       '/decisions',

@@ -1,3 +1,4 @@
+import { itemsOf, makeBatch, readBatch } from '../../money-out/payout-batches/build-batches.ts';
 import { buildPayer, magicAccount, pay } from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildSuperAdmin } from '../../support/build.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
@@ -101,6 +102,37 @@ describe('GET /v1/partner-payments', () => {
     });
     const { items } = await read(`/partner-payments/${payment.id}/timeline`);
     expect(items[0].text).toBe('A payment of IDR 150000.0000 was requested.');
+  });
+});
+
+describe('GET /v1/payout-batches', () => {
+  it('finds a batch by what people have of it, with its items masked, and an operator rejects it once', async () => {
+    const external_ref = `salaries ${partner.id}`;
+    const batch = await makeBatch(partner, itemsOf(2), { external_ref });
+    const found: [string, boolean][] = [
+      [`${ofPartner()}&status=needs_approval&from=2020-01-01&to=2999-01-01`, true],
+      [`external_ref=${encodeURIComponent(external_ref)}`, true],
+      [`${ofPartner()}&status=completed`, false],
+      [`${ofPartner()}&to=2020-01-01`, false],
+    ];
+    const answers = await Promise.all(found.map(async ([query]) => [query, await idsOf(`/payout-batches?${query}`)]));
+    expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [batch.id] : []]));
+    const undecided = { imported_by: null, decided_by: null, rejected_by: null };
+    const made = { partner_id: partner.id, made_by: expect.any(String), ...undecided };
+    expect(await read(`/payout-batches/${batch.id}`)).toMatchObject({
+      id: batch.id,
+      status: 'needs_approval',
+      ...made,
+    });
+    const { items, total } = await read(`/payout-batches/${batch.id}/items`);
+    expect(total).toBe(2);
+    expect(items[0]).toMatchObject({ status: 'needs_approval', beneficiary_name: 'B*** S******' });
+    expect(items[0].bank_account_number).toMatch(/^\*+1111$/);
+    const reject = () => stack.post(`/v1/payout-batches/${batch.id}/reject`, undefined, { token: operator.token });
+    const rejected = { ...made, status: 'rejected', is_final: true, rejected_by: operator.id };
+    expect(await reject()).toMatchObject({ status: 200, body: { data: rejected } });
+    expect(await reject()).toMatchObject({ status: 409, body: { code: 'PAYOUT_BATCH_DECIDED' } });
+    expect(await readBatch(partner, batch.id)).toMatchObject({ status: 'rejected', decided_at: expect.any(String) });
   });
 });
 

@@ -58,6 +58,32 @@ it('says what the bank says: no such account, another name, or nothing', async (
   expect(await check('900004', 'Siti Rahayu')).toMatchObject({ status: 'unknown', ...nobody });
 }, 30_000);
 
+it('says whose account it is that was given a holder by hand in the sandbox, or none', async () => {
+  const hold = async (digits: string, holder: string | null) => {
+    const answer = await stack.sandbox.put('/sandbox/bank-accounts', { ...question(digits), holder });
+    expect(answer).toMatchObject({ status: 200 });
+  };
+  await hold('200010', 'Siti Rahayu');
+  await hold('200011', null);
+  expect(await check('200010', 'Siti Aminah')).toMatchObject({ name_match: 'partial', account_holder: 'Siti Rahayu' });
+  expect(await check('200011')).toMatchObject({ status: 'invalid' });
+});
+
+it('may be named by the quote of a payout, whose bank it knows, unless there is no such account', async () => {
+  const quote = async (body: object, by = partner) => {
+    const answer = await by.send('post', '/quotes', { method: 'payout', amount: '20000', ...body });
+    return answer.status === 200 ? answer.body.data.net_amount : answer.body.error.details[0];
+  };
+  const { id } = await check('200009');
+  const field = 'bank_account_check_id';
+  expect(await quote({ [field]: id })).toBe(await quote({ bank_code: 'BRI' }));
+  expect(await quote({ [field]: id, bank_code: 'BRI' })).toEqual(expect.any(String));
+  expect(await quote({ [field]: id, bank_code: 'BCA' })).toMatchObject({ field: 'bank_code' });
+  expect(await quote({ [field]: id, method: 'qris' })).toMatchObject({ field });
+  expect(await quote({ [field]: id }, await buildPartner(stack))).toMatchObject({ field });
+  expect(await quote({ [field]: (await check('404404')).id })).toMatchObject({ field });
+});
+
 it('keeps a result for a day, and one without an answer not at all', async () => {
   const checks = () =>
     stack.em().execute<{ asks: number; known: boolean; sealed: boolean }[]>(

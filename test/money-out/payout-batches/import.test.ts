@@ -87,5 +87,8 @@ it('is refused with every complaint and its line, in the console too', async () 
     [head, row('first')].join('\n'),
     cookie,
   );
-  expect([made.status, await made.text()]).toEqual([200, expect.stringContaining('Batch imported')]);
+  expect([made.status, made.headers.get('location')]).toEqual([
+    303,
+    expect.stringMatching(/^\/operations\/batches\/[0-9a-f-]{36}$/),
+  ]);
 });

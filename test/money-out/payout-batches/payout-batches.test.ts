@@ -265,7 +265,7 @@ itInFull(
       {
         partnerId: partner.id,
         batchId: id,
-        keyId: body.data.id,
+        by: { keyId: body.data.id },
         requestId: newId(),
       },
     );

@@ -256,7 +256,10 @@ export const bodies: Record<string, Body> = {
   },
   'POST /v1/partners/quotes': {
     build: async (_, { partner }) => ({ method: 'qris', amount: '10000', organization_id: partner.organizationId }),
-    fields: { organization_id: { foreign: 403, absent: 403 } },
+    fields: {
+      organization_id: { foreign: 403, absent: 403 },
+      bank_account_check_id: 'for payouts, which name no organization: test/money-out/account-checks asks',
+    },
   },
   'POST /v1/partners/webhook-deliveries/replay': {
     build: async (stack, owner) => {

@@ -308,6 +308,7 @@ describe('An id in a query', () => {
     expect(closed).toEqual([
       'GET /v1/events',
       'GET /v1/partner-accounts/:/webhook-deliveries',
+      'GET /v1/payout-batches',
       'GET /v1/payouts',
       'GET /v1/partner-payments',
       'GET /v1/decisions',

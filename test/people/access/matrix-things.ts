@@ -429,6 +429,7 @@ const things: Record<string, Things> = {
   },
   '/v1/withdrawals/': { foreign: 403, make: withdrawal },
   '/v1/payouts/': { foreign: 'shared', make: partnerPayout },
+  '/v1/payout-batches/': { foreign: 'shared', make: payoutBatch },
   '/v1/partner-payments/': { foreign: 'shared', make: (stack, owner) => partnerPayment(stack, owner) },
   '/v1/users/': { foreign: 403, make: beingErased },
   '/v1/users/invitations/': { foreign: 403, make: invitation },

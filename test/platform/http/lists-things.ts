@@ -244,6 +244,8 @@ export const lists: Record<string, List> = {
   },
   '/v1/payments/orders': { as: 'person', make: ofMatrix },
   '/v1/payouts': { as: 'platform', make: ofEverybody },
+  '/v1/payout-batches': { as: 'platform', make: ofEverybody },
+  '/v1/payout-batches/:id/items': { as: 'platform', make: batchItems },
   '/v1/partner-payments': { as: 'platform', make: ofEverybody },
   '/v1/payouts/stuck': {
     as: 'platform',

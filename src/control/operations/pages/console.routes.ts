@@ -1,3 +1,4 @@
+import { html } from 'hono/html';
 import type { Context } from 'koa';
 import type { Config } from '../../../platform/config/config.ts';
 import type { Answer } from '../../../platform/http/answer.ts';
@@ -89,7 +90,10 @@ export function createConsole<Ports extends PagePorts>({
   const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
 
   /** People's names, as far as the caller may read them. */
-  async function readNames(ctx: Context, decisions: readonly DecisionShown[]): Promise<Map<string, string>> {
+  async function readNames(
+    ctx: Context,
+    decisions: readonly Pick<DecisionShown, 'proposed_by' | 'approved_by' | 'rejected_by'>[],
+  ): Promise<Map<string, string>> {
     const ids = new Set(
       decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by].flat()).filter((id) => id !== null),
     );
@@ -114,6 +118,13 @@ export function createConsole<Ports extends PagePorts>({
     ctx.status = 303;
   };
 
+  const workflowLink = (workflowId: string): Markup | string => {
+    const { TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace } = deps.config;
+    if (url === undefined) return '';
+    const to = new URL(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, url).href;
+    return html`<p><a href="${to}">Its workflow in Temporal</a></p>`;
+  };
+
   /** Does what a form asks for; a refusal is shown beside the form. */
   async function orShowWhy(
     ctx: Context,
@@ -128,5 +139,5 @@ export function createConsole<Ports extends PagePorts>({
       await showWhy(error);
     }
   }
-  return { deps, call, readPart, listPart, readMe, readNames, show, goTo, orShowWhy };
+  return { deps, call, readPart, listPart, readMe, readNames, show, goTo, workflowLink, orShowWhy };
 }

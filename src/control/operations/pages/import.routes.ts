@@ -5,16 +5,6 @@ import { type DomainError, errorStatuses } from '../../../shared/errors.ts';
 import { newId } from '../../../shared/ids.ts';
 import type { Console } from './console.routes.ts';
 import { complain, type Markup } from './layout.ts';
-import { instant, money } from './spell.ts';
-
-interface BatchShown {
-  id: string;
-  external_ref: string | null;
-  count: number;
-  total_amount: string;
-  total_fee: string;
-  lapses_at: string;
-}
 
 const complaintsOf = ({ message, messages = [] }: DomainError): Markup =>
   messages.length > 1
@@ -35,17 +25,8 @@ is <code>50000</code>.</p>
 <div class="steps"><button>Import</button> <a href="/operations/partners/${partnerId}">Back</a></div>
 </form>`;
 
-const importedBatch = (partnerId: string, batch: BatchShown): Markup => html`<dl>
-<dt>Batch</dt><dd>${batch.external_ref} <code>${batch.id}</code></dd>
-<dt>Payouts</dt><dd>${batch.count}</dd>
-<dt>Amount</dt><dd>${money(batch.total_amount)}; fees ${money(batch.total_fee)}</dd>
-<dt>Waits until</dt><dd>${instant(batch.lapses_at)}</dd>
-</dl>
-<p>Nothing is reserved yet: a key of the partner with <code>approve-payout</code> has to approve it.</p>
-<p><a href="/operations/partners/${partnerId}">Back to the partner</a></p>`;
-
 /** The page on which an operator imports a batch of a partner's payouts from a file. */
-export function importPages(router: Router, { call, readMe, show, orShowWhy }: Console): void {
+export function importPages(router: Router, { call, readMe, show, goTo, orShowWhy }: Console): void {
   const title = 'Import a batch of payouts';
   const idOf = (ctx: Context): string => ctx.params.id ?? '';
 
@@ -62,8 +43,8 @@ export function importPages(router: Router, { call, readMe, show, orShowWhy }: C
       ctx,
       async () => {
         // The route reads the file from the request itself.
-        const batch = await call<BatchShown>(ctx, 'post', '/v1/partner-accounts/:id/payout-batches', { params });
-        await show(ctx, 'Batch imported', importedBatch(params.id, batch), me);
+        const { id } = await call<{ id: string }>(ctx, 'post', '/v1/partner-accounts/:id/payout-batches', { params });
+        goTo(ctx, `/operations/batches/${id}`);
       },
       (error) => show(ctx, title, importForm(params.id, error), me, errorStatuses[error.code]),
     );

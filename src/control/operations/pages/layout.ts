@@ -79,6 +79,7 @@ const places: [path: string, words: string][] = [
   ['', 'What waits'],
   ['/payouts', 'Payouts'],
   ['/payouts?kind=payment_refund', 'Refunds'],
+  ['/batches', 'Batches'],
   ['/payments', 'Payments'],
   ['/receipts', 'Receipts'],
   ['/decisions', 'Decisions'],

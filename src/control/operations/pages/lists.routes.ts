@@ -35,7 +35,8 @@ function filtersOf({ path, filters }: ListOf, asked: Record<string, string>): Ma
   })}<button>Filter</button></form>`;
 }
 
-function tableOf({ columns, title }: ListOf, rows: Row[]): Markup {
+/** A table of rows; on a phone each is a card. */
+export function tableOf({ columns, title }: Pick<ListOf, 'columns' | 'title'>, rows: Row[]): Markup {
   return html`<table class="list">
 <caption class="skip">${title}</caption>
 <thead><tr>${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}</tr></thead>

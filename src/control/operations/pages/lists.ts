@@ -1,6 +1,7 @@
 import { partnerPaymentStatuses } from '../../../money-in/collections/partner-payment.ts';
 import { receiptLaw } from '../../../money-in/payments/receipt.ts';
 import { decisionKinds, decisionLaw } from '../../../money-out/decisions/decision.ts';
+import { payoutBatchLaw } from '../../../money-out/payout-batches/payout-batch.ts';
 import { payoutKinds, payoutLaw } from '../../../money-out/payouts/payout.ts';
 import { instant, money, words } from './spell.ts';
 
@@ -59,6 +60,21 @@ const period: Filter[] = [
 ];
 const idColumn = plain('id', 'Id');
 
+/** The items of a batch; each links to its payout once there is one. */
+export const batchItemColumns: Column[] = [
+  {
+    ...plain('external_ref', 'External reference'),
+    link: (row) => (isPayout(row) ? `/operations/payouts/${String(row.id)}` : null),
+  },
+  said('status', 'Status'),
+  rupiah('amount', 'Amount'),
+  plain('bank_code', 'Bank'),
+  plain('bank_account_number', 'Account'),
+  plain('beneficiary_name', 'Beneficiary'),
+  plain('failure_code', 'Failure'),
+];
+const isPayout = ({ status }: Row): boolean => payoutLaw.statuses.some((one) => one === status);
+
 /** Every list that has a page. */
 export const listsShown: ListOf[] = [
   {
@@ -83,6 +99,26 @@ export const listsShown: ListOf[] = [
       plain('beneficiary_name', 'Beneficiary'),
       plain('external_ref', 'External reference'),
       at('created_at', 'Requested'),
+    ],
+  },
+  {
+    path: '/batches',
+    api: '/v1/payout-batches',
+    title: 'Batches of payouts',
+    none: 'No batch matches.',
+    filters: [
+      { name: 'status', label: 'Status', options: payoutBatchLaw.statuses },
+      { name: 'external_ref', label: 'External reference' },
+      { name: 'partner_id', label: 'Partner' },
+      ...period,
+    ],
+    columns: [
+      linked(idColumn, '/batches'),
+      said('status', 'Status'),
+      rupiah('total_amount', 'Amount'),
+      plain('count', 'Payouts'),
+      plain('external_ref', 'External reference'),
+      at('created_at', 'Made'),
     ],
   },
   {

@@ -9,6 +9,7 @@ import type { RouteGroup } from '../../../platform/http/route-group.ts';
 import type { Origins } from '../../../platform/http/security.ts';
 import type { Doors } from '../../../platform/http/serve-route.ts';
 import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
+import { batchPages } from './batch.routes.ts';
 import { createConsole, type PagePorts } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { importPages } from './import.routes.ts';
@@ -190,6 +191,7 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
   listPages(router, pages);
   resourcePages(router, pages);
   importPages(router, pages);
+  batchPages(router, pages);
   return router;
 }
 

@@ -18,6 +18,7 @@ export interface PayoutFacts {
   fee: string;
   net_amount: string;
   partner_id: string | null;
+  batch_id: string | null;
   user_id: string | null;
   organization_id: string | null;
   cause_id: string | null;
@@ -64,10 +65,11 @@ const workflowOf: Record<PayoutFacts['kind'], (id: string) => string> = {
 };
 export const payoutWorkflow = ({ kind, id }: PayoutFacts): string => workflowOf[kind](id);
 
-const row = (name: string, value: Markup | string | null | undefined): Markup | string =>
+/** A fact; nothing where there is none. */
+export const row = (name: string, value: Markup | string | null | undefined): Markup | string =>
   value === null || value === undefined || value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
 
-const partnerLink = (id: string | null): Markup | null =>
+export const partnerLink = (id: string | null): Markup | null =>
   id === null ? null : html`<a href="/operations/partners/${id}">${id}</a>`;
 
 /** Status, owner, bank and amounts: the same facts for who proposes and who approves. */
@@ -78,6 +80,7 @@ ${row('Amount', `${money(payout.amount)}; fee ${money(payout.fee)}; ${money(payo
 ${row('To', payout.bank_code ? `${payout.bank_code} ${payout.bank_account_number ?? ''} ${payout.beneficiary_name ?? ''}` : 'the wallet that paid')}
 ${row('External reference', payout.external_ref)}
 ${row('Partner', partnerLink(payout.partner_id))}
+${row('Batch', payout.batch_id && html`<a href="/operations/batches/${payout.batch_id}">${payout.batch_id}</a>`)}
 ${row('User', payout.user_id)}
 ${row('Organization', payout.organization_id)}
 ${row('Cause', payout.cause_id)}

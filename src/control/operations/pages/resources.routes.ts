@@ -65,6 +65,7 @@ interface FoundShown {
 /** Where the pages show what a search finds; other things have none. */
 const pagesOf: Readonly<Record<string, string>> = {
   payout: '/operations/payouts/',
+  payout_batch: '/operations/batches/',
   partner_payment: '/operations/payments/',
   decision: '/operations/decisions/',
   partner: '/operations/partners/',
@@ -72,13 +73,7 @@ const pagesOf: Readonly<Record<string, string>> = {
 const pageOf = ({ type, id }: FoundShown): string | null => (pagesOf[type] ? `${pagesOf[type]}${id}` : null);
 
 /** The pages of one payout, one payment and one partner, and of a search. */
-export function resourcePages(router: Router, { deps, call, readPart, readMe, show, goTo }: Console): void {
-  const workflowLink = (workflowId: string): Markup | string => {
-    const { TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace } = deps.config;
-    if (url === undefined) return '';
-    const to = new URL(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, url).href;
-    return html`<p><a href="${to}">Its workflow in Temporal</a></p>`;
-  };
+export function resourcePages(router: Router, { call, readPart, readMe, show, goTo, workflowLink }: Console): void {
   const listOf = <Item>(ctx: Context, path: string, query: Record<string, string>, params = {}) =>
     readPart<{ items: Item[]; total: number }>(ctx, 'get', path, { params, query: { limit: '50', ...query } });
   const webhooksOf = (ctx: Context, partnerId: string | null, resourceId: string) =>
@@ -135,7 +130,7 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     const partner = await call<PartnerFacts>(ctx, 'get', '/v1/partner-accounts/:id', { params });
     const deliveries = await listOf<DeliveryShown>(ctx, '/v1/partner-accounts/:id/webhook-deliveries', {}, params);
     const content = html`${partnerFacts(partner)}
-<p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a> · <a href="/operations/partners/${partner.id}/import">Import a batch of payouts</a></p>
+<p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a> · <a href="/operations/batches?partner_id=${partner.id}">Its batches</a> · <a href="/operations/partners/${partner.id}/import">Import a batch of payouts</a></p>
 ${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, ctx.path, shown))}`;
     await show(ctx, partner.name, content, me);
   });
