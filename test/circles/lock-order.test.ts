@@ -9,7 +9,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 import { buildActiveCircle, contribute, memberIdsOf, readCircle } from './build-circle.ts';
 
 /** The members of the circle, who all pay at once and in several ways. */
-const size = isFullRun() ? 10 : 5;
+const size = isFullRun() ? 10 : 3;
 
 let stack: Stack;
 beforeAll(async () => {

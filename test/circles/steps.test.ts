@@ -11,6 +11,7 @@ import { columnsOf } from '../../src/circles/terms.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { createWorkflows } from '../../src/wiring/temporal/workflows.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
@@ -171,7 +172,7 @@ describe('The start of a circle', () => {
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
 
-  it('is never counted as woken by the sweep when Temporal does not take the signal', async () => {
+  itInFull('is never counted as woken by the sweep when Temporal does not take the signal', async () => {
     const { circleId } = await circleOf(1);
     await stack.owner().execute('delete from sweep_looks');
     const client = new Client({ connection: stack.deps.workflows.client.connection, namespace: 'nowhere' });

@@ -128,6 +128,13 @@ const variants = [
   'a payout settled by decision',
   'a withdrawal',
   'a disbursement that is decided',
+  'a disbursement that fails',
+  'an open donation given back by decision',
+  'a released goal by gateway',
+  'a goal by gateway',
+  'an open donation by gateway',
+  'an open donation from a balance',
+  'a product with target from a balance',
 ];
 it.each(casesOf([...pathsOfPayments, ...pathsOfPayouts], ([name]) => !variants.includes(name)))(
   'keeps the order: %s',

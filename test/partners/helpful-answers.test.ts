@@ -3,6 +3,7 @@ import { isAboveZero, isWholeRupiah, subtractMoney } from '../../src/shared/mone
 import { routeGroups } from '../../src/wiring/app.ts';
 import { buildPayer, payoutBody } from '../money-out/payouts/build-payouts.ts';
 import { buildIndividual } from '../support/build.ts';
+import { casesOf } from '../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
@@ -42,7 +43,7 @@ const messageOf = ({ status, body }: { status: number; body: { error: { message:
   body.error.message,
 ];
 
-describe.each(feeModes)('The least amount of a channel with the fee %s', (feeMode: FeeMode) => {
+describe.each(casesOf(feeModes))('The least amount of a channel with the fee %s', (feeMode: FeeMode) => {
   it('is accepted, and nothing less', async () => {
     const partner = await buildPartner(stack, { fees, feeMode });
     const wrong: unknown[] = [];

@@ -8,6 +8,7 @@ import {
   buildSuperAdmin,
 } from '../../support/build.ts';
 import { approve, buildOperators, propose } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { isFullRun } from '../../support/run.ts';
@@ -110,23 +111,27 @@ it(`${racers} refunds and disbursements of what one cause has: each rupiah goes 
   );
 }, 240_000);
 
-it(`${racers} refunds while their cause is stopped, reinstated and given to: each is made once, and so is the stop`, async () => {
-  const half = racers / 2;
-  const ids = await giveMany(half);
-  const reason = 'Reported by neighbours';
-  const decide = (what: string) =>
-    asAClient(() => stack.post(`/v1/charitable-causes/${causeId}/${what}`, { reason }, { token: superAdmin.token }));
-  const [refunds, stops, gifts] = await Promise.all([
-    Promise.all(ids.flatMap((id) => [refund(id), refund(id)])),
-    Promise.all([decide('stop'), decide('stop'), decide('stop')]),
-    Promise.all(Array.from({ length: 5 }, () => asAClient(() => give(stack, donor, each, causeId)))),
-  ]);
-  expect([okays(refunds), okays(stops)]).toEqual([half, 1]);
-  const left = okays(gifts);
-  expect(await balanceOf(stack, donor.accountId)).toBe(`${(racers - left) * each}.0000`);
-  expect(await currentAmountOf(stack, creator, causeId)).toBe(left * each);
-  expect((await decide('reinstate')).status).toBe(200);
-}, 240_000);
+itInFull(
+  `${racers} refunds while their cause is stopped, reinstated and given to: each is made once, and so is the stop`,
+  async () => {
+    const half = racers / 2;
+    const ids = await giveMany(half);
+    const reason = 'Reported by neighbours';
+    const decide = (what: string) =>
+      asAClient(() => stack.post(`/v1/charitable-causes/${causeId}/${what}`, { reason }, { token: superAdmin.token }));
+    const [refunds, stops, gifts] = await Promise.all([
+      Promise.all(ids.flatMap((id) => [refund(id), refund(id)])),
+      Promise.all([decide('stop'), decide('stop'), decide('stop')]),
+      Promise.all(Array.from({ length: 5 }, () => asAClient(() => give(stack, donor, each, causeId)))),
+    ]);
+    expect([okays(refunds), okays(stops)]).toEqual([half, 1]);
+    const left = okays(gifts);
+    expect(await balanceOf(stack, donor.accountId)).toBe(`${(racers - left) * each}.0000`);
+    expect(await currentAmountOf(stack, creator, causeId)).toBe(left * each);
+    expect((await decide('reinstate')).status).toBe(200);
+  },
+  240_000,
+);
 
 it(`${racers} refunds and allocations of open donations: each is refunded or allocated`, async () => {
   const count = racers / 2;

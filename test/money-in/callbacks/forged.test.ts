@@ -30,7 +30,7 @@ const statusWhen = (id: string, status: string) =>
 describe.each([
   ['status', [false, true], it, itInFull],
   ['amount', [false, true], itInFull, it],
-  ['token', [false], itInFull, it],
+  ['token', [false], itInFull, itInFull],
 ])('While somebody forges the %s of every callback', (forge, drops, ofAPayment, ofAPayout) => {
   ofAPayment('a payment is paid once and in its own amount, also where the real callback is lost', async () => {
     const before = Number(await balanceOf(stack, payer.accountId));

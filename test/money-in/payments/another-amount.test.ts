@@ -32,10 +32,12 @@ const heldFor = async (reference: string): Promise<{ id: string; amount: string 
 };
 const suspended = async () => Number(await balanceOf(stack, systemAccounts.suspense));
 
-describe.each([
+// The other beside a partner's payment, in collections/another-amount.
+const others: [string, number][] = [
   ['less than was asked', gross - 1],
   ['more than was asked', gross + 1],
-])('Money that is %s', (_, amount) => {
+];
+describe.each(casesOf(others))('Money that is %s', (_, amount) => {
   it.each(
     casesOf(
       [

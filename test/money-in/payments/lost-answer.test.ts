@@ -207,32 +207,36 @@ describe('A payment whose statement reaches the database after its request was a
 });
 
 describe('A payment whose process in PostgreSQL is stopped', () => {
-  it('before it is judged is not made when that goes on', async () => {
-    const request = await wayOf('a donation').build(stack);
-    let pid = 0;
-    let asked: Promise<HttpAnswer> | undefined;
-    try {
-      await stack.owner().transactional(async (tx) => {
-        await tx.execute('lock table journal_keys in share row exclusive mode');
-        asked = ask(request);
-        await untilLocked(stack, { text: 'pay_from_balance' });
-        const [waiting] = await stack
-          .owner()
-          .execute<[{ pid: number }]>(
-            "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%pay_from_balance%'",
-          );
-        pid = waiting.pid;
-        process.kill(pid, 'SIGSTOP');
-      });
-      const answer = await asked;
-      expect([answer?.status, answer?.headers.has('retry-after')]).toEqual([503, false]);
-      expect(idIn(answer as HttpAnswer)).not.toBe('');
-    } finally {
-      if (pid !== 0) process.kill(pid, 'SIGCONT');
-    }
-    await untilQuiet();
-    expect(await readPaid(stack, request)).toEqual(notAtAll);
-  }, 120_000);
+  itInFull(
+    'before it is judged is not made when that goes on',
+    async () => {
+      const request = await wayOf('a donation').build(stack);
+      let pid = 0;
+      let asked: Promise<HttpAnswer> | undefined;
+      try {
+        await stack.owner().transactional(async (tx) => {
+          await tx.execute('lock table journal_keys in share row exclusive mode');
+          asked = ask(request);
+          await untilLocked(stack, { text: 'pay_from_balance' });
+          const [waiting] = await stack
+            .owner()
+            .execute<[{ pid: number }]>(
+              "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%pay_from_balance%'",
+            );
+          pid = waiting.pid;
+          process.kill(pid, 'SIGSTOP');
+        });
+        const answer = await asked;
+        expect([answer?.status, answer?.headers.has('retry-after')]).toEqual([503, false]);
+        expect(idIn(answer as HttpAnswer)).not.toBe('');
+      } finally {
+        if (pid !== 0) process.kill(pid, 'SIGCONT');
+      }
+      await untilQuiet();
+      expect(await readPaid(stack, request)).toEqual(notAtAll);
+    },
+    120_000,
+  );
 });
 
 describe('A withdrawal without a key of which nobody could be told', () => {

@@ -89,14 +89,18 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
     expect(await readBalance(partner)).toMatchObject({ balance: '0.0000', pending: '0.0000' });
   }, 300_000);
 
-  it(`against a daily limit for ${winners}: exactly ${winners} are reserved`, async () => {
-    const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners * 10_000) } });
-    const { reserved, refused, truth } = await race(partner);
-    expect(reserved).toBe(winners);
-    expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_daily_amount']));
-    await everyPayoutEnded(partner);
-    await truth();
-  }, 300_000);
+  itInFull(
+    `against a daily limit for ${winners}: exactly ${winners} are reserved`,
+    async () => {
+      const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners * 10_000) } });
+      const { reserved, refused, truth } = await race(partner);
+      expect(reserved).toBe(winners);
+      expect(new Set(refused.map(({ details }) => details.limit))).toEqual(new Set(['max_daily_amount']));
+      await everyPayoutEnded(partner);
+      await truth();
+    },
+    300_000,
+  );
 
   itInFull(
     `against an hourly count of ${winners}: exactly ${winners} are reserved`,

@@ -1,6 +1,7 @@
 import { payoutTextsPlace } from '../../../src/money-out/payouts/payout.ts';
 import { unlimited } from '../../../src/platform/gateway/call-budget.ts';
 import { buildOperators, type Operators, plantDecision } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import { loseKey, sealerElsewhere } from '../../support/lost-keys.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -207,7 +208,7 @@ describe('The same request', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('is never repeated when its key was lost since: two people end the payout', async () => {
+  itInFull('is never repeated when its key was lost since: two people end the payout', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);

@@ -94,12 +94,15 @@ describe('A payout that operators end while its request is sent again', () => {
     expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
   });
 
-  it('is never sent once they have ended it as paid: the bank pays nothing that they paid another way', async () => {
-    const payout = await contested('succeeded');
-    await inTurn(payout, [settle, send]);
-    expect(await outcomeOf(payout)).toEqual({ sent: false, status: 'succeeded', decision: 'carried_out' });
-    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
-  });
+  itInFull(
+    'is never sent once they have ended it as paid: the bank pays nothing that they paid another way',
+    async () => {
+      const payout = await contested('succeeded');
+      await inTurn(payout, [settle, send]);
+      expect(await outcomeOf(payout)).toEqual({ sent: false, status: 'succeeded', decision: 'carried_out' });
+      expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+    },
+  );
 
   itInFull(
     'is never ended as paid by them once its request has left: the bank pays it, and it is counted once',

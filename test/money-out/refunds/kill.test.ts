@@ -1,3 +1,4 @@
+import { itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { isFullRun } from '../../support/run.ts';
@@ -71,41 +72,45 @@ it('After kill -9 of the worker at each of its steps, a refund at each, each ref
   }
 }, 400_000);
 
-it('After kill -9 of the worker before the request a refund is not sent again once an earlier one turns out to have been made', async () => {
-  const paymentId = await buildPaid(stack, partner);
-  const first = await refund(partner, paymentId, { amount: '999999' });
-  await refundWhen(partner, first, 'failed', 60_000);
-  stack.arm('send-transfer.attempt-written=kill');
-  const dying = stack.worker.exited;
-  const asking = askRefund(partner, paymentId, toBank());
-  await dying;
-  await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: first.id, status: 'SUCCEEDED' });
-  await stack.restart();
-  const { id } = (await asking).body.data;
-  if (!isFullRun()) await giveUpStep(stack, `payment-refund/${id}`);
-  const wordOf = (ofId: string, word: string) =>
-    eventually(
-      () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [ofId]),
-      ([row]) => row?.last_word === word,
-      90_000,
+itInFull(
+  'After kill -9 of the worker before the request a refund is not sent again once an earlier one turns out to have been made',
+  async () => {
+    const paymentId = await buildPaid(stack, partner);
+    const first = await refund(partner, paymentId, { amount: '999999' });
+    await refundWhen(partner, first, 'failed', 60_000);
+    stack.arm('send-transfer.attempt-written=kill');
+    const dying = stack.worker.exited;
+    const asking = askRefund(partner, paymentId, toBank());
+    await dying;
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: first.id, status: 'SUCCEEDED' });
+    await stack.restart();
+    const { id } = (await asking).body.data;
+    if (!isFullRun()) await giveUpStep(stack, `payment-refund/${id}`);
+    const wordOf = (ofId: string, word: string) =>
+      eventually(
+        () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [ofId]),
+        ([row]) => row?.last_word === word,
+        90_000,
+      );
+    await wordOf(first.id, 'succeeded');
+    await wordOf(id, 'not known');
+    await ageAttempts(stack, id, 3);
+    const [before] = await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]);
+    await stack.deps.workflows.hintPayout({ id, kind: 'payment_refund' });
+    await eventually(
+      () => stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]),
+      ([row]) => (row?.asks ?? 0) > (before?.asks ?? 0),
+      60_000,
     );
-  await wordOf(first.id, 'succeeded');
-  await wordOf(id, 'not known');
-  await ageAttempts(stack, id, 3);
-  const [before] = await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]);
-  await stack.deps.workflows.hintPayout({ id, kind: 'payment_refund' });
-  await eventually(
-    () => stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]),
-    ([row]) => (row?.asks ?? 0) > (before?.asks ?? 0),
-    60_000,
-  );
-  // Were it sent again, that would follow the answer within the same step of its workflow.
-  const { client } = stack.deps.workflows;
-  await eventually(
-    async () => (await client.workflow.getHandle(`payment-refund/${id}`).describe()).raw.pendingActivities ?? [],
-    (pending) => pending.length === 0,
-  );
-  const attempts = await stack.em().execute<unknown[]>('select 1 from payout_attempts where payout_id = ?', [id]);
-  expect(attempts).toHaveLength(1);
-  expect(await atProvider(stack, id)).toMatchObject({ transfers: [] });
-}, 240_000);
+    // Were it sent again, that would follow the answer within the same step of its workflow.
+    const { client } = stack.deps.workflows;
+    await eventually(
+      async () => (await client.workflow.getHandle(`payment-refund/${id}`).describe()).raw.pendingActivities ?? [],
+      (pending) => pending.length === 0,
+    );
+    const attempts = await stack.em().execute<unknown[]>('select 1 from payout_attempts where payout_id = ?', [id]);
+    expect(attempts).toHaveLength(1);
+    expect(await atProvider(stack, id)).toMatchObject({ transfers: [] });
+  },
+  240_000,
+);

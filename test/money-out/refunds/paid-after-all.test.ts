@@ -152,19 +152,23 @@ describe('A refund that failed and was made after all is not made again', () => 
     expectExceeded(await askRefund(partner, paymentId, { amount: '1000002', ...toBank() }), '1000001.0000');
   }, 120_000);
 
-  it('by the later of two that wait: the earlier one is made', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    const first = await refund(partner, paymentId, { amount: '999999' });
-    await refundWhen(partner, first, 'failed', 60_000);
-    stack.arm('send-transfer.before=hold');
-    const earlier = await refund(partner, paymentId, { amount: '1000000', ...toBank() });
-    const later = await refund(partner, paymentId, { amount: '1000000', ...toBank() });
-    await makeAfterAll(first.id);
-    await saidOf(first.id, 'succeeded');
-    stack.arm('');
-    expect(await refundWhen(partner, later, 'failed', 60_000)).toMatchObject({ failure_code: 'ALREADY_REFUNDED' });
-    await refundWhen(partner, earlier, 'succeeded', 60_000);
-  }, 120_000);
+  itInFull(
+    'by the later of two that wait: the earlier one is made',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      const first = await refund(partner, paymentId, { amount: '999999' });
+      await refundWhen(partner, first, 'failed', 60_000);
+      stack.arm('send-transfer.before=hold');
+      const earlier = await refund(partner, paymentId, { amount: '1000000', ...toBank() });
+      const later = await refund(partner, paymentId, { amount: '1000000', ...toBank() });
+      await makeAfterAll(first.id);
+      await saidOf(first.id, 'succeeded');
+      stack.arm('');
+      expect(await refundWhen(partner, later, 'failed', 60_000)).toMatchObject({ failure_code: 'ALREADY_REFUNDED' });
+      await refundWhen(partner, earlier, 'succeeded', 60_000);
+    },
+    120_000,
+  );
 
   it('and nothing is left then, never less', async () => {
     const paymentId = await buildPaid(stack, partner);
@@ -178,20 +182,24 @@ describe('A refund that failed and was made after all is not made again', () => 
     expect(body.data.refunded_amount).toBe('2000000.0000');
   }, 120_000);
 
-  it('by one to the wallet that is not sent yet; that the wallet has declined before still holds', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
-    const first = await refund(partner, paymentId, { amount: '1500000', ...toBank('999999') });
-    await refundWhen(partner, first, 'failed', 60_000);
-    stack.arm('send-transfer.before=hold');
-    const next = await refund(partner, paymentId, { amount: '2000000' });
-    expect(next.bank_code).toBeNull();
-    await settleAtProvider(stack, first.id, 'SUCCEEDED');
-    await saidOf(first.id, 'succeeded');
-    stack.arm('');
-    expect(await refundWhen(partner, next, 'failed', 60_000)).toMatchObject({ failure_code: 'ALREADY_REFUNDED' });
-    expect((await refund(partner, paymentId, { amount: '500000', ...toBank() })).bank_code).toBe('BRI');
-  }, 120_000);
+  itInFull(
+    'by one to the wallet that is not sent yet; that the wallet has declined before still holds',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
+      const first = await refund(partner, paymentId, { amount: '1500000', ...toBank('999999') });
+      await refundWhen(partner, first, 'failed', 60_000);
+      stack.arm('send-transfer.before=hold');
+      const next = await refund(partner, paymentId, { amount: '2000000' });
+      expect(next.bank_code).toBeNull();
+      await settleAtProvider(stack, first.id, 'SUCCEEDED');
+      await saidOf(first.id, 'succeeded');
+      stack.arm('');
+      expect(await refundWhen(partner, next, 'failed', 60_000)).toMatchObject({ failure_code: 'ALREADY_REFUNDED' });
+      expect((await refund(partner, paymentId, { amount: '500000', ...toBank() })).bank_code).toBe('BRI');
+    },
+    120_000,
+  );
 });
 
 describe('A refund that would exceed what was paid, and whose sending a restore has forgotten', () => {
@@ -238,12 +246,16 @@ describe('A refund that would exceed what was paid, and whose sending a restore 
 });
 
 describe('What may have reached the wallet is not given back by transfer', () => {
-  it('where the wallet takes back whole payments only, and people have ended the refund', async () => {
-    const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
-    await buildEndedByPeople(paymentId);
-    // The provider does not know it, so that it counts no more; the whole goes to the wallet again.
-    expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '900004.0000', bank_code: null });
-  }, 120_000);
+  itInFull(
+    'where the wallet takes back whole payments only, and people have ended the refund',
+    async () => {
+      const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
+      await buildEndedByPeople(paymentId);
+      // The provider does not know it, so that it counts no more; the whole goes to the wallet again.
+      expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '900004.0000', bank_code: null });
+    },
+    120_000,
+  );
 
   it('when the wallet had it already by a refund that is not ours, even though an operator ended ours as the provider’s refusal proves', async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '500000' });

@@ -1,4 +1,5 @@
 import { asAKeyedClient } from '../../support/as-a-client.ts';
+import { itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -42,20 +43,24 @@ it(`${racers} refunds of a tenth of one payment: ten are made`, async () => {
   expect((await partner.get(`/payments/${paymentId}/refunds`)).body.data.total).toBe(10);
 }, 300_000);
 
-it(`${racers} refunds and payouts of one balance: never more than it holds`, async () => {
-  const paymentId = await buildPaid(stack, partner, { amount: '100000' });
-  const race = (ask: (key: string) => ReturnType<BuiltPartner['post']>) =>
-    Promise.all(
-      Array.from({ length: racers / 2 }, () => {
-        const key = freshKey();
-        return asAKeyedClient(() => ask(key));
-      }),
-    );
-  const [refunds, payouts] = await Promise.all([
-    race((key) => askRefund(partner, paymentId, { amount: '10000' }, key)),
-    race((key) => partner.post('/payouts', payoutBody({ amount: '10000' }), key)),
-  ]);
-  expect(made(refunds) + made(payouts)).toBe(10);
-  await untilAllHaveEnded();
-  expect(await readBalance(partner)).toMatchObject({ available: '0.0000', pending: '0.0000' });
-}, 300_000);
+itInFull(
+  `${racers} refunds and payouts of one balance: never more than it holds`,
+  async () => {
+    const paymentId = await buildPaid(stack, partner, { amount: '100000' });
+    const race = (ask: (key: string) => ReturnType<BuiltPartner['post']>) =>
+      Promise.all(
+        Array.from({ length: racers / 2 }, () => {
+          const key = freshKey();
+          return asAKeyedClient(() => ask(key));
+        }),
+      );
+    const [refunds, payouts] = await Promise.all([
+      race((key) => askRefund(partner, paymentId, { amount: '10000' }, key)),
+      race((key) => partner.post('/payouts', payoutBody({ amount: '10000' }), key)),
+    ]);
+    expect(made(refunds) + made(payouts)).toBe(10);
+    await untilAllHaveEnded();
+    expect(await readBalance(partner)).toMatchObject({ available: '0.0000', pending: '0.0000' });
+  },
+  300_000,
+);

@@ -1,7 +1,7 @@
 import { give } from '../../giving/donations/build-donations.ts';
 import { type BuiltUser, buildIndividual, buildOrganizationAdmin, buildSuperAdmin } from '../../support/build.ts';
 import { buildOrganizationCause } from '../../support/build-targets.ts';
-import { casesOf } from '../../support/full.ts';
+import { itInFull } from '../../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { settleAtProvider } from '../payouts/build-payouts.ts';
 import { addBankAccount, ask, withdrawalWhen } from './build-withdrawals.ts';
@@ -65,7 +65,7 @@ describe('A cause that is closed after all its money has reached the bank', () =
     expect(await statusOf(it)).toBe('deactivated');
   });
 
-  it.each(casesOf(['cancelled', 'deactivated']))(
+  itInFull.each(['cancelled', 'deactivated'])(
     'is completed when it is set to %s, and that when the bank returns the money',
     async (closed) => {
       const it = await buildCause();

@@ -83,7 +83,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe(`${1_000_000 - ids.length * 100_000}.0000`);
   }, 400_000);
 
-  it.each(casesOf(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after']))(
+  itInFull.each(casesOf(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after']))(
     'at %s, after the bank has returned it following its success, gets the money back once',
     async (failpoint) => {
       const id = await withdrawWithPatience('111111');

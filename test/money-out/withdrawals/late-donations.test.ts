@@ -8,6 +8,7 @@ import { give } from '../../giving/donations/build-donations.ts';
 import { asAClient } from '../../support/as-a-client.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildOrganizationAdmin } from '../../support/build.ts';
 import { buildOrganizationCause } from '../../support/build-targets.ts';
+import { casesOf } from '../../support/full.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { settleAtProvider, transfersOf } from '../payouts/build-payouts.ts';
@@ -101,7 +102,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
   ],
 ];
 
-describe.each(ways)('A donation %s', (_, prepare) => {
+describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %s', (_, prepare) => {
   it('that is under way while its cause is closed and disburses its last leaves it closed, not completed', async () => {
     const disbursementId = await disburseAll();
     const donate = await prepare();

@@ -2,6 +2,7 @@ import { withdrawalIdFor } from '../../../src/shared/ids.ts';
 import { asAKeyedClient } from '../../support/as-a-client.ts';
 import { type BuiltUser, balanceOf, fund } from '../../support/build.ts';
 import { whileBurning } from '../../support/burn.ts';
+import { itInFull } from '../../support/full.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { addBankAccount, ask, buildOwner, someKey } from './build-withdrawals.ts';
@@ -55,11 +56,15 @@ async function race(owner: BuiltUser, accounts: string[]) {
 }
 
 describe(`${racers} simultaneous withdrawals`, () => {
-  it(`with a balance for ${winners - 1} reserve exactly ${winners - 1}`, async () => {
-    const owner = await buildOwner(stack, String((winners - 1) * each));
-    expect(await race(owner, [owner.accountId])).toBe(winners - 1);
-    expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
-  }, 300_000);
+  itInFull(
+    `with a balance for ${winners - 1} reserve exactly ${winners - 1}`,
+    async () => {
+      const owner = await buildOwner(stack, String((winners - 1) * each));
+      expect(await race(owner, [owner.accountId])).toBe(winners - 1);
+      expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
+    },
+    300_000,
+  );
 
   it(`from two accounts, with a daily limit for ${winners}, reserve exactly ${winners}`, async () => {
     const owner = await buildOwner(stack, String(racers * each));
