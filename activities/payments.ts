@@ -71,7 +71,7 @@ export function createPaymentActivities(deps: Dependencies) {
       openReceipt(em, deps, { stray, signal: cancellationSignal() }),
     ),
     settleReceipt: step(deps, 'settleReceipt', (em, input: { receiptId: string; settlement: ReceiptSettlement }) =>
-      settleReceipt(em, gateways, { ...input, signal: cancellationSignal() }),
+      settleReceipt(em, deps, input),
     ),
     sweepOverduePayments: step(deps, 'sweepOverduePayments', (em, _: object) =>
       sweepOverduePayments(em, deps.workflows, failed),

@@ -67,7 +67,7 @@ export function createPayoutActivities(deps: Dependencies) {
     ),
     resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout) => resolvePayout(em, deps, input)),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
-      settlePayout(em, ports, { ...input, signal: cancellationSignal() }),
+      settlePayout(em, deps, { ...input, signal: cancellationSignal() }),
     ),
     lookAtPayoutBatch: step(deps, 'lookAtPayoutBatch', (em, input: { batchId: string }) =>
       lookAtPayoutBatch(em, sealer, input),

@@ -1,38 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { User } from '../../people/members/user.entity.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Sweep } from '../../platform/housekeeping/sweep-rows.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import type { ErasureWorkflows } from './erasure.ts';
 import { findHold } from './legal-holds.ts';
-
-/** Begins the erasure of a person that two people have decided, in the caller's transaction; returns its id. */
-async function beginErasure(
-  tx: EntityManager,
-  { userId, decisionId, actorId }: { userId: string; decisionId: string; actorId: string },
-): Promise<string> {
-  const id = newId();
-  await tx.execute("insert into erasures (id, user_id, decision_id, status) values (?, ?, ?, 'waiting')", [
-    id,
-    userId,
-    decisionId,
-  ]);
-  await recordEvent(tx, {
-    event: 'ERASURE_BEGUN',
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId,
-    requestId: null,
-    data: { decision_id: decisionId },
-  });
-  return id;
-}
 
 const due = "select id, begun_at as since from erasures where status not in ('complete', 'stopped')";
 
@@ -61,31 +36,34 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
     return { evidence: { provider: null, books: { user_type, status, holds: null } }, isProven: false };
   },
   sweep: erasureSweep,
-  async carryOut(em, { workflows }, { id }) {
-    const begun = await em.transactional((tx) => begin(tx, id));
-    // Without Temporal the sweep starts it.
-    if (begun !== null) await workflows.lookAfterErasure(begun).catch(() => undefined);
-  },
+  // Two erasures of one person begin one after the other.
+  hold: (tx, decision) => tx.execute('select from users where id = ? for no key update', [personOf(decision)]),
   async whyMoved(tx, decision) {
     return whyNotErasable(tx, await tx.findOneOrFail(User, personOf(decision), { refresh: true }));
   },
+  async act(tx, _, decision) {
+    const userId = personOf(decision);
+    await tx.execute("insert into erasures (id, user_id, decision_id, status) values (?, ?, ?, 'waiting')", [
+      erasureOf(decision),
+      userId,
+      decision.id,
+    ]);
+    await recordEvent(tx, {
+      event: 'ERASURE_BEGUN',
+      impact: 'HIGH',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId: decision.approved_by ?? null,
+      requestId: null,
+      data: { decision_id: decision.id },
+    });
+    return undefined;
+  },
+  // Without Temporal the sweep starts it.
+  async tell(_, workflows, decision) {
+    if (decision.status === 'carried_out') await workflows.lookAfterErasure(erasureOf(decision));
+  },
 };
-
-async function begin(tx: EntityManager, decisionId: string): Promise<string | null> {
-  const decision = await lockDecision(tx, decisionId);
-  if (decision.status !== 'pending' || !decision.approved_by) return null;
-  const userId = personOf(decision);
-  // Two erasures of one person begin one after the other.
-  await tx.execute('select from users where id = ? for no key update', [userId]);
-  const reason = (await whyPowerless(tx, decision)) ?? (await erasingPerson.whyMoved(tx, decision));
-  if (reason !== null) {
-    await endDecision(tx, decision, { status: 'lapsed', reason });
-    return null;
-  }
-  const erasureId = await beginErasure(tx, { userId, decisionId, actorId: decision.approved_by });
-  await endDecision(tx, decision, { status: 'carried_out' });
-  return erasureId;
-}
 
 /** Why this user cannot be erased now; null if nothing keeps them. */
 async function whyNotErasable(em: EntityManager, user: User): Promise<string | null> {
@@ -98,3 +76,6 @@ async function whyNotErasable(em: EntityManager, user: User): Promise<string | n
 }
 
 const personOf = ({ user_id }: Decision): string => must(user_id, 'a decision about an erasure names a user');
+
+/** The erasure that a decision begins has its id. */
+const erasureOf = ({ id }: Decision): string => id;

@@ -1,20 +1,25 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { bookExternal } from '../../control/reconciliation/book-external.ts';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { findErasedOwner } from '../../ledger/find-accounts.ts';
-import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import { insufficientBalance } from '../../ledger/post-journal.ts';
+import { type DecisionHandling, refused } from '../../money-out/decisions/handling.ts';
 import { isProviderUnknown } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
-import { refuse } from '../../shared/errors.ts';
-import { journalKeys } from '../../shared/ids.ts';
+import { errorCodeOf, refuse } from '../../shared/errors.ts';
+import { journalKeys, newId } from '../../shared/ids.ts';
 import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
 
 const { gatewayClearing, feeRevenue, providerCost } = systemAccounts;
 
+/** SQLSTATE of a withdrawal from what an account keeps for its causes. */
+const keptForCauses = 'AM004';
+
 /**
- * Books money that the platform itself moved at the provider: needs two people. It was the platform's own, or that of a
- * person who was erased, on an account that nobody else can empty.
+ * Books money that the platform itself moved at the provider (a top-up, a withdrawal, a provider charge that no payment
+ * explains), once per reference: needs two people. Its counter-account is fee revenue, the platform's own money there:
+ * money owed to others cannot be withdrawn, except that of a person who was erased, whose account is then the
+ * counter-account. One about a movement already booked, or about more than there is, ends `refused`.
  */
 export const bookingExternal: DecisionHandling<'book_external'> = {
   async look(em, gateways, { amount, reference, account_id: accountId }) {
@@ -46,8 +51,18 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       isProven: false,
     };
   },
-  carryOut: (em, _, { id }) => bookExternal(em, id),
   whyMoved: async () => null,
+  async act(tx, _, { id, account_id }) {
+    const sql = 'select book_external(?, ?) as booked';
+    try {
+      // What the database refuses is undone, and the decision ends here.
+      const [row] = await tx.transactional((inner) => inner.execute<{ booked: boolean }[]>(sql, [newId(), id]));
+      return row?.booked ? undefined : refused('a movement with this reference is already booked');
+    } catch (error) {
+      if (!([insufficientBalance, keptForCauses] as unknown[]).includes(errorCodeOf(error))) throw error;
+      return refused(`exceeds ${account_id ? 'the available balance of the account' : "the platform's own balance"}`);
+    }
+  },
 };
 
 /** What may leave an account of a person who was erased, IDR; what was given to its causes stays. Throws REQUEST_INVALID. */

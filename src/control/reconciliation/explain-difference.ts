@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import { actorOf, endDecision } from '../../money-out/decisions/end-decision.ts';
+import { actorOf } from '../../money-out/decisions/end-decision.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { textArray } from '../../shared/postgres.ts';
@@ -31,17 +31,15 @@ export async function explainDifference(
       [difference.resource_id, textArray(statusesOf(difference))],
     );
   }
-  const actorId = actorOf(decision);
   await recordEvent(tx, {
     event: 'RECONCILIATION_EXPLAINED',
     impact: 'HIGH',
     resourceType: 'reconciliation',
     resourceId: difference.id,
-    actorId,
+    actorId: actorOf(decision),
     requestId: null,
     data: { note: decision.note, decision_id: decision.id },
   });
-  await endDecision(tx, decision, { status: 'carried_out', actorId });
 }
 
 /** The provider statuses of a payout that fit its records in this difference. */

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { explainDifference, lockDifference } from '../../control/reconciliation/explain-difference.ts';
 import { Reconciliation } from '../../control/reconciliation/reconciliation.entity.ts';
 import type { Evidence } from '../../money-out/decisions/decision.ts';
-import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { refuse } from '../../shared/errors.ts';
 
@@ -17,19 +16,15 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
     }
     return { evidence: evidenceOf(difference), isProven: true };
   },
-  carryOut: (em, _, { id }) =>
-    em.transactional(async (tx) => {
-      const decision = await lockDecision(tx, id);
-      if (decision.status !== 'pending') return;
-      const difference = await lockDifference(tx, decision.reconciliation_id ?? '');
-      // The lock on the difference may have taken a while.
-      const reason = (await whyPowerless(tx, decision)) ?? whyOther(difference, decision.evidence);
-      if (reason === null) await explainDifference(tx, decision, difference);
-      else await endDecision(tx, decision, { status: 'lapsed', reason });
-    }),
+  ofOne: true,
+  hold: (tx, { reconciliation_id }) => lockDifference(tx, reconciliation_id ?? ''),
   async whyMoved(tx, { reconciliation_id, evidence }) {
     const difference = await tx.findOneOrFail(Reconciliation, { id: reconciliation_id ?? '' }, { refresh: true });
     return whyOther(difference, evidence);
+  },
+  async act(tx, _, decision) {
+    await explainDifference(tx, decision, await lockDifference(tx, decision.reconciliation_id ?? ''));
+    return undefined;
   },
 };
 

@@ -1,35 +1,30 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
 import type { CarryingOut } from '../../money-out/decisions/handling.ts';
 import { Payout } from '../../money-out/payouts/payout.entity.ts';
 import { Withdrawal } from '../../money-out/withdrawals/withdrawal.entity.ts';
 import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
-import { failpoint } from '../../shared/failpoint.ts';
 import { Cause } from '../causes/cause.entity.ts';
 import { startCause } from '../causes/cause-of-disbursement.ts';
 import { isStopped } from '../causes/is-stopped.ts';
 
 /** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
 export const disbursing: CarryingOut = {
-  async carryOut(em, _, { id }) {
-    await em.transactional(async (tx) => {
-      const decision = await lockDecision(tx, id);
-      if (decision.status !== 'pending' || !decision.approved_by) return;
-      const { id: payoutId, cause_id } = await tx.findOneOrFail(Withdrawal, { id: decision.withdrawal_id ?? '' });
-      // Its end has its workflow look again; what is held of a payout is held before its cause (`lockOrder`).
-      await tx.execute('select from payouts where id = ? for no key update', [payoutId]);
-      // A stop that is under way is waited for, and judged.
-      await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
-      const reason = (await whyPowerless(tx, decision)) ?? (await whyMoved(tx, decision));
-      if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
-      await endDecision(tx, decision, { status: 'carried_out' });
-      const { request_id: requestId = null } = await tx.findOneOrFail(Payout, { id: payoutId });
-      await startCause(tx, cause_id ?? '', { actorId: decision.approved_by, requestId });
-    });
-    await failpoint('disburse.after');
+  async hold(tx, { withdrawal_id }) {
+    const { id, cause_id } = await tx.findOneOrFail(Withdrawal, { id: withdrawal_id ?? '' });
+    // Its end has its workflow look again; what is held of a payout is held before its cause (`lockOrder`).
+    await tx.execute('select from payouts where id = ? for no key update', [id]);
+    // A stop that is under way is waited for, and judged.
+    await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
   },
   whyMoved,
+  async act(tx, _, { withdrawal_id, approved_by }) {
+    const { id, cause_id } = await tx.findOneOrFail(Withdrawal, { id: withdrawal_id ?? '' });
+    const { request_id: requestId = null } = await tx.findOneOrFail(Payout, { id });
+    await startCause(tx, cause_id ?? '', { actorId: approved_by ?? null, requestId });
+    return undefined;
+  },
+  tell: (_, workflows, { withdrawal_id: id }) => workflows.hintPayout({ id: id ?? '', kind: 'withdrawal' }),
 };
 
 async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise<string | null> {

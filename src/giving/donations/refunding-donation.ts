@@ -1,9 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Donation } from '../../giving/donations/donation.entity.ts';
 import { giveBack, lockRefund, readRefund, whyNotRefundable } from '../../giving/donations/refund-donation.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
-import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import { actorOf } from '../../money-out/decisions/end-decision.ts';
+import { type DecisionHandling, refused } from '../../money-out/decisions/handling.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 
@@ -25,26 +24,19 @@ export const refundingDonation: DecisionHandling<'refund_donation'> = {
       isProven: false,
     };
   },
-  carryOut: (em, _, { id }) => em.transactional((tx) => refund(tx, id)),
+  hold: (tx, decision) => lockRefund(tx, donationOf(decision)),
   async whyMoved(tx, { donation_id }) {
     const { status } = await tx.findOneOrFail(Donation, { id: donation_id ?? '' }, { refresh: true });
     return status === 'completed' ? null : `the donation is now ${status}`;
   },
+  async act(tx, _, decision) {
+    const facts = must(await readRefund(tx, donationOf(decision), decision.created_at), 'a donation is kept');
+    const why = whyNotRefundable(facts, { byDecision: true });
+    if (why !== null) return refused(why);
+    await giveBack(tx, facts, { actorId: actorOf(decision), requestId: null, decisionId: decision.id });
+    return undefined;
+  },
 };
-
-async function refund(tx: EntityManager, decisionId: string): Promise<void> {
-  const decision = await lockDecision(tx, decisionId);
-  if (decision.status !== 'pending' || !decision.approved_by) return;
-  const donationId = donationOf(decision);
-  await lockRefund(tx, donationId);
-  const reason = (await whyPowerless(tx, decision)) ?? (await refundingDonation.whyMoved(tx, decision));
-  if (reason !== null) return endDecision(tx, decision, { status: 'lapsed', reason });
-  const facts = must(await readRefund(tx, donationId, decision.created_at), 'a donation is kept');
-  const why = whyNotRefundable(facts, { byDecision: true });
-  if (why !== null) return endDecision(tx, decision, { status: 'refused', reason: why });
-  await giveBack(tx, facts, { actorId: decision.approved_by, requestId: null, decisionId });
-  await endDecision(tx, decision, { status: 'carried_out' });
-}
 
 const donationOf = ({ donation_id }: Decision): string =>
   must(donation_id, 'a decision about a refund names a donation');

@@ -2,26 +2,18 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
 import type { AccountKind } from '../../ledger/accounts/account.ts';
 import { findErasedOwner } from '../../ledger/find-accounts.ts';
+import { carryOutAbout } from '../../money-out/decisions/carry-out.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import {
-  actorOf,
-  endDecision,
-  lockDecisionAbout,
-  recordDecisionEnded,
-  whyPowerless,
-} from '../../money-out/decisions/end-decision.ts';
-import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
+import type { DecisionHandling, DecisionPorts } from '../../money-out/decisions/handling.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { type Gateways, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
-import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
-import { isFinal } from '../../shared/status-law.ts';
 import { strayOfReceipt } from './confirm-payment.ts';
 import { Receipt } from './receipt.entity.ts';
-import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt.ts';
+import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
  * Accounts that may be credited from suspense: those whose owner can move the money on, by a payment, transfer or
@@ -32,72 +24,25 @@ import { type ReceiptSettlement, type ReceiptState, receiptLaw } from './receipt
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
 /**
- * Settles a suspended receipt as two people have decided, once, in one transaction with the end of their decision:
- * `credit` moves the money to an account, `refund` records that it was given back at the provider. A decision lapses
- * when it came too late, or when the provider has since changed its answer about the payment. Returns the receipt's
- * state then. Throws REQUEST_INVALID for anything that is not a decision about this receipt.
+ * Settles a suspended receipt as two people have decided, for its workflow. Returns the receipt's state then. Throws
+ * REQUEST_INVALID for anything that is not a decision about this receipt.
  */
 export async function settleReceipt(
   em: EntityManager,
-  gateways: Gateways,
-  { receiptId, settlement, signal }: { receiptId: string; settlement: ReceiptSettlement; signal: AbortSignal },
+  ports: DecisionPorts,
+  { receiptId, settlement }: { receiptId: string; settlement: ReceiptSettlement },
 ): Promise<ReceiptState> {
-  const receipt =
-    (await em.findOne(Receipt, { id: receiptId })) ?? refuse('REQUEST_INVALID', 'The receipt was not found');
-  const says = await hearPayment(gateways, receipt, signal);
-  const state = await em.fork().transactional(async (tx) => {
-    const decision = await lockDecisionAbout(tx, {
-      id: settlement.decision_id,
-      kind: 'settle_receipt',
-      receipt_id: receiptId,
-    });
-    if (decision.status === 'pending') await carryOut(tx, decision, says);
-    return (await tx.findOneOrFail(Receipt, { id: receiptId }, { refresh: true })).state;
-  });
-  await failpoint('settle-receipt.after');
-  return state;
+  await carryOutAbout(em, ports, { id: settlement.decision_id, kind: 'settle_receipt', receipt_id: receiptId });
+  return (await em.fork().findOneOrFail(Receipt, { id: receiptId })).state;
 }
 
-async function carryOut(tx: EntityManager, decision: Decision, says: string): Promise<void> {
-  const receipt = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
-  const why = await whyLapsed(tx, receipt, decision, says);
-  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
-  if (!decision.approved_by) return;
-  const { id, amount } = receipt;
-  const { note, action, account_id } = decision;
-  const actorId = actorOf(decision);
-  const journalId = newId();
-  const [{ settled }] = await tx.execute<[{ settled: boolean }]>('select settle_receipt(?, ?) as settled', [
-    journalId,
-    decision.id,
-  ]);
-  if (!settled) {
-    // Another decision about it was carried out meanwhile.
-    await tx.refresh(receipt);
-    return endDecision(tx, decision, { status: 'lapsed', reason: `the receipt is now ${receipt.state}` });
-  }
-  await tx.refresh(decision);
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    impact: 'HIGH',
-    resourceType: 'receipt',
-    resourceId: id,
-    actorId,
-    requestId: null,
-    data: { action, account_id: account_id ?? null, note, amount, journal_id: journalId, decision_id: decision.id },
-  });
-  await recordDecisionEnded(tx, decision, { actorId });
-}
-
-async function whyLapsed(
-  tx: EntityManager,
-  { state }: Receipt,
-  decision: Decision,
-  says: string,
-): Promise<string | null> {
-  if (isFinal(receiptLaw, state)) return `the receipt is now ${state}`;
-  const powerless = await whyPowerless(tx, decision);
-  if (powerless !== null) return powerless;
+/**
+ * Why a decision about a receipt is void: it came too late, or the provider has since changed its answer about the
+ * payment. Null while it is valid.
+ */
+async function whyMoved(tx: EntityManager, decision: Decision, says?: string): Promise<string | null> {
+  const { state } = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
+  if (state !== 'suspended') return `the receipt is now ${state}`;
   if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
     return 'the person whose account would be credited has been erased';
   }
@@ -106,7 +51,7 @@ async function whyLapsed(
   const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
   const now = forGood(says);
   const isNew = now !== undefined && now !== said;
-  const isGone = decision.action === 'credit' && isTakenBack(says);
+  const isGone = decision.action === 'credit' && isTakenBack(says ?? '');
   return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
 }
 
@@ -172,17 +117,37 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       isProven: false,
     };
   },
-  async carryOut(em, { gateways, workflows }, { id: decision_id, receipt_id }) {
-    const receipt = await em.findOneOrFail(Receipt, { id: receipt_id ?? '' });
-    await settleReceipt(em.fork(), gateways, {
-      receiptId: receipt.id,
-      settlement: { decision_id },
-      signal: AbortSignal.timeout(budgets.provider.call),
+  hear: async (em, gateways, { receipt_id }) =>
+    hearPayment(
+      gateways,
+      await em.findOneOrFail(Receipt, { id: receipt_id ?? '' }),
+      AbortSignal.timeout(budgets.provider.call),
+    ),
+  whyMoved: (tx, decision, says?: string) => whyMoved(tx, decision, says),
+  async act(tx, _, decision) {
+    const { id: decision_id, receipt_id, note, action, account_id } = decision;
+    const receipt = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' });
+    const { id, amount } = receipt;
+    const journal_id = newId();
+    const sql = 'select settle_receipt(?, ?) as settled';
+    const [{ settled }] = await tx.execute<[{ settled: boolean }]>(sql, [journal_id, decision_id]);
+    if (!settled) {
+      // Another decision about it was carried out meanwhile.
+      await tx.refresh(receipt);
+      return { status: 'lapsed', reason: `the receipt is now ${receipt.state}` };
+    }
+    await recordEvent(tx, {
+      event: 'RESOURCE_UPDATED',
+      impact: 'HIGH',
+      resourceType: 'receipt',
+      resourceId: id,
+      actorId: decision.approved_by ?? null,
+      requestId: null,
+      data: { action, account_id: account_id ?? null, note, amount, journal_id, decision_id },
     });
-    await workflows.openUnmatchedReceipt(strayOfReceipt(receipt)).catch(() => undefined);
+    return undefined;
   },
-  async whyMoved(tx, { receipt_id }) {
-    const { state } = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' }, { refresh: true });
-    return state === 'suspended' ? null : `the receipt is now ${state}`;
+  async tell(em, workflows, { receipt_id }) {
+    await workflows.openUnmatchedReceipt(strayOfReceipt(await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })));
   },
 };

@@ -4,7 +4,6 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Decision } from './decision.entity.ts';
-import { endDecision, lockDecision, whyPowerless } from './end-decision.ts';
 import type { DecisionHandling } from './handling.ts';
 
 const field = 'user_id';
@@ -26,34 +25,25 @@ export const admittingApprover: DecisionHandling<'admit_approver'> = {
     const { user_type, status, role_id } = user;
     return { evidence: { provider: null, books: { user_type, status, role_id } }, isProven: false };
   },
-  carryOut: (em, _, { id }) => em.transactional((tx) => admit(tx, id)),
+  hold: (tx, decision) => tx.execute('select from users where id = ? for no key update', [personOf(decision)]),
+  async act(tx, _, decision) {
+    const userId = personOf(decision);
+    await tx.execute('update users set approver_since = clock_timestamp() where id = ?', [userId]);
+    await recordEvent(tx, {
+      event: 'APPROVER_ADMITTED',
+      impact: 'HIGH',
+      resourceType: 'user',
+      resourceId: userId,
+      actorId: decision.approved_by ?? null,
+      requestId: null,
+      data: { decision_id: decision.id, proposed_by: decision.proposed_by },
+    });
+    return undefined;
+  },
   async whyMoved(tx, decision) {
     return whyNotAdmissible(tx, await tx.findOneOrFail(User, personOf(decision), { refresh: true }));
   },
 };
-
-async function admit(tx: EntityManager, decisionId: string): Promise<void> {
-  const decision = await lockDecision(tx, decisionId);
-  if (decision.status !== 'pending' || !decision.approved_by) return;
-  const userId = personOf(decision);
-  await tx.execute('select from users where id = ? for no key update', [userId]);
-  const reason = (await whyPowerless(tx, decision)) ?? (await admittingApprover.whyMoved(tx, decision));
-  if (reason !== null) {
-    await endDecision(tx, decision, { status: 'lapsed', reason });
-    return;
-  }
-  await tx.execute('update users set approver_since = clock_timestamp() where id = ?', [userId]);
-  await recordEvent(tx, {
-    event: 'APPROVER_ADMITTED',
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: decision.approved_by,
-    requestId: null,
-    data: { decision_id: decisionId, proposed_by: decision.proposed_by },
-  });
-  await endDecision(tx, decision, { status: 'carried_out' });
-}
 
 /** Why this user cannot be admitted now; null if they can. */
 async function whyNotAdmissible(em: EntityManager, user: User): Promise<string | null> {

@@ -4,7 +4,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { carryOut, tellWithdrawal, whyVoid } from './carry-out.ts';
+import { carryOut, tellOfEnd, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import { endDecision, judgingAgain, lockDecision, recordDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
@@ -49,7 +49,7 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     await noteFirstApproval(tx, { userId, decisionId: id, requestId });
   });
   await failpoint('approve-decision.approved');
-  if (decision.status !== 'pending' || !decision.approved_by) return tellWithdrawal(ports, decision);
+  if (decision.status !== 'pending' || !decision.approved_by) return tellOfEnd(em, ports, decision);
   const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;
   return refuse(
@@ -92,7 +92,7 @@ export async function rejectDecision(
   const decision = await decide(em, ports, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
     endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
   );
-  return tellWithdrawal(ports, decision);
+  return tellOfEnd(em, ports, decision);
 }
 
 /** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */

@@ -1,7 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
 import { Decision } from './decision.entity.ts';
-import { endDecision, judgingAgain, lockDecision, whyPowerless } from './end-decision.ts';
+import type { DecisionKind } from './decision.ts';
+import { actorOf, endDecision, judgingAgain, lockDecision, whyPowerless } from './end-decision.ts';
+import { getDecision } from './find-decisions.ts';
 import type { CarryingOut, DecisionPorts } from './handling.ts';
 
 /** Why a decision has become void: by its age, its people, or a change of its subject; null while it is valid. */
@@ -9,8 +13,9 @@ export async function whyVoid(
   tx: EntityManager,
   { decisionKinds }: Pick<DecisionPorts, 'decisionKinds'>,
   decision: Decision,
+  heard?: unknown,
 ): Promise<string | null> {
-  return (await whyPowerless(tx, decision)) ?? decisionKinds[decision.kind].whyMoved(tx, decision);
+  return (await whyPowerless(tx, decision)) ?? decisionKinds[decision.kind].whyMoved(tx, decision, heard);
 }
 
 /**
@@ -18,30 +23,59 @@ export async function whyVoid(
  * nothing when it has already ended, or waits for a second person. Returns it as it stands then.
  */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
-  const decision = await em.fork().transactional(async (tx) => {
-    const pending = await lockDecision(tx, id);
-    const reason = pending.status === 'pending' ? await whyVoid(tx, ports, pending) : null;
-    if (reason !== null) await endDecision(tx, pending, { status: 'lapsed', reason });
-    return pending;
-  });
-  if (decision.status === 'pending') {
-    await judgingAgain(() => ports.decisionKinds[decision.kind].carryOut(em.fork(), ports, decision));
-  }
-  return tellWithdrawal(ports, await em.fork().findOneOrFail(Decision, { id }));
+  await judgingAgain(() => judgeAndAct(em, ports, id));
+  const decision = await getDecision(em.fork(), id);
+  await failpoint(`carry-out.${decision.kind}`);
+  return tellOfEnd(em, ports, decision);
 }
 
-/**
- * Wakes the workflow of the withdrawal an ended decision is about; returns the decision. If Temporal is unavailable,
- * the sweep wakes it later.
- */
-export async function tellWithdrawal(
-  { workflows }: Pick<DecisionPorts, 'workflows'>,
+/** The same for the workflow of its subject. Throws REQUEST_INVALID for a decision of another kind or subject. */
+export async function carryOutAbout(
+  em: EntityManager,
+  ports: DecisionPorts,
+  about: { id: string; kind: DecisionKind; payout_id?: string; receipt_id?: string },
+): Promise<void> {
+  const isAboutIt = (await em.fork().count(Decision, about)) > 0;
+  if (!isAboutIt) refuse('REQUEST_INVALID', 'the decision was not found', { field: 'decision_id' });
+  await judgingAgain(() => judgeAndAct(em, ports, about.id));
+}
+
+async function judgeAndAct(em: EntityManager, ports: DecisionPorts, id: string): Promise<void> {
+  const judge = (heard?: unknown, act?: (tx: EntityManager, decision: Decision) => Promise<void>) =>
+    em.fork().transactional(async (tx) => {
+      const decision = await lockDecision(tx, id);
+      if (decision.status !== 'pending') return null;
+      const kind: CarryingOut = ports.decisionKinds[decision.kind];
+      if (act) await kind.hold?.(tx, decision, heard);
+      const reason = await whyVoid(tx, ports, decision, heard);
+      if (reason !== null) await endDecision(tx, decision, { status: 'lapsed', reason });
+      if (reason !== null || !(decision.approved_by || kind.ofOne)) return null;
+      await act?.(tx, decision);
+      return { kind, decision };
+    });
+  // A void one lapses, and one that waits for people is left, also while the provider does not answer.
+  const due = await judge();
+  if (due === null) return;
+  const { kind } = due;
+  const heard = await kind.hear?.(em.fork(), ports.gateways, due.decision);
+  await judge(heard, async (tx, decision) => {
+    const effect = await kind.act(tx, ports, decision, heard);
+    if (effect === 'waits') return;
+    // Some effects end it in their own statement.
+    await tx.refresh(decision);
+    const actorId = actorOf(decision);
+    await endDecision(tx, decision, { ...(effect ?? { status: 'carried_out' }), actorId });
+  });
+}
+
+/** Wakes whom the end of a decision concerns, and returns it; what Temporal misses then the sweeps see. */
+export async function tellOfEnd(
+  em: EntityManager,
+  { workflows, decisionKinds }: Pick<DecisionPorts, 'workflows' | 'decisionKinds'>,
   decision: Decision,
 ): Promise<Decision> {
-  const { withdrawal_id: id, status } = decision;
-  if (id && status !== 'pending') {
-    await workflows.hintPayout({ id, kind: 'withdrawal' }).catch(() => undefined);
-  }
+  const kind: CarryingOut = decisionKinds[decision.kind];
+  await kind.tell?.(em.fork(), workflows, decision).catch(() => undefined);
   return decision;
 }
 

@@ -5,28 +5,12 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
-import { type DecisionKind, decisionLivesHours } from './decision.ts';
+import { decisionLivesHours } from './decision.ts';
 
 /** The decision with this id, locked until the transaction ends, before its subject is. Throws NOT_FOUND. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   return decision ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
-}
-
-/** The same for a workflow that is to carry it out: throws REQUEST_INVALID for another kind or subject. */
-export async function lockDecisionAbout(
-  tx: EntityManager,
-  {
-    id,
-    kind,
-    ...subject
-  }: { id: string; kind: DecisionKind; payout_id?: string; receipt_id?: string; withdrawal_id?: string },
-): Promise<Decision> {
-  const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  const isAboutIt =
-    decision?.kind === kind &&
-    Object.entries(subject).every(([key, value]) => decision[key as keyof typeof subject] === value);
-  return isAboutIt ? decision : refuse('REQUEST_INVALID', 'the decision was not found', { field: 'decision_id' });
 }
 
 type DecidingPermission = 'propose-decision' | 'approve-decision';
@@ -130,7 +114,12 @@ export async function endDecision(
       decision.withdrawal_id,
     ]);
   }
-  await recordDecisionEnded(tx, decision, { actorId: actorId ?? null, requestId });
+  const data = { kind: decision.kind, ...(decision.reason && { reason: decision.reason }) };
+  await recordDecision(tx, decision.id, `DECISION_${status.toUpperCase()}`, {
+    data,
+    actorId: actorId ?? null,
+    requestId,
+  });
 }
 
 /** An event of a decision. */
@@ -141,14 +130,6 @@ export const recordDecision = (
   { data, actorId, requestId = null }: { data: object; actorId: string | null; requestId?: string | null | undefined },
 ): Promise<void> =>
   recordEvent(tx, { event, impact: 'HIGH', resourceType: 'decision', resourceId: id, actorId, requestId, data });
-
-/** The event of a decision that has ended. */
-export const recordDecisionEnded = (
-  tx: EntityManager,
-  { id, kind, status, reason }: Decision,
-  by: { actorId: string | null; requestId?: string | null | undefined },
-): Promise<void> =>
-  recordDecision(tx, id, `DECISION_${status.toUpperCase()}`, { ...by, data: { kind, ...(reason && { reason }) } });
 
 /** Who counts as having carried it out: the approver, or the proposer where one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;

@@ -6,7 +6,7 @@ import type { Decision } from './decision.entity.ts';
 import type { Evidence, ProposalOf, ProposedKind } from './decision.ts';
 
 /** The workflows that look after what is decided about; each kind knows its own. */
-interface DecisionWorkflows {
+export interface DecisionWorkflows {
   hintPayout(payout: { id: string; kind: string }): Promise<void>;
   openUnmatchedReceipt(stray: object): Promise<void>;
   lookAfterErasure(erasureId: string): Promise<void>;
@@ -29,15 +29,24 @@ export interface Look {
   isProven: boolean;
 }
 
-/** How one kind of decision is carried out. */
+/** Undefined where the effect is done; otherwise the decision waits for a second person, or ends without effect. */
+export type Effect = undefined | 'waits' | { status: 'refused' | 'lapsed'; reason: string };
+/** It cannot be carried out. */
+export const refused = (reason: string): Effect => ({ status: 'refused', reason });
+
+/** How one kind of decision is carried out: its effect, in the transaction that locks, judges and ends it (`carryOut`). */
 export interface CarryingOut {
-  /**
-   * Carries out and ends a decision that is approved or needs only one person; any other stays as it is. Does nothing
-   * when it has already ended.
-   */
-  carryOut(em: EntityManager, ports: DecisionPorts, decision: Decision): Promise<unknown>;
-  /** Why it has become void through a change of its subject; null if it has not. */
-  whyMoved(tx: EntityManager, decision: Decision): Promise<string | null>;
+  /** One person may be enough for it: its effect says. */
+  ofOne?: true;
+  /** Asks the provider, before the transaction; throws SERVICE_UNAVAILABLE where the decision cannot go on without. */
+  hear?(em: EntityManager, gateways: Gateways, decision: Decision): Promise<unknown>;
+  /** Locks its subject, and writes down what was heard of it. */
+  hold?(tx: EntityManager, decision: Decision, heard: unknown): Promise<unknown>;
+  /** Why it has become void through a change of its subject, or by what was heard; null if it has not. */
+  whyMoved(tx: EntityManager, decision: Decision, heard?: unknown): Promise<string | null>;
+  act(tx: EntityManager, ports: DecisionPorts, decision: Decision, heard: unknown): Promise<Effect>;
+  /** Wakes whom the end concerns, after the commit. */
+  tell?(em: EntityManager, workflows: DecisionWorkflows, decision: Decision): Promise<void>;
   /** Looks after what such decisions have begun. */
   sweep?(workflows: DecisionWorkflows): Sweep;
 }

@@ -4,10 +4,8 @@ import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
-import type { Decision } from '../decisions/decision.entity.ts';
 import type { Evidence } from '../decisions/decision.ts';
-import { endDecision, lockDecision, recordDecisionEnded, whyPowerless } from '../decisions/end-decision.ts';
-import type { DecisionHandling, Look } from '../decisions/handling.ts';
+import { type DecisionHandling, type Look, refused } from '../decisions/handling.ts';
 import { amountMade, hearProvider } from '../payouts/ask-transfer.ts';
 import { noteGone } from '../payouts/beyond-ours.ts';
 import { Payout } from '../payouts/payout.entity.ts';
@@ -22,14 +20,15 @@ export const bookingTransfer: DecisionHandling<'book_transfer'> = {
     payout_id === undefined
       ? lookBeyond(em, gateways, provider_reference ?? '')
       : lookAtPayout(em, gateways, payout_id),
-  async carryOut(em, { gateways }, { id, payout_id, provider_reference, evidence, approved_by }) {
-    if (!approved_by) return;
-    const heard = payout_id
-      ? await hearOfPayout(em, gateways, payout_id, evidence)
-      : await hearBeyond(em, gateways, provider_reference ?? '');
-    await em.fork().transactional((tx) => book(tx, id, heard));
-  },
+  hear: (em, gateways, { payout_id, provider_reference, evidence }) =>
+    payout_id ? hearOfPayout(em, gateways, payout_id, evidence) : hearBeyond(em, gateways, provider_reference ?? ''),
   whyMoved: async () => null,
+  async act(tx, _, { id }, { why, write }: Heard) {
+    await write(tx);
+    if (why !== null) return refused(why);
+    const [row] = await tx.execute<{ booked: boolean }[]>('select book_transfer(?, ?) as booked', [newId(), id]);
+    return row?.booked ? undefined : refused(noSuchTransfer);
+  },
 };
 
 const signalOfCall = () => AbortSignal.timeout(budgets.provider.call);
@@ -157,18 +156,4 @@ async function hearBeyond(em: EntityManager, gateways: Gateways, named: string):
       if (found) await noteGone(tx, { providerId: found.providerTransferId, status: found.status });
     },
   };
-}
-
-async function book(tx: EntityManager, decisionId: string, { why: objection, write }: Heard): Promise<void> {
-  const decision: Decision = await lockDecision(tx, decisionId);
-  if (decision.status !== 'pending') return;
-  const why = await whyPowerless(tx, decision);
-  if (why !== null) return endDecision(tx, decision, { status: 'lapsed', reason: why });
-  if (!decision.approved_by) return;
-  await write(tx);
-  if (objection !== null) return endDecision(tx, decision, { status: 'refused', reason: objection });
-  const [row] = await tx.execute<{ booked: boolean }[]>('select book_transfer(?, ?) as booked', [newId(), decisionId]);
-  if (!row?.booked) return endDecision(tx, decision, { status: 'refused', reason: noSuchTransfer });
-  await tx.refresh(decision);
-  await recordDecisionEnded(tx, decision, { actorId: decision.approved_by });
 }

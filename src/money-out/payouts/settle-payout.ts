@@ -1,13 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import type { Gateways } from '../../platform/gateway/gateway.ts';
-import { assert, must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { isNote, notANote } from '../../shared/plain-text.ts';
+import { carryOutAbout } from '../decisions/carry-out.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
 import type { PayoutOutcome } from '../decisions/decision.ts';
-import { actorOf, endDecision, lockDecisionAbout, whyPowerless } from '../decisions/end-decision.ts';
+import type { DecisionPorts } from '../decisions/handling.ts';
 import { hearProvider } from './ask-transfer.ts';
 import { findMadeAttempts } from './attempts.ts';
 import type { MovingPorts } from './handling.ts';
@@ -45,30 +44,25 @@ interface Settling {
  */
 export async function settlePayout(
   em: EntityManager,
-  ports: MovingPorts & { gateways: Gateways },
+  ports: MovingPorts & DecisionPorts,
   { payoutId, settlement, at, signal }: Settling,
 ): Promise<PayoutStanding> {
-  const report = await hearProvider(ports.gateways, await em.findOneOrFail(Payout, { id: payoutId }), signal);
-  const standing = await em.fork().transactional(async (tx) => {
-    const decision = await decisionOf(tx, payoutId, settlement);
-    const payout = await lockPayout(tx, payoutId);
-    const wasFinal = isFinalPayout(payout.status);
-    const said = lastingStatus(report.said, payout.last_word);
-    if (!wasFinal) await recordProviderStatus(tx, payout, report, new Date(at));
-    const deliveries =
-      decision === null
-        ? await settleAsProven(tx, ports, payout, { settlement, said })
-        : await carryOut(tx, ports, payout, { decision, said });
-    // The payout may be final because this step is repeated, with its webhooks written but not started.
-    return standingOf(payout, wasFinal ? await findUntold(tx, payout) : deliveries);
-  });
-  await failpoint('settle-payout.after');
-  return standing;
-}
-
-async function decisionOf(tx: EntityManager, payoutId: string, settlement: PayoutSettlement): Promise<Decision | null> {
-  if (!('decision_id' in settlement)) return null;
-  return lockDecisionAbout(tx, { id: settlement.decision_id, kind: 'settle_payout', payout_id: payoutId });
+  const asked = await em.findOneOrFail(Payout, { id: payoutId });
+  if ('decision_id' in settlement) {
+    await carryOutAbout(em, ports, { id: settlement.decision_id, kind: 'settle_payout', payout_id: payoutId });
+  } else {
+    const report = await hearProvider(ports.gateways, asked, signal);
+    await em.fork().transactional(async (tx) => {
+      const payout = await lockPayout(tx, payoutId);
+      const said = lastingStatus(report.said, payout.last_word);
+      if (!isFinalPayout(payout.status)) await recordProviderStatus(tx, payout, report, new Date(at));
+      await settleAsProven(tx, ports, payout, { ...settlement, said });
+    });
+    await failpoint('settle-payout.after');
+  }
+  const place = em.fork();
+  const payout = await place.findOneOrFail(Payout, { id: payoutId });
+  return standingOf(payout, isFinalPayout(payout.status) ? await findUntold(place, payout) : []);
 }
 
 /** Without a decision: only as the provider's final status says. */
@@ -76,13 +70,11 @@ async function settleAsProven(
   tx: EntityManager,
   ports: MovingPorts,
   payout: Payout,
-  { settlement, said }: { settlement: PayoutSettlement; said: ProviderStatus },
-): Promise<string[]> {
-  assert(!('decision_id' in settlement), 'there is no decision');
-  const { outcome, note } = settlement;
+  { outcome, note, said }: { outcome: PayoutOutcome; note: string; said: ProviderStatus },
+): Promise<void> {
   if (!isNote(note)) refuse('REQUEST_INVALID', notANote);
   if (isFinalPayout(payout.status)) {
-    if (await isSettledSo(tx, payout, { outcome, note })) return [];
+    if (await isSettledSo(tx, payout, { outcome, note })) return;
     refuse('REQUEST_INVALID', `The payout is already ${payout.status}`);
   }
   if (finalOutcomeOf({ said }) !== outcome) {
@@ -92,40 +84,7 @@ async function settleAsProven(
         'What it does not prove needs a decision of two people: POST /v1/decisions',
     );
   }
-  return end(tx, ports, payout, { outcome, note, said, actorId: null, decisionId: null });
-}
-
-/** Carries a decision out, and ends it in the same transaction. */
-async function carryOut(
-  tx: EntityManager,
-  ports: MovingPorts,
-  payout: Payout,
-  { decision, said }: { decision: Decision; said: ProviderStatus },
-): Promise<string[]> {
-  if (decision.status !== 'pending') return [];
-  const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
-  const why = (await whyPowerless(tx, decision)) ?? whyDecisionMoved(payout, { decision, said });
-  if (why !== null) {
-    await endDecision(tx, decision, { status: 'lapsed', reason: why });
-    return [];
-  }
-  const isProven = finalOutcomeOf({ said }) === outcome;
-  if (!isProven && !decision.approved_by) return [];
-  const objection = isProven ? null : await whyUndecidable(tx, { payoutId: payout.id, outcome });
-  if (objection !== null) {
-    await endDecision(tx, decision, { status: 'refused', reason: objection.reason });
-    return [];
-  }
-  const actorId = actorOf(decision);
-  const deliveries = await end(tx, ports, payout, {
-    outcome,
-    note: decision.note,
-    said,
-    actorId,
-    decisionId: decision.id,
-  });
-  await endDecision(tx, decision, { status: 'carried_out', actorId });
-  return deliveries;
+  await endByHand(tx, ports, payout, { outcome, note, said, actorId: null, decisionId: null });
 }
 
 /**
@@ -142,16 +101,15 @@ export function whyDecisionMoved(
   return isNew ? `the provider has said since how the transfer ended: ${said}` : null;
 }
 
-/** Returns the ids of the webhooks it wrote. */
-async function end(
+/** Ends a pending payout by hand in the caller's transaction. */
+export async function endByHand(
   tx: EntityManager,
   ports: MovingPorts,
   payout: Payout,
   by: { outcome: PayoutOutcome; note: string; said: ProviderStatus; actorId: string | null; decisionId: string | null },
-): Promise<string[]> {
+): Promise<void> {
   const { outcome, note, said, actorId, decisionId } = by;
-  const ended =
-    outcome === 'succeeded' ? await succeed(tx, ports, payout) : await fail(tx, ports, payout, settledByOperator);
+  await (outcome === 'succeeded' ? succeed(tx, ports, payout) : fail(tx, ports, payout, settledByOperator));
   await recordEvent(tx, {
     event: 'PAYOUT_SETTLED',
     impact: 'HIGH',
@@ -161,8 +119,7 @@ async function end(
     requestId: null,
     data: { outcome, note, decision_id: decisionId, provider_says: said },
   });
-  const reversed = await reverseIfReturned(tx, ports, payout);
-  return [...ended, ...reversed];
+  await reverseIfReturned(tx, ports, payout);
 }
 
 /** Whether this very settlement was already made: the step is repeated because its answer was lost. */

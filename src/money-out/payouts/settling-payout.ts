@@ -1,12 +1,15 @@
+import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
-import type { DecisionHandling } from '../decisions/handling.ts';
+import { actorOf } from '../decisions/end-decision.ts';
+import { type DecisionHandling, refused } from '../decisions/handling.ts';
 import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { finalOutcomeOf, isFinalPayout, lastingStatus } from '../payouts/payout.ts';
-import { settlePayout, whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
+import { finalOutcomeOf, isFinalPayout, lastingStatus, type ProviderReport } from '../payouts/payout.ts';
+import { endByHand, whyDecisionMoved, whyUndecidable } from '../payouts/settle-payout.ts';
 import type { PayoutKinds } from './handling.ts';
+import { lockPayout, recordProviderStatus } from './record-provider-status.ts';
 import { readDecision } from './undecided.ts';
 
 const field = 'payout_id';
@@ -51,23 +54,35 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
       isProven: proven === outcome,
     };
   },
-  async carryOut(em, ports, { id: decision_id, payout_id }) {
+  ofOne: true,
+  async hear(em, gateways, { payout_id }) {
     const payout = await em.findOneOrFail(Payout, { id: payout_id ?? '' });
-    await settlePayout(
-      em.fork(),
-      { ...ports, payoutKinds },
-      {
-        payoutId: payout.id,
-        settlement: { decision_id },
-        at: new Date().toISOString(),
-        signal: AbortSignal.timeout(budgets.provider.call),
-      },
-    );
-    await ports.workflows.hintPayout(payout).catch(() => undefined);
+    return hearProvider(gateways, payout, AbortSignal.timeout(budgets.provider.call));
+  },
+  async hold(tx, { payout_id }, report: ProviderReport) {
+    const payout = await lockPayout(tx, payout_id ?? '');
+    if (!isFinalPayout(payout.status)) await recordProviderStatus(tx, payout, report, new Date());
   },
   async whyMoved(tx, decision) {
     const { payout_id } = decision;
     const payout = await tx.findOneOrFail(Payout, { id: payout_id ?? '' }, { refresh: true });
     return whyDecisionMoved(payout, { decision, said: payout.last_word });
+  },
+  async act(tx, ports, decision, report: ProviderReport) {
+    const { id: decisionId, note } = decision;
+    const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
+    const payout = await tx.findOneOrFail(Payout, { id: decision.payout_id ?? '' });
+    const said = lastingStatus(report.said, payout.last_word);
+    if (finalOutcomeOf({ said }) !== outcome) {
+      if (!decision.approved_by) return 'waits';
+      const objection = await whyUndecidable(tx, { payoutId: payout.id, outcome });
+      if (objection !== null) return refused(objection.reason);
+    }
+    const actorId = actorOf(decision);
+    await endByHand(tx, { ...ports, payoutKinds }, payout, { outcome, note, said, actorId, decisionId });
+    return undefined;
+  },
+  async tell(em, workflows, { payout_id }) {
+    await workflows.hintPayout(await em.findOneOrFail(Payout, { id: payout_id ?? '' }));
   },
 });

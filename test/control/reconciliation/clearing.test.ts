@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { bookExternal } from '../../../src/control/reconciliation/book-external.ts';
 import { judgeRange, type OffsetRange } from '../../../src/control/reconciliation/clearing.ts';
 import { judgeClearing, measureClearing } from '../../../src/control/reconciliation/compare-clearing.ts';
 import { measureClearingDifference } from '../../../src/control/reconciliation/measure-clearing.ts';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildPayer, magicAccount, pay, payoutWhen, settleAtProvider } from '../../money-out/payouts/build-payouts.ts';
@@ -45,7 +45,7 @@ const move = (amount: number) => stack.sandbox.post('/sandbox/balance', { amount
 /** What became of a movement at the provider that two people decided to book. */
 async function book(amount: string, reference: string): Promise<{ status: string; reason: string | null }> {
   const id = await plantDecision(stack, operators, { kind: 'book_external', amount, reference });
-  await bookExternal(stack.em(), id);
+  await carryOut(stack.em(), stack.deps, id);
   const [row] = await stack
     .em()
     .execute<[{ status: string; reason: string | null }]>('select status, reason from decisions where id = ?', [id]);

@@ -1,5 +1,5 @@
-import { bookExternal } from '../../../src/control/reconciliation/book-external.ts';
 import { settleReceipt } from '../../../src/money-in/payments/settle-receipt.ts';
+import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual, buildRole, buildSuperAdmin } from '../../support/build.ts';
 import { buildOperators, type Operators, plantDecision } from '../../support/decide.ts';
@@ -34,7 +34,7 @@ const meeting = <T>(change: Change, begin: () => Promise<T>) => meetChange(stack
 describe('While the approver is being suspended', () => {
   it('nothing is booked', async () => {
     const id = await planBooking();
-    await meeting(suspending(operators.approver), () => bookExternal(stack.em(), id));
+    await meeting(suspending(operators.approver), () => carryOut(stack.em(), stack.deps, id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 
@@ -55,10 +55,8 @@ describe('While the approver is being suspended', () => {
       action: 'credit',
       account_id: payer.accountId,
     });
-    const settling = { receiptId, settlement: { decision_id: id }, signal: new AbortController().signal };
-    const state = await meeting(suspending(operators.approver), () =>
-      settleReceipt(stack.em(), stack.deps.gateways, settling),
-    );
+    const settling = { receiptId, settlement: { decision_id: id } };
+    const state = await meeting(suspending(operators.approver), () => settleReceipt(stack.em(), stack.deps, settling));
     expect([state, await read(id)]).toMatchObject(['suspended', lapsed]);
   });
 
@@ -91,7 +89,7 @@ describe('While the approver’s right is being taken', () => {
   it('with their role, nothing is booked', async () => {
     const id = await planBooking();
     const sql = 'update users set role_id = null where id = ?';
-    await meeting({ ...suspending(operators.approver), sql }, () => bookExternal(stack.em(), id));
+    await meeting({ ...suspending(operators.approver), sql }, () => carryOut(stack.em(), stack.deps, id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 
@@ -104,7 +102,7 @@ describe('While the approver’s right is being taken', () => {
     });
     const id = await planBooking();
     const sql = 'delete from role_permissions where role_id = ?';
-    await meeting({ table: 'roles', id: role.id, sql }, () => bookExternal(stack.em(), id));
+    await meeting({ table: 'roles', id: role.id, sql }, () => carryOut(stack.em(), stack.deps, id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 });
@@ -112,11 +110,11 @@ describe('While the approver’s right is being taken', () => {
 describe('While a booking waits for balances', () => {
   it('a suspension of its approver waits for it', async () => {
     const id = await planBooking();
-    let booking: Promise<void> | undefined;
+    let booking: Promise<unknown> | undefined;
     let suspended: ReturnType<typeof suspend> | undefined;
     await stack.owner().transactional(async (tx) => {
       await tx.execute('lock table account_balances in share row exclusive mode');
-      booking = bookExternal(stack.em(), id);
+      booking = carryOut(stack.em(), stack.deps, id);
       await untilLocked(stack, { text: 'book_external' });
       suspended = suspend(operators.approver);
       await untilLocked(stack, { text: '"users"' });

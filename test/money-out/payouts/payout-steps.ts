@@ -78,7 +78,7 @@ export function openSteps(stack: Stack) {
       return resolvePayout(stack.em(), stack.deps, { payoutId });
     },
     settle: (id: string, settlement: PayoutSettlement) =>
-      settlePayout(stack.em(), sendingWith({}), { ...stepOf(id), settlement }),
+      settlePayout(stack.em(), { ...stack.deps, ...sendingWith({}) }, { ...stepOf(id), settlement }),
     attemptsOf,
     /** How many attempts may have reached the provider. */
     madeOf: async (id: string) => (await attemptsOf(id)).filter(({ sent }) => sent).length,
