@@ -10,9 +10,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { CircleProgress, CircleStep, SavingCircleInput } from '../src/circles/circle-contract.ts';
+import type { CircleProgress, SavingCircleInput } from '../src/circles/circle-contract.ts';
 import type { CircleStatus } from '../src/circles/saving-circle.ts';
-import { nextLook, tellCircle } from './circle-progress.ts';
+import { tellCircle, untilNextLook } from './circle-progress.ts';
 import { hasLapsed } from './refusal.ts';
 import { firstStep, ledgerStep } from './step-options.ts';
 
@@ -24,16 +24,7 @@ export const circleChanged = defineSignal('circleChanged');
 export const circleCancelled = defineSignal('circleCancelled');
 
 const { openCircle } = proxyLocalActivities<Activities>(firstStep);
-const {
-  lookAtCircle,
-  startCircle,
-  openCircleRound,
-  payCircleStandingOrders,
-  payCircleRound,
-  reportDueContributions,
-  reportOverdueContributions,
-  settleCircleDefault,
-} = proxyActivities<Activities>(ledgerStep);
+const { moveCircle } = proxyActivities<Activities>(ledgerStep);
 
 /**
  * A saving circle from its creation to its last round: waits for its start date, assigns the turns, and in each round
@@ -62,34 +53,16 @@ export async function savingCircle({
     if (opening === undefined) throw refusal;
     return hasLapsed(refusal) ? 'lapsed' : 'refused';
   }
-  const take = (step: (input: CircleStep) => Promise<CircleProgress>) => {
-    seen = hints;
-    return step({ circleId, at: new Date(Date.now()).toISOString() });
-  };
 
   while (circle.phase !== 'ended') {
     tellCircle(circle);
-    const due = nextLook(circle);
-    if (due.in > 0) {
-      await condition(() => hints > seen, due.in);
-      circle = await take(lookAtCircle);
-    } else if (due.step === 'start') {
-      circle = await take(startCircle);
-    } else if (due.step === 'open round') {
-      circle = await take(openCircleRound);
-    } else if (due.step === 'pay standing orders') {
-      circle = await take(payCircleStandingOrders);
-    } else if (due.step === 'remind') {
-      circle = await take(reportDueContributions);
-    } else if (due.step === 'settle default') {
-      circle = await take(settleCircleDefault);
-    } else if (due.step === 'report overdue') {
-      circle = await take(reportOverdueContributions);
-    } else {
-      circle = await take(payCircleRound);
-      if (circle.phase !== 'ended') await beginAnew(circleId);
-    }
-    if (workflowInfo().continueAsNewSuggested) await beginAnew(circleId);
+    const left = untilNextLook(circle);
+    if (left > 0) await condition(() => hints > seen, left);
+    seen = hints;
+    const wasOpen = circle.phase === 'collecting';
+    circle = await moveCircle({ circleId, at: new Date(Date.now()).toISOString() });
+    const isRoundOver = wasOpen && circle.phase === 'between rounds';
+    if (isRoundOver || workflowInfo().continueAsNewSuggested) await beginAnew(circleId);
   }
   tellCircle(circle);
   await condition(allHandlersFinished);

@@ -6,9 +6,8 @@ import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { thenWake } from '../shared/then-wake.ts';
 import { mayManageCircle } from './circle-access.ts';
-import type { CircleHint, CircleProgress, CircleWorkflows } from './circle-contract.ts';
+import type { CircleHint, CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { findProgress } from './find-progress.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
 /** A requested change of a circle, with its caller. */
@@ -40,12 +39,6 @@ export const changeCircle = <T>(
       await workflows.wakeSavingCircle(circleId, hint);
     },
   );
-
-/** A step of a circle's workflow, under the circle's lock, in one transaction. Returns the circle's progress. */
-export async function takeStep(em: EntityManager, circleId: string, step: Change<void>): Promise<CircleProgress> {
-  await em.transactional(async (tx) => step(tx, await lockCircle(tx, circleId)));
-  return findProgress(em.fork(), circleId);
-}
 
 /** Records that a circle has changed: by a request, or, without one, by itself. */
 export const recordChange = (

@@ -1,6 +1,6 @@
 import type { Money } from '../shared/money.ts';
 import type { OpeningStamp } from '../shared/opening.ts';
-import type { RoundFacts } from './default.ts';
+import type { RoundFacts, RoundStep } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
@@ -61,14 +61,19 @@ export interface OpenRound {
   facts: RoundFacts;
 }
 
+/** What is done next, and when it is due. */
+export interface NextStep {
+  step: 'start' | 'open round' | 'pay the pot' | RoundStep;
+  at: string;
+}
+
 /** A circle's progress by the database: what its workflow decides by. Instants are ISO 8601. */
 export type CircleProgress =
-  | ({ phase: 'waiting for its start'; startsAt: string } & Standing)
-  | ({ phase: 'between rounds'; opensAt: string } & Standing)
-  | ({ phase: 'collecting'; round: OpenRound } & Standing)
+  | ({ phase: 'waiting for its start' | 'between rounds'; next: NextStep } & Standing)
+  | ({ phase: 'collecting'; round: OpenRound; next: NextStep | null } & Standing)
   | { phase: 'ended'; status: CircleStatus };
 
-/** A step of a circle's workflow, at an instant of the workflow's clock (ISO 8601). */
+/** A circle is moved on, at an instant of the workflow's clock (ISO 8601). */
 export interface CircleStep {
   circleId: string;
   at: string;

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Caller, isPlatform } from '../shared/caller.ts';
-import type { Money } from '../shared/money.ts';
-import { CircleMember } from './circle-member.entity.ts';
+import { addMoney, type Money } from '../shared/money.ts';
+import type { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
+import { findPositions, type Position } from './find-positions.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
 /** Contributions, in the current turn and in total. */
@@ -18,9 +19,13 @@ export interface ContributionSummary {
   total_contributed_amount: Money;
 }
 
+/** A member as the API shows it. */
+export type ShownMember = Pick<CircleMember, 'id' | 'saving_circle_id' | 'account_id' | 'user_id'> &
+  Pick<Position, 'turn_number' | 'excluded_turn'>;
+
 export interface CircleDescription {
   circle: SavingCircle;
-  members: CircleMember[];
+  members: ShownMember[];
   /** The open round, or null. */
   round: CircleRound | null;
   contributions: ContributionSummary;
@@ -28,52 +33,31 @@ export interface CircleDescription {
   replacements: CircleReplacement[];
 }
 
-type Totals = Pick<ContributionSummary, 'expected_amount' | 'collected_amount' | 'total_contributed_amount'> & {
-  completed_member_ids: string[];
-  pending_count: string;
-};
-
-const totalsQuery = `
-  select (c.amount * ?)::numeric(20, 4)::text as expected_amount,
-    coalesce(sum(p.amount) filter (where p.turn_number = c.current_turn and p.status = 'completed'), 0)::numeric(20, 4)::text
-      as collected_amount,
-    round(coalesce(sum(p.amount) filter (where p.status = 'completed'), 0), 4)::text as total_contributed_amount,
-    coalesce(json_agg(p.member_id) filter (where p.turn_number = c.current_turn and p.status = 'completed'), '[]')
-      as completed_member_ids,
-    count(*) filter (where p.turn_number = c.current_turn and p.status = 'pending') as pending_count
-  from saving_circles c left join saving_circle_contributions p on p.saving_circle_id = c.id
-  where c.id = ? group by c.id`;
-
 /** A circle with its members in turn order, its open round, its contributions and the proposals for places in it. */
 export async function describeCircle(
   em: EntityManager,
   caller: Caller,
   circle: SavingCircle,
 ): Promise<CircleDescription> {
-  const members = await em.find(
-    CircleMember,
-    { saving_circle_id: circle.id },
-    { orderBy: { turn_number: 'asc', joining_order: 'asc' } },
-  );
-  const places = members.filter(({ excluded_turn }) => !excluded_turn);
+  const { id: saving_circle_id, current_turn: turn_number } = circle;
+  const positions = await findPositions(em, circle.id);
+  const places = positions.filter(({ excluded_turn }) => excluded_turn === null);
   const open = circle.status === 'active' && !circle.next_opens_at;
-  const round = open
-    ? await em.findOne(CircleRound, { saving_circle_id: circle.id, turn_number: circle.current_turn })
-    : null;
-  const [totals] = await em.execute<[Totals]>(totalsQuery, [places.length, circle.id]);
-  const { completed_member_ids, pending_count, ...amounts } = totals;
-  const paid = new Set(completed_member_ids);
-  const missing = open ? places.filter(({ id }) => !paid.has(id)) : [];
+  const paid = places.filter(({ has_paid }) => has_paid);
+  const missing = open ? places.filter(({ has_paid }) => !has_paid) : [];
+  const each = (members: readonly Position[]) => addMoney('0', ...members.map(() => circle.amount));
   return {
     circle,
-    members,
-    round,
+    members: positions.map((position) => ({ ...position, id: position.member_id, saving_circle_id })),
+    round: open ? await em.findOne(CircleRound, { saving_circle_id, turn_number }) : null,
     contributions: {
-      turn_number: circle.current_turn,
-      completed_count: paid.size,
-      pending_count: Number(pending_count),
+      turn_number,
+      completed_count: paid.length,
+      pending_count: places.filter(({ has_order }) => has_order).length,
       missing_user_ids: missing.map(({ user_id }) => user_id),
-      ...amounts,
+      expected_amount: each(places),
+      collected_amount: each(paid),
+      total_contributed_amount: addMoney('0', ...positions.map((position) => position.paid)),
     },
     replacements: circle.status === 'active' ? await findReplacements(em, caller, circle, places) : [],
   };
@@ -84,7 +68,7 @@ async function findReplacements(
   em: EntityManager,
   caller: Caller,
   { id: saving_circle_id }: SavingCircle,
-  places: CircleMember[],
+  places: readonly Position[],
 ): Promise<CircleReplacement[]> {
   const { userId } = caller;
   const concerned = { $or: [{ user_id: userId }, { leaving_user_id: userId }, { proposed_by: userId }] };
@@ -93,5 +77,5 @@ async function findReplacements(
     { saving_circle_id, status: 'pending', ...(isPlatform(caller) ? {} : concerned) },
     { orderBy: { created_at: 'asc', id: 'asc' } },
   );
-  return found.filter(({ member_id }) => places.some(({ id }) => id === member_id));
+  return found.filter(({ member_id }) => places.some((place) => place.member_id === member_id));
 }

@@ -1,12 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../shared/assert.ts';
-import { refuse } from '../shared/errors.ts';
 import { isFinal } from '../shared/status-law.ts';
-import type { CircleProgress, OpenRound } from './circle-contract.ts';
-import { CircleMember } from './circle-member.entity.ts';
+import { refuseUnknownCircle } from './change-circle.ts';
+import type { CircleProgress } from './circle-contract.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import type { RoundFacts } from './default.ts';
-import { type PlaceInRound, type Remedy, remedyOf } from './remedy.ts';
+import { findPositions, type Position } from './find-positions.ts';
+import { nextOfRound, type RoundFacts, remedyOf } from './remedy.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
@@ -15,51 +14,55 @@ import { termsOf } from './terms.ts';
 /** How many of the missing members the workflow gets by id; for the rest it gets only the number. */
 const missingTold = 20;
 
+/** A circle's progress, and what a step works with: its places, and the open round, if any. */
+export interface Look {
+  progress: CircleProgress;
+  places: Position[];
+  round: CircleRound | null;
+}
+
 /** The circle's progress. Throws NOT_FOUND when there is no such circle. */
 export async function findProgress(em: EntityManager, circleId: string): Promise<CircleProgress> {
   const circle = await em.findOne(SavingCircle, { id: circleId }, { refresh: true });
-  if (circle === null) refuse('NOT_FOUND', 'The saving circle was not found');
-  if (isFinal(circleLaw, circle.status)) return { phase: 'ended', status: circle.status };
-  const members = await em.count(CircleMember, { saving_circle_id: circleId, excluded_turn: null });
-  const lastTurn = circle.status === 'new' ? members : await findLastTurn(em, circleId);
-  const standing = { members, amount: circle.amount, turn: circle.current_turn, lastTurn };
-  if (circle.status === 'new') {
-    const startsAt = members < minimumMembers ? lastHourForMembers(circle) : circle.starts_at;
-    return { phase: 'waiting for its start', startsAt: startsAt.toISOString(), ...standing };
-  }
-  if (circle.next_opens_at) {
-    return { phase: 'between rounds', opensAt: circle.next_opens_at.toISOString(), ...standing };
-  }
-  return { phase: 'collecting', round: await findOpenRound(em, circle), ...standing };
+  return (await lookAt(em, circle ?? refuseUnknownCircle())).progress;
 }
 
-/** The last turn of a started circle: later turns move up when a place ends before its turn. */
-export const findLastTurn = (em: EntityManager, circleId: string): Promise<number> =>
-  em.count(CircleMember, { saving_circle_id: circleId, turn_number: { $ne: null } });
-
-async function findOpenRound(em: EntityManager, circle: SavingCircle): Promise<OpenRound> {
-  const round = await em.findOneOrFail(
-    CircleRound,
-    { saving_circle_id: circle.id, turn_number: circle.current_turn },
-    { refresh: true },
-  );
-  const receiver = await em.findOne(CircleMember, { id: round.receiver_member_id });
-  const places = await findPlaces(em, circle);
-  const missing = places.filter(({ hasPaid }) => !hasPaid);
-  return {
+/** As `findProgress`, of a circle that was read, and what a step works with. */
+export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<Look> {
+  const { id, status, amount, current_turn: turn, next_opens_at } = circle;
+  if (isFinal(circleLaw, status)) return { progress: { phase: 'ended', status }, places: [], round: null };
+  const positions = await findPositions(em, id);
+  const places = positions.filter(({ excluded_turn }) => excluded_turn === null);
+  // Later turns move up when a place ends before its turn.
+  const lastTurn = positions.filter(({ turn_number }) => turn_number !== null).length;
+  const standing = { members: places.length, amount, turn, lastTurn };
+  if (status === 'new') {
+    const at = places.length < minimumMembers ? lastHourForMembers(circle) : circle.starts_at;
+    const next = { step: 'start' as const, at: at.toISOString() };
+    return { progress: { phase: 'waiting for its start', next, ...standing }, places, round: null };
+  }
+  if (next_opens_at) {
+    const next = { step: 'open round' as const, at: next_opens_at.toISOString() };
+    return { progress: { phase: 'between rounds', next, ...standing }, places, round: null };
+  }
+  const round = await em.findOneOrFail(CircleRound, { saving_circle_id: id, turn_number: turn }, { refresh: true });
+  const facts = { ...factsOf(circle, round, places), hasStandingOrders: (await findDueOrders(em, id, 1)).length > 0 };
+  const missing = places.filter(({ has_paid }) => !has_paid);
+  const receiver = positions.find(({ member_id }) => member_id === round.receiver_member_id);
+  const open = {
     receiverUserId: must(receiver, 'a round has a receiver').user_id,
     missing: missing.length,
-    missingUserIds: missing.slice(0, missingTold).map(({ userId }) => userId),
-    facts: {
-      ...factsOf(circle, round, places),
-      hasStandingOrders: (await findDueOrders(em, circle.id, 1)).length > 0,
-    },
+    missingUserIds: missing.slice(0, missingTold).map(({ user_id }) => user_id),
+    facts,
   };
+  const next =
+    missing.length === 0 ? { step: 'pay the pot' as const, at: new Date(0).toISOString() } : nextOfRound(facts);
+  return { progress: { phase: 'collecting', round: open, next, ...standing }, places, round };
 }
 
 /** Standing orders that have not been tried for the open round, at most `limit`. */
-export const findDueOrders = (em: EntityManager, circleId: string, limit: number): Promise<DueOrder[]> =>
-  em.execute<DueOrder[]>(
+export const findDueOrders = (em: EntityManager, circleId: string, limit: number): Promise<Debit[]> =>
+  em.execute<Debit[]>(
     `select o.id as "memberId", o.source_account_id as "sourceAccountId", c.current_turn as turn
      from saving_circles c
      join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
@@ -68,16 +71,22 @@ export const findDueOrders = (em: EntityManager, circleId: string, limit: number
     [circleId, limit],
   );
 
-interface DueOrder {
+/** A payment for a member who agreed to it before. */
+export interface Debit {
   memberId: string;
-  sourceAccountId: string;
+  /** The turn to pay for: no other round is paid. */
   turn: number;
+  /** Null: the account the member joined with. */
+  sourceAccountId: string | null;
 }
 
 /** The facts that decide what is due next in a circle's open round. */
-export function factsOf(circle: SavingCircle, round: CircleRound, places: readonly PlaceInRound[]): RoundFacts {
+function factsOf(
+  circle: SavingCircle,
+  round: CircleRound,
+  places: readonly Position[],
+): Omit<RoundFacts, 'hasStandingOrders'> {
   const terms = termsOf(circle);
-  const remedy: Remedy = terms === null ? { kind: 'wait' } : remedyOf(terms.on_default, circle.amount, places);
   return {
     rule: terms?.on_default ?? null,
     graceDays: terms?.grace_days ?? 0,
@@ -86,27 +95,7 @@ export function factsOf(circle: SavingCircle, round: CircleRound, places: readon
     isOverdueReported: Boolean(round.overdue_reported_at),
     isDefaulted: Boolean(round.defaulted_at),
     remediedAt: round.remedied_at?.toISOString() ?? null,
-    // Debits are tried once a day.
-    canRemedy: remedy.kind === 'cover' || remedy.kind === 'exclude',
-    hasOrders: places.some(({ hasOrder }) => hasOrder),
+    remedy: remedyOf(terms?.on_default ?? 'wait', circle.amount, places),
+    hasOrders: places.some(({ has_order }) => has_order),
   };
 }
-
-export interface Place extends PlaceInRound {
-  userId: string;
-  turn: number;
-}
-
-const placesQuery = `
-  select p.member_id as "memberId", p.user_id as "userId", p.turn_number as turn,
-    p.turn_number < s.current_turn as "hasReceived", (p.guarantee - p.covered)::numeric(20, 4)::text as "guaranteeLeft",
-    coalesce(c.status = 'completed', false) as "hasPaid", coalesce(c.status = 'pending', false) as "hasOrder"
-  from saving_circle_positions p
-  join saving_circles s on s.id = p.saving_circle_id
-  left join saving_circle_contributions c on c.member_id = p.member_id and c.turn_number = s.current_turn
-    and c.status in ('pending', 'completed')
-  where p.saving_circle_id = ? and p.excluded_turn is null order by p.turn_number`;
-
-/** The places in the round of the circle's current turn, in turn order. */
-export const findPlaces = (em: EntityManager, { id }: SavingCircle): Promise<Place[]> =>
-  em.execute<Place[]>(placesQuery, [id]);

@@ -2,8 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/clock.ts';
-import { recordChange, takeStep } from './change-circle.ts';
-import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { recordChange } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
@@ -33,17 +32,12 @@ export async function openRoundOf(tx: EntityManager, circle: SavingCircle, opene
   await tx.flush();
 }
 
-/** Opens the next round if its time has come at `at`; otherwise changes nothing. Returns the circle's progress. */
-export const openRound = (em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> =>
-  takeStep(em, circleId, async (tx, circle) => {
-    const now = new Date(at);
-    if (circle.status !== 'active' || !circle.next_opens_at || circle.next_opens_at > now) return;
-    const openedAt = openingInstant(circle.next_opens_at, now);
-    if (openedAt.getTime() !== circle.next_opens_at.getTime()) {
-      circle.schedule_anchor = openedAt;
-      circle.schedule_step = 0;
-    }
-    circle.updated_at = await readDatabaseClock(tx);
-    await openRoundOf(tx, circle, openedAt);
-    await recordChange(tx, circleId, { round: 'opened', turn_number: circle.current_turn });
-  });
+/** Opens the next round, whose time has come at `now`, in the caller's transaction, under the circle's lock. */
+export async function openRound(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
+  const planned = must(circle.next_opens_at, 'it is known when the next round opens');
+  const openedAt = openingInstant(planned, now);
+  if (openedAt.getTime() !== planned.getTime()) Object.assign(circle, { schedule_anchor: openedAt, schedule_step: 0 });
+  circle.updated_at = await readDatabaseClock(tx);
+  await openRoundOf(tx, circle, openedAt);
+  await recordChange(tx, circle.id, { round: 'opened', turn_number: circle.current_turn });
+}

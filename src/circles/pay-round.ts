@@ -6,41 +6,24 @@ import { addIntervals } from '../shared/clock.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { journalKeys } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
-import { recordChange, takeStep } from './change-circle.ts';
-import type { CircleProgress, CircleStep } from './circle-contract.ts';
+import { recordChange } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { findLastTurn, findPlaces } from './find-progress.ts';
 import { payOutOfCircle } from './pay-out-of-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { holdForEnd, settleCircle } from './settle-circle.ts';
 
 /**
- * Pays the whole pot of the open round to the member whose turn it is, once every member's contribution is completed:
- * journal, transaction row, the round's end and the next one's opening time (or the circle's end) in one transaction.
- * Changes nothing when the round is already paid or misses a contribution. Returns the circle's progress.
- */
-export async function payRound(em: EntityManager, { circleId, at }: CircleStep): Promise<CircleProgress> {
-  await failpoint('pay-round.before');
-  const progress = await takeStep(em, circleId, async (tx, circle) => {
-    if (circle.status !== 'active' || circle.next_opens_at) return;
-    if ((await findPlaces(tx, circle)).some(({ hasPaid }) => !hasPaid)) return;
-    await payPot(tx, circle, new Date(at));
-  });
-  await failpoint('pay-round.after');
-  return progress;
-}
-
-/**
- * Pays the complete pot of the open round: contributions, and what guarantees cover. With everything that follows, in
- * the caller's transaction, under the circle's lock.
+ * Pays the complete pot of the open round to the member whose turn it is: contributions, and what guarantees cover.
+ * Journal, transaction row, the round's end and the next one's opening time (or the circle's end) in the caller's
+ * transaction, under the circle's lock.
  */
 export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   const turn = circle.current_turn;
   const round = await tx.findOneOrFail(CircleRound, { saving_circle_id: circle.id, turn_number: turn });
   const receiver = await tx.findOneOrFail(CircleMember, { id: round.receiver_member_id });
   const pot = await potOf(tx, circle.id, turn);
-  if (turn >= (await findLastTurn(tx, circle.id))) await holdForEnd(tx, circle, [receiver.account_id]);
+  if (await isLast(tx, circle)) await holdForEnd(tx, circle, [receiver.account_id]);
   const { id: member_id, user_id, account_id } = receiver;
   const [journal_id] = await payOutOfCircle(tx, circle, {
     kind: 'saving-circle.paid-out',
@@ -61,6 +44,10 @@ export async function payPot(tx: EntityManager, circle: SavingCircle, now: Date)
   await recordChange(tx, circle.id, paid);
 }
 
+/** Whether the current turn is the last: later turns move up when a place ends before its turn. */
+const isLast = async (tx: EntityManager, { id, current_turn }: SavingCircle): Promise<boolean> =>
+  (await tx.count(CircleMember, { saving_circle_id: id, turn_number: { $gt: current_turn } })) === 0;
+
 async function potOf(tx: EntityManager, circleId: string, turn: number): Promise<Money> {
   const rows = await tx.execute<{ pot: Money }[]>(
     `select sum(amount)::numeric(20, 4)::text as pot from (
@@ -76,7 +63,7 @@ async function potOf(tx: EntityManager, circleId: string, turn: number): Promise
 /** After a payout at `now`: the end, or the next turn, an interval after the last opening, or now if that is later. */
 async function moveOn(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
-  if (circle.current_turn >= (await findLastTurn(tx, circle.id))) return complete(tx, circle, now);
+  if (await isLast(tx, circle)) return complete(tx, circle, now);
   const anchor = must(circle.schedule_anchor, 'a started circle has a schedule');
   const planned = addIntervals(anchor, circle.round_interval, circle.schedule_step + 1);
   circle.current_turn += 1;

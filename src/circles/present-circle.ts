@@ -5,7 +5,7 @@ import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleReplacement } from './circle-replacement.entity.ts';
-import type { CircleDescription } from './describe-circle.ts';
+import type { CircleDescription, ShownMember } from './describe-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import {
   circleLaw,
@@ -183,7 +183,7 @@ export const contributionFields = {
 export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer> =>
   presentFields(circleFields, { ...circle, terms: termsOf(circle), next_round_opens_at: circle.next_opens_at });
 
-export const presentMember = (member: CircleMember): z.input<typeof MemberAnswer> =>
+export const presentMember = (member: ShownMember | CircleMember): z.input<typeof MemberAnswer> =>
   presentFields(MemberAnswer.shape, member);
 
 export const presentReplacement = (replacement: CircleReplacement): z.input<typeof ReplacementAnswer> =>

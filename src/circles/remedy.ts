@@ -1,16 +1,17 @@
 import { type Money, moneyOfUnits, unitsOf } from '../shared/money.ts';
 import type { DefaultRule } from './terms.ts';
 
+/** Pure rules for missing contributions of a round: what is due next, and what makes them good. */
+
 /** A member with a place in the open round. */
 export interface PlaceInRound {
-  memberId: string;
-  hasPaid: boolean;
+  member_id: string;
+  has_paid: boolean;
   /** Whether the member's turn to receive is over. */
-  hasReceived: boolean;
-  /** The rest of the member's guarantee (IDR, scale 4). */
-  guaranteeLeft: Money;
-  /** Whether an order for the contribution is open: it may have been paid without our knowledge. */
-  hasOrder?: boolean;
+  has_received: boolean;
+  /** The member's guarantee, and what of it has been used (IDR, scale 4). */
+  guarantee: Money;
+  covered: Money;
 }
 
 /** A part of a missing contribution paid by a guarantee; both ids are members'. IDR, scale 4, above zero. */
@@ -20,15 +21,8 @@ export interface Cover {
   amount: Money;
 }
 
-/**
- * The remedy of a default, with the members it concerns; what covers them, `coversOf` says. Debits are tried once a day;
- * `cover` and `exclude` complete the pot at once.
- */
-export type Remedy =
-  | { kind: 'cover'; members: string[] }
-  | { kind: 'exclude'; members: string[] }
-  | { kind: 'debit'; members: string[] }
-  | { kind: 'wait' };
+/** The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. */
+export type Remedy = 'cover' | 'exclude' | 'debit' | 'wait';
 
 /**
  * The remedy of a round that misses contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
@@ -36,22 +30,18 @@ export type Remedy =
  * place, if anybody has paid. `winner_first`: who has received and not paid is debited. Otherwise the round waits.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
-  const missing = places.filter(({ hasPaid }) => !hasPaid);
-  if (missing.length === 0) return { kind: 'wait' };
-  const unpaid = missing.map(({ memberId }) => memberId);
-  if (rule === 'cover') {
-    return canCover(amount, places, missing.length) ? { kind: 'cover', members: unpaid } : { kind: 'wait' };
-  }
-  if (rule === 'exclude' && missing.length < places.length) {
-    return { kind: 'exclude', members: unpaid };
-  }
-  const winners = missing.filter(({ hasReceived }) => hasReceived).map(({ memberId }) => memberId);
-  return rule === 'winner_first' && winners.length > 0 ? { kind: 'debit', members: winners } : { kind: 'wait' };
+  const missing = places.filter(({ has_paid }) => !has_paid);
+  if (rule === 'cover' && missing.length > 0 && canCover(amount, places, missing.length)) return 'cover';
+  if (rule === 'exclude' && missing.length > 0 && missing.length < places.length) return 'exclude';
+  return rule === 'winner_first' && missing.some(({ has_received }) => has_received) ? 'debit' : 'wait';
 }
+
+/** What is left of a member's guarantee. */
+const leftOf = ({ guarantee, covered }: PlaceInRound): bigint => unitsOf(guarantee) - unitsOf(covered);
 
 /** Whether what is left of all guarantees pays all that is missing. */
 function canCover(amount: Money, places: readonly PlaceInRound[], missing: number): boolean {
-  const left = places.reduce((sum, { guaranteeLeft }) => sum + unitsOf(guaranteeLeft), 0n);
+  const left = places.reduce((sum, place) => sum + leftOf(place), 0n);
   return unitsOf(amount) * BigInt(missing) <= left;
 }
 
@@ -60,7 +50,7 @@ function canCover(amount: Money, places: readonly PlaceInRound[], missing: numbe
  * member's own guarantee, then parts as equal as what is left of all guarantees allows.
  */
 export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[] {
-  const left = new Map(places.map(({ memberId, guaranteeLeft }) => [memberId, unitsOf(guaranteeLeft)]));
+  const left = new Map(places.map((place) => [place.member_id, leftOf(place)]));
   const covers: Cover[] = [];
   const take = (debtor: string, guarantor: string, part: bigint): void => {
     if (part === 0n) return;
@@ -68,8 +58,8 @@ export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[
     left.set(guarantor, (left.get(guarantor) ?? 0n) - part);
   };
   const owed = places
-    .filter(({ hasPaid }) => !hasPaid)
-    .map(({ memberId }) => {
+    .filter(({ has_paid }) => !has_paid)
+    .map(({ member_id: memberId }) => {
       const own = least(unitsOf(amount), left.get(memberId) ?? 0n);
       take(memberId, memberId, own);
       return { debtor: memberId, rest: unitsOf(amount) - own };
@@ -96,19 +86,42 @@ function alike(need: bigint, available: readonly (readonly [string, bigint])[]):
   });
 }
 
-/** Moves turns up when members lose their places: a member's id and turn, null where the turn is lost. */
-export function closeUp(
-  turns: readonly { memberId: string; turn: number }[],
-  { currentTurn, excluded }: { currentTurn: number; excluded: readonly string[] },
-): { memberId: string; turn: number | null }[] {
-  const gone = new Set(excluded);
-  let next = currentTurn;
-  return turns
-    .toSorted((left, right) => left.turn - right.turn)
-    .map(({ memberId, turn }) => {
-      if (turn < currentTurn) return { memberId, turn };
-      if (gone.has(memberId)) return { memberId, turn: null };
-      next += 1;
-      return { memberId, turn: next - 1 };
-    });
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What is known of the open round, from the database. Instants are ISO 8601. */
+export interface RoundFacts {
+  /** Null for a circle without terms. */
+  rule: DefaultRule | null;
+  graceDays: number;
+  dueAt: string;
+  isReminded: boolean;
+  isOverdueReported: boolean;
+  isDefaulted: boolean;
+  /** When members were last debited. */
+  remediedAt: string | null;
+  remedy: Remedy;
+  /** Whether orders for contributions are open; none is made any more by the end of the days of grace. */
+  hasOrders: boolean;
+  /** Whether members have standing orders for the round that have not been tried yet. */
+  hasStandingOrders: boolean;
+}
+
+export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default' | 'debit';
+
+/**
+ * What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members, or
+ * for the end of their orders: each ends with the days of grace at the latest, when the provider says what was paid.
+ */
+export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
+  const due = Date.parse(facts.dueAt);
+  const at = (step: RoundStep, instant: number) => ({ step, at: new Date(instant).toISOString() });
+  if (facts.hasStandingOrders) return at('pay standing orders', 0);
+  if (!facts.isReminded && !facts.isOverdueReported) return at('remind', due - dayMs);
+  if (!facts.isOverdueReported) return at('report overdue', due);
+  // An order that ends, paid or not, wakes the circle.
+  if (facts.rule === null || facts.hasOrders) return null;
+  const defaultAt = due + facts.graceDays * dayMs;
+  if (!facts.isDefaulted || ['cover', 'exclude'].includes(facts.remedy)) return at('settle default', defaultAt);
+  if (facts.remedy === 'wait') return null;
+  return at('debit', facts.remediedAt === null ? defaultAt : Date.parse(facts.remediedAt) + dayMs);
 }

@@ -12,11 +12,11 @@ import { circlePaymentIdFor } from '../shared/ids.ts';
 import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
 import { type Asking, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
-import type { CircleProgress, CircleStep } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
-import { findDueOrders, findProgress } from './find-progress.ts';
-import type { SavingCircle } from './saving-circle.entity.ts';
+import { findPositions } from './find-positions.ts';
+import { type Debit, findDueOrders } from './find-progress.ts';
+import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
 import { guaranteeOf, termsOf } from './terms.ts';
@@ -112,29 +112,37 @@ async function getOwnPlace(
 
 /**
  * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
- * what a balance does not cover, or is another amount than the order names, is left to the member. Returns the circle's
- * progress; throws when one could not be tried, after the others of the batch were.
+ * what a balance does not cover, or is another amount than the order names, is left to the member. Throws when one could
+ * not be tried, after the others of the batch were.
  */
-export async function payStandingOrders(em: EntityManager, { circleId }: CircleStep): Promise<CircleProgress> {
-  await forEachOf(await findDueOrders(em, circleId, paidAtOnce), async ({ memberId, sourceAccountId, turn }) => {
-    await payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId });
+export async function payStandingOrders(em: EntityManager, circleId: string): Promise<void> {
+  await forEachOf(await findDueOrders(em, circleId, paidAtOnce), async (debit) => {
+    await payForMember(em.fork(), { circleId, ...debit });
     await failpoint('pay-standing-orders.paid');
     // One that names another account by now is tried with that.
     await em.execute(
       'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',
-      [turn, memberId, sourceAccountId],
+      [debit.turn, debit.memberId, debit.sourceAccountId],
     );
   });
-  return findProgress(em.fork(), circleId);
 }
 
-export interface PaymentForMember {
-  circleId: string;
-  memberId: string;
-  /** The turn to pay for: no other round is paid. */
-  turn: number;
-  /** Null: the account the member joined with. */
-  sourceAccountId: string | null;
+/**
+ * Debits the members who have received and not paid the open round, each in a transaction of its own. That it was tried is
+ * noted at the end, so that an interrupted try is repeated.
+ */
+export async function debitMembers(em: EntityManager, circleId: string, now: Date): Promise<void> {
+  const { current_turn: turn } = await em.findOneOrFail(SavingCircle, { id: circleId }, { refresh: true });
+  const owing = (await findPositions(em, circleId)).filter((place) => place.has_received && !place.has_paid);
+  await forEachOf(owing, ({ member_id: memberId }) =>
+    payForMember(em.fork(), { circleId, memberId, turn, sourceAccountId: null }),
+  );
+  await failpoint('debit-members.debited');
+  await em.execute('update saving_circle_rounds set remedied_at = ? where saving_circle_id = ? and turn_number = ?', [
+    now,
+    circleId,
+    turn,
+  ]);
 }
 
 /**
@@ -144,7 +152,7 @@ export interface PaymentForMember {
  */
 export async function payForMember(
   em: EntityManager,
-  { circleId, memberId, turn, sourceAccountId }: PaymentForMember,
+  { circleId, memberId, turn, sourceAccountId }: Debit & { circleId: string },
 ): Promise<boolean> {
   try {
     return await em.transactional(async (tx) => {

@@ -4,7 +4,6 @@ import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { either, forgetLooks, type Sweep, type SweepFailure, sweepRows } from '../platform/housekeeping/sweep-rows.ts';
 import { textArray } from '../shared/postgres.ts';
 import type { CircleProgress, CircleWorkflows } from './circle-contract.ts';
-import { nextOfRound } from './default.ts';
 import { endOrder, ordersInTheWay } from './end-orders.ts';
 import { findProgress } from './find-progress.ts';
 import { minimumMembers } from './saving-circle.ts';
@@ -36,22 +35,10 @@ const hourMs = 60 * minuteMs;
 
 /** When a circle moves on by itself, or is looked at again, in epoch milliseconds; null when it waits for people only. */
 function movesOnAt(circle: CircleProgress, now: number): number | null {
-  switch (circle.phase) {
-    case 'waiting for its start':
-      return Date.parse(circle.startsAt);
-    case 'between rounds':
-      return Date.parse(circle.opensAt);
-    case 'collecting': {
-      const { missing, facts } = circle.round;
-      if (missing === 0) return 0;
-      const next = nextOfRound(facts);
-      if (next !== null) return Date.parse(next.at);
-      // An order that ends wakes its circle, and may fail to.
-      return facts.hasOrders ? now + hourMs : null;
-    }
-    case 'ended':
-      return circle.status === 'cancelled' ? 0 : null;
-  }
+  if (circle.phase === 'ended') return circle.status === 'cancelled' ? 0 : null;
+  if (circle.next !== null) return Date.parse(circle.next.at);
+  // An order that ends wakes its circle, and may fail to.
+  return circle.phase === 'collecting' && circle.round.facts.hasOrders ? now + hourMs : null;
 }
 
 /**

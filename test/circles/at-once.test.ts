@@ -1,12 +1,8 @@
-import { openRound } from '../../src/circles/open-round.ts';
-import { payRound } from '../../src/circles/pay-round.ts';
-import { reportDue, reportOverdue } from '../../src/circles/report-missing.ts';
-import { settleDefault } from '../../src/circles/settle-default.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import { buildPlatformAdmin } from '../support/build.ts';
 import { itInFull } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { type BegunCircle, begun, onDay, opened } from './begin-circle.ts';
+import { type BegunCircle, begun, move, onDay, opened, passTime } from './begin-circle.ts';
 import { addMembers, buildMembers, contribute } from './build-circle.ts';
 
 let stack: Stack;
@@ -33,8 +29,8 @@ async function halfPaid(terms: Partial<CircleTerms>): Promise<BegunCircle> {
   const circle = await begun(stack, 6, terms);
   const { id, members } = circle;
   for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-  await payRound(stack.em(), { circleId: id, at: onDay(0) });
-  await openRound(stack.em(), { circleId: id, at: onDay(1) });
+  await move(stack, id, onDay(0));
+  await move(stack, id, onDay(1));
   for (const member of members.slice(3)) expect((await contribute(stack, member, id)).status).toBe(201);
   return circle;
 }
@@ -54,10 +50,7 @@ describe('However many members a circle has, one statement', () => {
 
   it('reports what is missing, and writes what covers it', async () => {
     const { id } = await halfPaid({ on_default: 'cover', guarantee_percent: 100 });
-    const by = { circleId: id, at: onDay(3) };
-    await reportDue(stack.em(), by);
-    await reportOverdue(stack.em(), by);
-    await settleDefault(stack.em(), by);
+    await passTime(stack, id, onDay(3));
     for (const event of ['CONTRIBUTION_DUE', 'CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
       const rows = `events where resource_id = ? and event = '${event}'`;
       expect(await written(rows, id)).toEqual({ rows: 3, statements: 1 });
@@ -67,9 +60,7 @@ describe('However many members a circle has, one statement', () => {
 
   itInFull('gives all later turns when members are excluded', async () => {
     const { id } = await halfPaid({ on_default: 'exclude' });
-    const by = { circleId: id, at: onDay(3) };
-    await reportOverdue(stack.em(), by);
-    await settleDefault(stack.em(), by);
+    await passTime(stack, id, onDay(3));
     const places = 'saving_circle_members where saving_circle_id = ? and';
     expect(await written(`${places} turn_number > 1`, id)).toEqual({ rows: 3, statements: 1 });
   });

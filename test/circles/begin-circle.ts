@@ -1,5 +1,6 @@
+import type { CircleProgress } from '../../src/circles/circle-contract.ts';
+import { moveCircle } from '../../src/circles/move-circle.ts';
 import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
-import { startCircle } from '../../src/circles/start-circle.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -12,6 +13,18 @@ const day = 24 * 60 * 60 * 1000;
 const begin = Date.parse('2126-01-01T00:00:00+07:00');
 /** So many days after the circle began. */
 export const onDay = (days: number): string => new Date(begin + days * day).toISOString();
+
+/** What the circle's workflow does at that time: the next step, if it is due. */
+export const move = (stack: Stack, circleId: string, at: string): Promise<CircleProgress> =>
+  moveCircle(stack.em(), stack.deps, { circleId, at });
+
+/** Everything that its workflow would do until then in a round that misses contributions. */
+export async function passTime(stack: Stack, circleId: string, at: string): Promise<CircleProgress> {
+  let progress = await move(stack, circleId, at);
+  const isDue = () => progress.phase === 'collecting' && progress.next !== null && progress.next.at <= at;
+  for (let steps = 1; steps < 5 && isDue(); steps += 1) progress = await move(stack, circleId, at);
+  return progress;
+}
 
 export interface BegunCircle {
   id: string;
@@ -82,7 +95,7 @@ export async function begun(
     );
     expect(joined).toMatchObject({ status: 201 });
   }
-  await startCircle(stack.em(), stack.deps.sealer, { circleId: id, at: startsAt });
+  await move(stack, id, startsAt);
   const memberIds = (await readCircle(stack, creator, id)).members.map(({ id: memberId }: { id: string }) => memberId);
   return { id, members, memberIds };
 }

@@ -1,4 +1,4 @@
-import { closeUp, coversOf, type PlaceInRound, type Remedy, remedyOf } from '../../src/circles/remedy.ts';
+import { coversOf, type PlaceInRound, type Remedy, remedyOf } from '../../src/circles/remedy.ts';
 import { settle, shareOut } from '../../src/circles/settlement.ts';
 import type { DefaultRule } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, shareMoney, subtractMoney } from '../../src/shared/money.ts';
@@ -142,20 +142,20 @@ export const placesOf = ({ members, turn }: Circle): PlaceInRound[] =>
   members
     .filter(({ excluded }) => !excluded)
     .map(({ member_id, hasPaid, guarantee, covered, turn: own }) => ({
-      memberId: member_id,
-      hasPaid,
-      hasReceived: (own ?? 0) < turn,
-      guaranteeLeft: subtractMoney(guarantee, covered),
+      member_id,
+      has_paid: hasPaid,
+      has_received: (own ?? 0) < turn,
+      guarantee,
+      covered,
     }));
 
 /** What the terms say of a round that misses contributions; `debit` says whether a member's account is enough. */
-export function inDefault(circle: Circle, rule: DefaultRule, debit: (member: Member) => boolean): Remedy['kind'] {
+export function inDefault(circle: Circle, rule: DefaultRule, debit: (member: Member) => boolean): Remedy {
   const places = placesOf(circle);
-  const missing = places.filter(({ hasPaid }) => !hasPaid).map(({ memberId }) => memberId);
+  const missing = places.filter(({ has_paid }) => !has_paid).map(({ member_id }) => member_id);
   const remedy = remedyOf(rule, circle.amount, places);
   const member = (id: string): Member => circle.members.find(({ member_id }) => member_id === id) as Member;
-  if (remedy.kind === 'cover') {
-    expect(remedy.members).toEqual(missing);
+  if (remedy === 'cover') {
     const covers = coversOf(circle.amount, places);
     for (const { debtor, guarantor, amount } of covers) {
       expect(missing).toContain(debtor);
@@ -169,21 +169,17 @@ export function inDefault(circle: Circle, rule: DefaultRule, debit: (member: Mem
       circle,
       covers.map(({ amount }) => amount),
     );
-  } else if (remedy.kind === 'exclude') {
-    expect(remedy.members).toEqual(missing);
-    const turns = circle.members.flatMap(({ member_id, turn, excluded }) =>
-      turn === null || excluded ? [] : [{ memberId: member_id, turn }],
-    );
-    for (const { memberId, turn } of closeUp(turns, { currentTurn: circle.turn, excluded: remedy.members })) {
-      member(memberId).turn = turn;
-    }
-    for (const id of remedy.members) member(id).excluded = true;
+  } else if (remedy === 'exclude') {
+    for (const id of missing) member(id).excluded = true;
+    const later = inTurnOrder(circle.members).filter(({ turn }) => turn !== null && turn >= circle.turn);
+    for (const gone of later) gone.turn = null;
+    for (const [index, moved] of later.filter(({ excluded }) => !excluded).entries()) moved.turn = circle.turn + index;
     payPot(circle);
-  } else if (remedy.kind === 'debit') {
-    for (const id of remedy.members) {
-      expect(member(id).pots).toBe(1);
-      if (debit(member(id))) contribute(circle, member(id));
+  } else if (remedy === 'debit') {
+    for (const { member_id } of places.filter(({ has_paid, has_received }) => has_received && !has_paid)) {
+      expect(member(member_id).pots).toBe(1);
+      if (debit(member(member_id))) contribute(circle, member(member_id));
     }
   }
-  return remedy.kind;
+  return remedy;
 }

@@ -1,13 +1,9 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { openRound } from '../../src/circles/open-round.ts';
-import { payRound } from '../../src/circles/pay-round.ts';
-import { reportDue, reportOverdue } from '../../src/circles/report-missing.ts';
-import { settleDefault } from '../../src/circles/settle-default.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { itInFull } from '../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { begun, onDay } from './begin-circle.ts';
+import { begun, move, onDay, passTime } from './begin-circle.ts';
 import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 
 let stack: Stack;
@@ -21,15 +17,9 @@ afterAll(() => stack.stop());
 const pay = async (id: string, ...members: (BuiltUser | undefined)[]) => {
   for (const member of members) expect(await contribute(stack, member as BuiltUser, id)).toMatchObject({ status: 201 });
 };
-const payOut = (id: string, days: number) => payRound(stack.em(), { circleId: id, at: onDay(days) });
-const open = (id: string, days: number) => openRound(stack.em(), { circleId: id, at: onDay(days) });
-/** Everything that the workflow would do in a round that misses contributions until then. */
-async function pass(id: string, days: number) {
-  const at = onDay(days);
-  await reportDue(stack.em(), { circleId: id, at });
-  await reportOverdue(stack.em(), { circleId: id, at });
-  return settleDefault(stack.em(), { circleId: id, at });
-}
+const payOut = (id: string, days: number) => move(stack, id, onDay(days));
+const open = payOut;
+const pass = (id: string, days: number) => passTime(stack, id, onDay(days));
 const settlementOf = async (as: BuiltUser, id: string) =>
   (await stack.get(`/v1/saving-circles/${id}/settlement`, { token: as.token })).body.data;
 const netsOf = async (as: BuiltUser, id: string) =>
@@ -136,11 +126,11 @@ describe('Under `cover`', () => {
     await pay(id, first);
     expect(await pass(id, 2)).toMatchObject({
       phase: 'collecting',
-      round: { missing: 2, facts: { canRemedy: false } },
+      round: { missing: 2, facts: { remedy: 'wait' } },
     });
     expect(await heldBy(stack, id)).toBe('160000.0000');
     await pay(id, second);
-    expect(await findProgress(stack.em(), id)).toMatchObject({ round: { missing: 1, facts: { canRemedy: true } } });
+    expect(await findProgress(stack.em(), id)).toMatchObject({ round: { missing: 1, facts: { remedy: 'cover' } } });
     expect(await pass(id, 2)).toMatchObject({ phase: 'between rounds' });
     expect(await heldBy(stack, id)).toBe('20000.0000');
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toHaveLength(2);

@@ -21,7 +21,7 @@ const untilSecondTurn = (as: BuiltUser, id: string) =>
   );
 
 describe('The remedy for a default is applied once when the worker is killed', () => {
-  const points = ['settle-default.settled', 'pay-round.posted', 'settle-default.after', 'settle-default.before'];
+  const points = ['settle-default.settled', 'pay-round.posted'];
   it.each(points.flatMap((failpoint) => [['cover', failpoint] as const, ['exclude', failpoint] as const]))(
     'under %s at %s',
     async (on_default, failpoint) => {
@@ -45,7 +45,7 @@ describe('The remedy for a default is applied once when the worker is killed', (
 describe('A pot is paid once when the worker is killed', () => {
   it('before it is looked at', async () => {
     const { id, creator, members } = await buildDailyCircle(stack, 2, { paid: 1, terms: {} });
-    stack.arm('pay-round.before=kill');
+    stack.arm('move-circle.before=kill');
     expect((await contribute(stack, members[1] as BuiltUser, id)).status).toBe(201);
     await stack.worker.exited;
     await stack.restart();

@@ -115,7 +115,7 @@ describe('Everything that the worker does for circles is done once when it is ki
     ]);
 
     await contributeAll(windfall.members.slice(1), windfall.id);
-    await stack.holdAt('settle-default.debited', () => endInterval(stack, windfall.id));
+    await stack.holdAt('debit-members.debited', () => endInterval(stack, windfall.id));
     await eventually(
       () => balances([windfall.creator]),
       ([balance]) => balance === 1_000_000,
@@ -124,11 +124,6 @@ describe('Everything that the worker does for circles is done once when it is ki
     await eventually(
       () => heldBy(stack, covered.id),
       (amount) => amount === '100000.0000',
-    );
-    await stack.holdAt('pay-round.after', () => contributeAll(paid.members, paid.id));
-    await eventually(
-      () => balances([paid.creator]),
-      ([balance]) => balance === 1_100_000,
     );
     await stack.holdAt('end-order.cancelled', async () => {
       expect((await contribute(stack, given.members[1] as BuiltUser, given.id)).status).toBe(201);
@@ -143,7 +138,16 @@ describe('Everything that the worker does for circles is done once when it is ki
       () => contributionsOf(stack, standing.id),
       (rows) => rows.some(({ turn_number }) => turn_number === 2),
     );
-    await stack.holdAt('start-circle.after', () => startNow(stack, started.creator, started.id));
+    await stack.holdAt('move-circle.moved', () => contributeAll(paid.members, paid.id));
+    await eventually(
+      () => balances([paid.creator]),
+      ([balance]) => balance === 1_100_000,
+    );
+    await startNow(stack, started.creator, started.id);
+    await eventually(
+      () => readCircle(stack, started.creator, started.id),
+      ({ status }) => status === 'active',
+    );
     await stack.holdAt('settle-circle.posted', () => contributeAll(last.members, last.id));
     await untilPosted(last.id);
     await stack.holdAt('pay-round.posted', () => contributeAll(posted.members, posted.id));

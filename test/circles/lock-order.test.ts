@@ -1,4 +1,4 @@
-import { payRound } from '../../src/circles/pay-round.ts';
+import { moveCircle } from '../../src/circles/move-circle.ts';
 import { payForMember } from '../../src/circles/standing-orders.ts';
 import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
 import { asAClient } from '../support/as-a-client.ts';
@@ -41,7 +41,7 @@ it('Contributions are settled, debited and paid from balances, and pots paid, at
     ...orders.map(settle),
     ...memberIds.map(debit),
     ...members.map((member) => asAClient(() => contribute(stack, member, id))),
-    ...members.map(() => payRound(stack.em(), { circleId: id, at: new Date().toISOString() })),
+    ...members.map(() => moveCircle(stack.em(), stack.deps, { circleId: id, at: new Date().toISOString() })),
   ]);
   expect((await countDeadlocks(stack)) - before).toBe(0);
   expect(outcomes.slice(0, orders.length)).toEqual(orders.map(() => ({ status: 'fulfilled', value: 'PAID' })));

@@ -1,5 +1,5 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { settleDefault } from '../../src/circles/settle-default.ts';
+import { moveCircle } from '../../src/circles/move-circle.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { balanceOf } from '../support/build.ts';
@@ -49,7 +49,7 @@ async function defaultInSilence({ id, code }: { id: string; code: string }) {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
   await endInterval(stack, id);
   const much = new Date(Date.now() + 100 * day).toISOString();
-  for (const _ of [1, 2]) await settleDefault(stack.em(), { circleId: id, at: much });
+  for (const _ of [1, 2]) await moveCircle(stack.em(), stack.deps, { circleId: id, at: much });
 }
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
 const placesOf = async (as: BuiltUser, id: string): Promise<{ excluded_turn: number | null }[]> =>

@@ -1,11 +1,8 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { openRound } from '../../src/circles/open-round.ts';
-import { payRound } from '../../src/circles/pay-round.ts';
-import { payStandingOrders } from '../../src/circles/standing-orders.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { begun, onDay } from './begin-circle.ts';
+import { begun, move, onDay } from './begin-circle.ts';
 import { contribute, eventsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
@@ -57,10 +54,10 @@ describe('A replacement', () => {
     expect((await contribute(stack, heir, id)).status).toBe(400);
     expect((await contribute(stack, second, id)).status).toBe(403);
     expect((await contribute(stack, first, id)).status).toBe(201);
-    await payRound(stack.em(), { circleId: id, at: onDay(0) });
-    await openRound(stack.em(), { circleId: id, at: onDay(1) });
+    await move(stack, id, onDay(0));
+    await move(stack, id, onDay(1));
     for (const member of [first, heir]) expect((await contribute(stack, member, id)).status).toBe(201);
-    await payRound(stack.em(), { circleId: id, at: onDay(1) });
+    await move(stack, id, onDay(1));
     expect(await balanceOf(stack, heir.accountId)).toBe('1100000.0000');
   });
 
@@ -203,11 +200,10 @@ describe('A standing order', () => {
     // The round that is open already is paid by hand.
     expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-    await payRound(stack.em(), { circleId: id, at: onDay(0) });
-    await openRound(stack.em(), { circleId: id, at: onDay(1) });
+    await move(stack, id, onDay(0));
+    await move(stack, id, onDay(1));
     expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: true } } });
-    const step = { circleId: id, at: onDay(1) };
-    await Promise.all([payStandingOrders(stack.em(), step), payStandingOrders(stack.em(), step)]);
+    await Promise.all([move(stack, id, onDay(1)), move(stack, id, onDay(1))]);
     expect(await findProgress(stack.em(), id)).toMatchObject({
       round: { missing: 2, missingUserIds: [first.id, third.id], facts: { hasStandingOrders: false } },
     });

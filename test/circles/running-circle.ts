@@ -66,7 +66,7 @@ export function pay(
 /** What the product does by itself as soon as it can: the pot, a remedy that has become possible. */
 function goOn(circle: Running): void {
   if (circle.status !== 'active' || !circle.isOpen) return;
-  if (placesOf(circle).every(({ hasPaid }) => hasPaid)) withMoney(circle, () => payPot(circle));
+  if (placesOf(circle).every(({ has_paid }) => has_paid)) withMoney(circle, () => payPot(circle));
   else if (circle.isDefaulted) {
     // Debits are tried again a day later only.
     if (circle.rule === 'cover' || circle.rule === 'exclude') withMoney(circle, () => remedy(circle));

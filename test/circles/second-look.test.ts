@@ -34,7 +34,7 @@ describe('A contribution that completes a round while the circle is being looked
     const [first, last] = members as [typeof creator, typeof creator];
     const { worker } = stack;
     // The look has read that one contribution is missing, and its worker stands still before it can tell.
-    stack.arm('look-at-circle.read=stop');
+    stack.arm('move-circle.read=stop');
     expect((await contribute(stack, first, id)).status).toBe(201);
     try {
       await eventually(

@@ -1,11 +1,6 @@
 import { Client } from '@temporalio/client';
 import { findProgress } from '../../src/circles/find-progress.ts';
 import { openCircle } from '../../src/circles/open-circle.ts';
-import { openRound } from '../../src/circles/open-round.ts';
-import { payRound } from '../../src/circles/pay-round.ts';
-import { reportOverdue } from '../../src/circles/report-missing.ts';
-import { payStandingOrders } from '../../src/circles/standing-orders.ts';
-import { startCircle } from '../../src/circles/start-circle.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import { columnsOf } from '../../src/circles/terms.ts';
 import { newId } from '../../src/shared/ids.ts';
@@ -15,7 +10,7 @@ import { itInFull } from '../support/full.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { within } from '../support/within.ts';
-import { openingOf } from './begin-circle.ts';
+import { move, openingOf, passTime } from './begin-circle.ts';
 import {
   addMembers,
   balancesOf,
@@ -66,7 +61,7 @@ async function circleOf(
   expect((await addMembers(stack, creator, circleId, members)).status).toBe(201);
   return { circleId, members };
 }
-const start = (circleId: string, at: string) => startCircle(stack.em(), stack.deps.sealer, { circleId, at: iso(at) });
+const start = (circleId: string, at: string) => move(stack, circleId, iso(at));
 const roundOf = async (circleId: string) => {
   const progress = await findProgress(stack.em(), circleId);
   return progress.phase === 'collecting' ? progress.round : null;
@@ -82,17 +77,17 @@ describe('Each step of a circle', () => {
     expect(await findProgress(stack.em(), circleId)).toMatchObject({ phase: 'collecting', turn: 1, lastTurn: 2 });
 
     const late = iso('2026-03-01T00:00:00+07:00');
-    await Promise.all(many.map(() => reportOverdue(stack.em(), { circleId, at: late })));
+    await Promise.all(many.map(() => passTime(stack, circleId, late)));
     expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', circleId)).toHaveLength(2);
 
     for (const member of members) expect((await contribute(stack, member, circleId)).status).toBe(201);
-    await Promise.all(many.map(() => payRound(stack.em(), { circleId, at: late })));
+    await Promise.all(many.map(() => move(stack, circleId, late)));
     expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
-    await Promise.all(many.map(() => openRound(stack.em(), { circleId, at: late })));
+    await Promise.all(many.map(() => move(stack, circleId, late)));
     expect(await findProgress(stack.em(), circleId)).toMatchObject({ phase: 'collecting', turn: 2 });
 
     for (const member of members) expect((await contribute(stack, member, circleId)).status).toBe(201);
-    await Promise.all(many.map(() => payRound(stack.em(), { circleId, at: late })));
+    await Promise.all(many.map(() => move(stack, circleId, late)));
     expect(await findProgress(stack.em(), circleId)).toEqual({ phase: 'ended', status: 'completed' });
     expect(await balanceOf(stack, second.accountId)).toBe('1000000.0000');
   });
@@ -101,19 +96,19 @@ describe('Each step of a circle', () => {
     const { circleId, members } = await circleOf(2);
     await start(circleId, january31);
     const early = iso('2026-02-27T23:59:59.999+07:00');
-    await reportOverdue(stack.em(), { circleId, at: early });
+    await passTime(stack, circleId, early);
     expect(await eventsOf(stack, 'CONTRIBUTION_OVERDUE', circleId)).toEqual([]);
     await contribute(stack, members[0] as BuiltUser, circleId);
-    expect(await payRound(stack.em(), { circleId, at: early })).toMatchObject({
+    expect(await move(stack, circleId, early)).toMatchObject({
       phase: 'collecting',
       round: { missing: 1, missingUserIds: [members[1]?.id] },
     });
     await contribute(stack, members[1] as BuiltUser, circleId);
-    expect(await payRound(stack.em(), { circleId, at: early })).toMatchObject({
+    expect(await move(stack, circleId, early)).toMatchObject({
       phase: 'between rounds',
-      opensAt: iso('2026-02-28T00:00:00+07:00'),
+      next: { step: 'open round', at: iso('2026-02-28T00:00:00+07:00') },
     });
-    expect(await openRound(stack.em(), { circleId, at: early })).toMatchObject({ phase: 'between rounds' });
+    expect(await move(stack, circleId, early)).toMatchObject({ phase: 'between rounds' });
   });
 });
 
@@ -126,7 +121,7 @@ describe('A member whose account somebody else has locked', () => {
       expect((await stack.put(path, { source_account_id: accountId }, { token })).status).toBe(200);
     }
     await start(circleId, january31);
-    const pay = () => payStandingOrders(stack.em(), { circleId, at: iso(january31) });
+    const pay = () => move(stack, circleId, iso(january31));
     const [stuck] = members as [BuiltUser];
     await stack.owner().transactional(async (tx) => {
       await tx.execute('select from account_balances where account_id = ? for update', [stuck.accountId]);
@@ -149,13 +144,13 @@ describe('The start of a circle', () => {
 
   it('that was set for the same day waits for a second member until the day (UTC+7) is over', async () => {
     const { circleId, members } = await circleOf(1, ten);
-    const waiting = { phase: 'waiting for its start', startsAt: iso('2026-02-01T00:00:00+07:00') };
+    const waiting = { phase: 'waiting for its start', next: { step: 'start', at: iso('2026-02-01T00:00:00+07:00') } };
     for (const at of ['2026-01-31T10:00:00+07:00', '2026-01-31T23:59:59+07:00']) {
       expect(await start(circleId, at)).toMatchObject(waiting);
     }
     const second = await buildIndividual(stack, { balance: '1000000' });
     expect((await addMembers(stack, members[0] as BuiltUser, circleId, [second])).status).toBe(201);
-    expect(await findProgress(stack.em(), circleId)).toMatchObject({ ...waiting, startsAt: ten.startsAt });
+    expect(await findProgress(stack.em(), circleId)).toMatchObject({ ...waiting, next: { at: ten.startsAt } });
     expect(await start(circleId, '2026-01-31T23:00:00+07:00')).toMatchObject({ phase: 'collecting', turn: 1 });
     const alone = await circleOf(1, ten);
     expect(await start(alone.circleId, '2026-02-01T00:00:00+07:00')).toEqual({ phase: 'ended', status: 'cancelled' });
@@ -203,8 +198,8 @@ describe('Monthly rounds from 31 January', () => {
     for (const opens of ['2026-02-28', '2026-03-31', '2026-04-30']) {
       dues.push((await roundOf(circleId))?.facts.dueAt);
       for (const member of members) await contribute(stack, member, circleId);
-      await payRound(stack.em(), { circleId, at: iso('2026-02-01T00:00:00+07:00') });
-      await openRound(stack.em(), { circleId, at: iso(`${opens}T00:00:10+07:00`) });
+      await move(stack, circleId, iso('2026-02-01T00:00:00+07:00'));
+      await move(stack, circleId, iso(`${opens}T00:00:10+07:00`));
     }
     expect(dues).toEqual(['2026-02-28', '2026-03-31', '2026-04-30'].map((day) => iso(`${day}T00:00:00+07:00`)));
   });

@@ -1,9 +1,8 @@
-import { payRound } from '../../src/circles/pay-round.ts';
 import { sweepCircles } from '../../src/circles/sweep-circles.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
 import type { BuiltUser } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { begun as begunAt } from './begin-circle.ts';
+import { begun as begunAt, move } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
@@ -77,7 +76,7 @@ describe('The sweep of circles', () => {
     await waitForSignals(id);
     expect(await isWoken(id)).toBe(true);
     expect(await isWoken(id)).toBe(true);
-    await payRound(stack.em(), { circleId: id, at: longAgo });
+    await move(stack, id, longAgo);
     await stack
       .owner()
       .execute("update saving_circles set next_opens_at = now() + interval '1 hour' where id = ?", [id]);
@@ -85,7 +84,9 @@ describe('The sweep of circles', () => {
   });
 
   it('finds each thing that becomes due of a round, and nothing between them', async () => {
-    const { id } = await begun(2, { grace_days: 2, on_default: 'cover' });
+    const { id, members } = await begun(2, { grace_days: 2, on_default: 'winner_first' });
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    for (const days of [0, 1]) await move(stack, id, new Date(Date.parse(longAgo) + days * 86_400_000).toISOString());
     await endIn('25 hours', id);
     expect(await isWoken(id)).toBe(false);
     await endIn('23 hours', id);

@@ -1,9 +1,7 @@
 import { findProgress } from '../../src/circles/find-progress.ts';
-import { payStandingOrders } from '../../src/circles/standing-orders.ts';
-import { startCircle } from '../../src/circles/start-circle.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { onDay, opened } from './begin-circle.ts';
+import { move, onDay, opened } from './begin-circle.ts';
 import { addMembers, balancesOf, memberIdsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
@@ -24,7 +22,7 @@ const stand = (as: BuiltUser, id: string, memberId: string | undefined) =>
   stack.put(orderPath(id, memberId), { source_account_id: as.accountId }, { token: as.token });
 const people = (count: number) =>
   Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance: '1000000' })));
-const start = (circleId: string) => startCircle(stack.em(), stack.deps.sealer, { circleId, at: onDay(0) });
+const start = (circleId: string) => move(stack, circleId, onDay(0));
 const earlier = onDay(-1);
 const later = onDay(1);
 
@@ -119,7 +117,7 @@ describe('A standing order', () => {
     const named = { member_id: place, amount: '100000.0000', guarantee_amount: '25000.0000' };
     expect(await stand(other, id, place)).toMatchObject({ status: 200, body: { data: named } });
     await start(id);
-    await payStandingOrders(stack.em(), { circleId: id, at: onDay(0) });
+    await move(stack, id, onDay(0));
     expect(await balancesOf(stack, [creator, other])).toEqual([1_000_000, 875_000]);
     const without = { ...named, guarantee_amount: '0.0000' };
     expect(await stand(other, id, place)).toMatchObject({ status: 200, body: { data: without } });
@@ -136,7 +134,7 @@ describe('A standing order', () => {
     expect((await patch(creator, id, { amount: '200000' })).status).toBe(200);
     expect((await join(other, id)).status).toBe(201);
     await start(id);
-    await payStandingOrders(stack.em(), { circleId: id, at: onDay(0) });
+    await move(stack, id, onDay(0));
     expect(await balancesOf(stack, [creator])).toEqual([1_000_000]);
     expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
   });
@@ -150,7 +148,7 @@ describe('A standing order', () => {
     expect((await patch(creator, id, { terms: { guarantee_percent: 100 } })).status).toBe(200);
     expect((await join(other, id)).status).toBe(201);
     await start(id);
-    await payStandingOrders(stack.em(), { circleId: id, at: onDay(0) });
+    await move(stack, id, onDay(0));
     expect(await balancesOf(stack, [creator])).toEqual([1_000_000]);
   });
 });

@@ -67,7 +67,7 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'a circle that looks without waiting',
     'savingCircle',
     'workflows/saving-circle.ts',
-    'await condition(() => hints > seen, due.in);',
+    'if (left > 0) await condition(() => hints > seen, left);',
     '',
   ],
   [

@@ -1,8 +1,4 @@
-import { openRound } from '../../../src/circles/open-round.ts';
-import { payRound } from '../../../src/circles/pay-round.ts';
-import { reportDue, reportOverdue } from '../../../src/circles/report-missing.ts';
-import { settleDefault } from '../../../src/circles/settle-default.ts';
-import { begun, onDay } from '../../circles/begin-circle.ts';
+import { begun, move, onDay, passTime } from '../../circles/begin-circle.ts';
 import { contribute } from '../../circles/build-circle.ts';
 import type { BuiltUser } from '../../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -20,7 +16,7 @@ it('Members of a circle are told, once each, what they paid, what is due, overdu
   await stack.em().execute('update users set email_confirmed_at = now() where id in (?, ?)', [first.id, second.id]);
   await contribute(stack, first, id);
   await contribute(stack, second, id);
-  await payRound(stack.em(), { circleId: id, at: onDay(0) });
+  await move(stack, id, onDay(0));
   const kindsOf = async (user: BuiltUser) =>
     (
       await stack
@@ -29,13 +25,9 @@ it('Members of a circle are told, once each, what they paid, what is due, overdu
     ).map(({ kind }) => kind);
   expect(await kindsOf(first)).toEqual(['contribution', 'circle_pot']);
   expect(await kindsOf(second)).toEqual(['contribution']);
-  await openRound(stack.em(), { circleId: id, at: onDay(1) });
+  await move(stack, id, onDay(1));
   await contribute(stack, first, id);
-  for (const at of [onDay(40), onDay(41)]) {
-    await reportDue(stack.em(), { circleId: id, at });
-    await reportOverdue(stack.em(), { circleId: id, at });
-    await settleDefault(stack.em(), { circleId: id, at });
-  }
+  await passTime(stack, id, onDay(40));
   expect(await kindsOf(first)).toEqual(['contribution', 'circle_pot', 'contribution']);
   expect(await kindsOf(second)).toEqual([
     'contribution',

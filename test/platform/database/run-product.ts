@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { reportDue, reportOverdue } from '../../../src/circles/report-missing.ts';
-import { settleDefault } from '../../../src/circles/settle-default.ts';
-import { payStandingOrders } from '../../../src/circles/standing-orders.ts';
 import { sweepCircles } from '../../../src/circles/sweep-circles.ts';
 import { applyRegister } from '../../../src/control/erasure/apply-register.ts';
 import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
@@ -31,6 +28,7 @@ import { newId } from '../../../src/shared/ids.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
 import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
+import { passTime } from '../../circles/begin-circle.ts';
 import { buildActiveCircle, contribute, memberIdsOf } from '../../circles/build-circle.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import { sealAll, verify } from '../../ledger/seals/build-seals.ts';
@@ -278,11 +276,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   const terms = { on_default: 'cover', guarantee_percent: 100 };
   const { id, creator } = await buildActiveCircle(stack, 2, { terms });
   await done(() => contribute(stack, creator, id));
-  const late = { circleId: id, at: new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString() };
-  await reportDue(stack.em(), late);
-  await reportOverdue(stack.em(), late);
-  await payStandingOrders(stack.em(), late);
-  await settleDefault(stack.em(), late);
+  await passTime(stack, id, new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString());
 }
 
 /** What people do besides: files, logins, roles. */
