@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { User } from '../../people/members/user.entity.ts';
 import { readIdsInParts } from '../../platform/database/read-ids.ts';
 import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -120,12 +120,5 @@ async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
       );
     }
   }
-  await recordEvent(tx, {
-    event: 'PERSON_ERASED_AGAIN',
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: null,
-    requestId: null,
-  });
+  await recordAction(tx, byPlatform, 'PERSON_ERASED_AGAIN', ['user', userId], undefined, 'HIGH');
 }

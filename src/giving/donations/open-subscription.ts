@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -73,13 +73,10 @@ async function makeSubscription(
   await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
   await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: startedAt });
   subscription.periods_paid = 1;
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'donation_subscription',
-    resourceId: id,
-    actorId: opening.userId,
-    requestId: opening.requestId,
-  });
+  await recordAction(tx, { actorId: opening.userId, requestId: opening.requestId }, 'RESOURCE_CREATED', [
+    'donation_subscription',
+    id,
+  ]);
   return subscription;
 }
 

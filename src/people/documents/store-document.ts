@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Storage, StoredObject } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -123,13 +123,10 @@ async function tradeForDocument(
       created_by: caller.userId,
     });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'document',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { document_type: input.documentType, product_type: input.productType, product_id: input.productId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['document', id], {
+      document_type: input.documentType,
+      product_type: input.productType,
+      product_id: input.productId,
     });
     await failpoint('store-document.before-commit');
     return document;

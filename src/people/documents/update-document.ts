@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
@@ -81,14 +81,7 @@ export async function updateDocument(
     if (changed.length === 0) return document;
     tx.assign(document, { updated_by: caller.userId, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'document',
-      resourceId: documentId,
-      actorId: caller.userId,
-      requestId,
-      data: { changed },
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['document', documentId], { changed });
     return document;
   });
   if (givenUp !== undefined) await removeGivenUp(em, { storage, sealer }, givenUp);

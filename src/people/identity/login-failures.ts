@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
@@ -94,14 +94,7 @@ export async function recordLoginFailure(
     ]);
     await forgetRows(tx, 'login_failures', `${windowMinutes} minutes`, 100);
     if (userId === undefined || held.length === 0) return;
-    await recordEvent(tx, {
-      event: 'USER_LOGIN_FAILED',
-      resourceType: 'user',
-      resourceId: userId,
-      actorId,
-      requestId,
-      data: { reason },
-    });
+    await recordAction(tx, { actorId, requestId }, 'USER_LOGIN_FAILED', ['user', userId], { reason });
   });
 }
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -91,14 +91,7 @@ export async function refreshSession(
       refuseRefresh();
     if (row.is_used) {
       await endFamily(tx, familyId);
-      await recordEvent(tx, {
-        event: 'SESSION_REUSED',
-        impact: 'HIGH',
-        resourceType: 'user',
-        resourceId: userId,
-        actorId: null,
-        requestId,
-      });
+      await recordAction(tx, { actorId: null, requestId }, 'SESSION_REUSED', ['user', userId], undefined, 'HIGH');
       await recordMail(tx, by.sealer, { userId, kind: 'sessions_ended' });
       return null;
     }
