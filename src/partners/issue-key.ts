@@ -68,14 +68,10 @@ export function updateKey(
     if (Object.keys(changes).length === 0) return key;
     tx.assign(key, changes);
     await tx.flush();
-    await recordAction(
-      tx,
-      input,
-      'RESOURCE_UPDATED',
-      ['partner_key', key.id],
-      { partner_id: input.partnerId, ...changes },
-      'HIGH',
-    );
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner_key', key.id], {
+      partner_id: input.partnerId,
+      ...changes,
+    });
     return key;
   });
 }
@@ -120,18 +116,11 @@ async function makeKey(
     created_at: await readDatabaseClock(tx),
   });
   await tx.flush();
-  await recordAction(
-    tx,
-    { caller, requestId },
-    'RESOURCE_CREATED',
-    ['partner_key', id],
-    {
-      partner_id: partnerId,
-      permissions: key.permissions,
-      require_signature_v2: requireSignatureV2,
-      rotated_from: rotatedFrom,
-    },
-    'HIGH',
-  );
+  await recordAction(tx, { caller, requestId }, ['RESOURCE_CREATED', 'HIGH'], ['partner_key', id], {
+    partner_id: partnerId,
+    permissions: key.permissions,
+    require_signature_v2: requireSignatureV2,
+    rotated_from: rotatedFrom,
+  });
   return { key, apiKey, signingSecret };
 }

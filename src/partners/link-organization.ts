@@ -51,13 +51,9 @@ export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise
        returning method, channel, fixed, basis_points, provider_fixed, provider_basis_points`,
       [input.partnerId, input.organizationId],
     );
-    await recordAction(
-      tx,
-      input,
-      'RESOURCE_UPDATED',
-      ['partner', input.partnerId],
-      { unlinked_organization_id: input.organizationId, ...(removed.length > 0 && { removed_fees: removed }) },
-      'HIGH',
-    );
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner', input.partnerId], {
+      unlinked_organization_id: input.organizationId,
+      ...(removed.length > 0 && { removed_fees: removed }),
+    });
   });
 }

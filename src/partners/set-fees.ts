@@ -58,7 +58,7 @@ export function setFees(
         ],
       );
     }
-    await recordAction(tx, input, 'RESOURCE_UPDATED', ['partner', input.partnerId], { fees: input.fees }, 'HIGH');
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner', input.partnerId], { fees: input.fees });
     return findFees(tx, input.partnerId);
   });
 }

@@ -72,7 +72,7 @@ export function setPartnerLimits(em: EntityManager, input: Change & { limits: Pa
     const partner = await lockPartner(tx, input.partnerId);
     tx.assign(partner, { ...input.limits, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
-    await recordAction(tx, input, 'RESOURCE_UPDATED', ['partner', partner.id], { ...input.limits }, 'HIGH');
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner', partner.id], { ...input.limits });
     return partner;
   });
 }

@@ -120,5 +120,5 @@ async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
       );
     }
   }
-  await recordAction(tx, byPlatform, 'PERSON_ERASED_AGAIN', ['user', userId], undefined, 'HIGH');
+  await recordAction(tx, byPlatform, ['PERSON_ERASED_AGAIN', 'HIGH'], ['user', userId]);
 }

@@ -129,5 +129,5 @@ async function go(tx: EntityManager, { id, user_id }: Erasure, status: keyof typ
     [status, status, status, id, from[status]],
   );
   if (changed.length === 0) return;
-  await recordAction(tx, byPlatform, events[status], ['user', user_id], undefined, 'HIGH');
+  await recordAction(tx, byPlatform, [events[status], 'HIGH'], ['user', user_id]);
 }

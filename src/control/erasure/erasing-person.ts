@@ -3,7 +3,7 @@ import type { Decision } from '../../money-out/decisions/decision.entity.ts';
 import { endDecision, lockDecision, whyPowerless } from '../../money-out/decisions/end-decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { User } from '../../people/members/user.entity.ts';
-import { recordAction } from '../../platform/events/record-event.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Sweep } from '../../platform/housekeeping/sweep-rows.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -22,14 +22,15 @@ async function beginErasure(
     userId,
     decisionId,
   ]);
-  await recordAction(
-    tx,
-    { actorId, requestId: null },
-    'ERASURE_BEGUN',
-    ['user', userId],
-    { decision_id: decisionId },
-    'HIGH',
-  );
+  await recordEvent(tx, {
+    event: 'ERASURE_BEGUN',
+    impact: 'HIGH',
+    resourceType: 'user',
+    resourceId: userId,
+    actorId,
+    requestId: null,
+    data: { decision_id: decisionId },
+  });
   return id;
 }
 

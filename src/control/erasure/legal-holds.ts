@@ -88,7 +88,7 @@ async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
 }
 
 const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: ByOperator): Promise<unknown> =>
-  recordAction(tx, { caller, requestId }, event, ['user', userId], undefined, 'HIGH');
+  recordAction(tx, { caller, requestId }, [event, 'HIGH'], ['user', userId]);
 
 /**
  * Why a person cannot be erased as things are, in words; null if nothing keeps them. Money of theirs, or a promise about

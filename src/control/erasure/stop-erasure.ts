@@ -23,7 +23,7 @@ export async function stopErasure(
       refuse('REQUEST_INVALID', 'the user has been erased, which cannot be undone', { field: 'user_id' });
     }
     await tx.execute("update erasures set status = 'stopped', ended_at = now() where id = ?", [erasure.id]);
-    await recordAction(tx, { caller, requestId }, 'ERASURE_STOPPED', ['user', userId], undefined, 'HIGH');
+    await recordAction(tx, { caller, requestId }, ['ERASURE_STOPPED', 'HIGH'], ['user', userId]);
     return tx.findOneOrFail(Erasure, { id: erasure.id }, { refresh: true });
   });
 }

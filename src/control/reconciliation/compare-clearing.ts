@@ -92,14 +92,11 @@ export function judgeClearing(em: EntityManager, { day }: { day: string }): Prom
     const agreed = compareMoney(difference, '0') === 0;
     const isNews = await keep(tx, measured, { underWay, before, difference, range, agreed });
     if (!agreed && isNews) {
-      await recordAction(
-        tx,
-        byPlatform,
-        'CLEARING_DIFFERENCE',
-        ['clearing_comparison', measured.day],
-        { difference, provider_balance: measured.providerBalance, clearing_balance: measured.clearingBalance },
-        'HIGH',
-      );
+      await recordAction(tx, byPlatform, ['CLEARING_DIFFERENCE', 'HIGH'], ['clearing_comparison', measured.day], {
+        difference,
+        provider_balance: measured.providerBalance,
+        clearing_balance: measured.clearingBalance,
+      });
     }
     return { day: measured.day, agreed, difference };
   });

@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
 import { actorOf, endDecision } from '../../money-out/decisions/end-decision.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordAction } from '../../platform/events/record-event.ts';
+import { recordEvent } from '../../platform/events/record-event.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { Reconciliation } from './reconciliation.entity.ts';
 
@@ -32,14 +32,15 @@ export async function explainDifference(
     );
   }
   const actorId = actorOf(decision);
-  await recordAction(
-    tx,
-    { actorId, requestId: null },
-    'RECONCILIATION_EXPLAINED',
-    ['reconciliation', difference.id],
-    { note: decision.note, decision_id: decision.id },
-    'HIGH',
-  );
+  await recordEvent(tx, {
+    event: 'RECONCILIATION_EXPLAINED',
+    impact: 'HIGH',
+    resourceType: 'reconciliation',
+    resourceId: difference.id,
+    actorId,
+    requestId: null,
+    data: { note: decision.note, decision_id: decision.id },
+  });
   await endDecision(tx, decision, { status: 'carried_out', actorId });
 }
 

@@ -23,14 +23,9 @@ export function approveCause(
     const now = await readDatabaseClock(tx);
     tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
     await tx.flush();
-    await recordAction(
-      tx,
-      { caller, requestId },
-      'RESOURCE_UPDATED',
-      ['charitable_cause', causeId],
-      { status: 'active' },
-      'HIGH',
-    );
+    await recordAction(tx, { caller, requestId }, ['RESOURCE_UPDATED', 'HIGH'], ['charitable_cause', causeId], {
+      status: 'active',
+    });
     await tellOrganizers(tx, cause, { kind: 'cause_approved', turnNumber: null });
     return readCause(tx, causeId);
   });

@@ -51,14 +51,12 @@ function decide(
     const cause = await lockCause(tx, causeId);
     const { status: previousStatus } = cause;
     await changeCause(tx, cause, change(cause));
-    await recordAction(
-      tx,
-      { caller, requestId },
-      'RESOURCE_UPDATED',
-      ['charitable_cause', causeId],
-      { status: cause.status, previous_status: previousStatus, stopped: isStopped(cause), reason },
-      'HIGH',
-    );
+    await recordAction(tx, { caller, requestId }, ['RESOURCE_UPDATED', 'HIGH'], ['charitable_cause', causeId], {
+      status: cause.status,
+      previous_status: previousStatus,
+      stopped: isStopped(cause),
+      reason,
+    });
     if (isStopped(cause)) {
       const [stops] = await tx.execute<[{ count: number }]>(
         `select count(*)::integer as count from events where resource_id = ? and resource_type = 'charitable_cause'

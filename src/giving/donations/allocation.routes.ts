@@ -59,7 +59,7 @@ routes.get(
   async ({ em, caller, query, requestId }) => {
     const { items, ...listed } = await findOpenDonations(em, query);
     // The event of this read is documented as RESOURCE_UPDATED.
-    await recordAction(em, { caller, requestId }, 'RESOURCE_UPDATED', ['donation', null], undefined, 'LOW');
+    await recordAction(em, { caller, requestId }, ['RESOURCE_UPDATED', 'LOW'], ['donation', null]);
     return { message: 'Open donations found', donations: items.map(presentDonation), ...presentPage(query, listed) };
   },
 );

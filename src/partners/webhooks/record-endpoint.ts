@@ -18,5 +18,5 @@ export function recordEndpoint(
   { id, partner_id }: WebhookEndpoint,
   data: object = {},
 ): Promise<void> {
-  return recordAction(tx, { caller, requestId }, event, ['webhook_endpoint', id], { partner_id, ...data }, 'HIGH');
+  return recordAction(tx, { caller, requestId }, [event, 'HIGH'], ['webhook_endpoint', id], { partner_id, ...data });
 }

@@ -53,7 +53,7 @@ export async function createRole(em: EntityManager, input: CreateRoleInput): Pro
       });
       await tx.flush();
       await replacePermissions(tx, role.id, permissions);
-      await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['role', role.id], { permissions }, 'HIGH');
+      await recordAction(tx, { caller, requestId }, ['RESOURCE_CREATED', 'HIGH'], ['role', role.id], { permissions });
       return role;
     });
   } catch (error) {

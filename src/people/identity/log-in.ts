@@ -129,12 +129,7 @@ async function enter(
   if (await rememberLogin(tx, attempt)) {
     await recordMail(tx, sealer, { userId, kind: 'new_login', facts: { from: attempt.address } });
   }
-  await recordAction(
-    tx,
-    { actorId: userId, requestId },
-    'USER_LOGGED_IN',
-    ['user', userId],
-    { second_factor: factor !== null },
-    'LOW',
-  );
+  await recordAction(tx, { actorId: userId, requestId }, ['USER_LOGGED_IN', 'LOW'], ['user', userId], {
+    second_factor: factor !== null,
+  });
 }

@@ -40,5 +40,5 @@ export async function logOutEverywhere(em: EntityManager, input: LogOutInput): P
 }
 
 function recordLogOut(tx: EntityManager, { userId, requestId }: LogOutInput, everywhere: boolean): Promise<void> {
-  return recordAction(tx, { actorId: userId, requestId }, 'USER_LOGGED_OUT', ['user', userId], { everywhere }, 'LOW');
+  return recordAction(tx, { actorId: userId, requestId }, ['USER_LOGGED_OUT', 'LOW'], ['user', userId], { everywhere });
 }

@@ -91,7 +91,7 @@ export async function refreshSession(
       refuseRefresh();
     if (row.is_used) {
       await endFamily(tx, familyId);
-      await recordAction(tx, { actorId: null, requestId }, 'SESSION_REUSED', ['user', userId], undefined, 'HIGH');
+      await recordAction(tx, { actorId: null, requestId }, ['SESSION_REUSED', 'HIGH'], ['user', userId]);
       await recordMail(tx, by.sealer, { userId, kind: 'sessions_ended' });
       return null;
     }

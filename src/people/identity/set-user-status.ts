@@ -40,14 +40,10 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     tx.assign(user, { status, updated_at: await readDatabaseClock(tx) });
     if (status === 'suspended') await endTokens(tx, user);
     await tx.flush();
-    await recordAction(
-      tx,
-      { caller, requestId },
-      'RESOURCE_UPDATED',
-      ['user', userId],
-      { status, previous_status: previous },
-      'HIGH',
-    );
+    await recordAction(tx, { caller, requestId }, ['RESOURCE_UPDATED', 'HIGH'], ['user', userId], {
+      status,
+      previous_status: previous,
+    });
     return user;
   });
 }

@@ -32,11 +32,12 @@ export const byPlatform: By = { actorId: null, requestId: null };
 export const recordAction = (
   tx: EntityManager,
   by: By,
-  event: string,
+  what: string | readonly [event: string, impact: EventImpact],
   [resourceType, resourceId]: readonly [type: string, id: string | null],
   data?: object,
-  impact: EventImpact = event === 'RESOURCE_DELETED' ? 'HIGH' : 'MEDIUM',
 ): Promise<void> => {
+  const [event, impact]: readonly [string, EventImpact] =
+    typeof what === 'string' ? [what, what === 'RESOURCE_DELETED' ? 'HIGH' : 'MEDIUM'] : what;
   const actorId = 'caller' in by ? (by.caller?.userId ?? null) : by.actorId;
   const { requestId } = by;
   return recordEvent(tx, { event, impact, resourceType, resourceId, actorId, requestId, ...(data && { data }) });
