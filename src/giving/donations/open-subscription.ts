@@ -42,7 +42,7 @@ export async function openSubscription(
           { resourceId: id, kind: 'donation_subscription', stamp: opening.stamp },
           { find, make: (tx) => makeSubscription(tx, { id, opening, at }) },
         );
-  if (subscription === null) refuse('NOT_FOUND', `no subscription ${id}`);
+  if (subscription === null) refuse('NOT_FOUND', 'The subscription was not found');
   if (opening !== null) refuseReusedKey(opening, subscription);
   await failpoint('open-subscription.after');
   return standingOf(subscription);

@@ -108,7 +108,7 @@ const ofPeople: Rail[] = [
   ],
 ];
 
-const inactive = { status: 403, body: { message: 'the user who asked for this is no longer active' } };
+const inactive = { status: 403, body: { message: 'The user who asked for this is no longer active' } };
 
 describe('From a person who is being suspended', () => {
   it.each(ofPeople)('%s is refused', async (_, prepare) => {
