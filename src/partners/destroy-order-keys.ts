@@ -25,7 +25,7 @@ export async function destroyOrderKeys(
       em,
       ids.filter((id) => !open.has(id)),
     );
-    // A webhook may have been asked for again meanwhile; of those whose bodies are forgotten none can be.
+    // A webhook may have been requested again since; one whose body is deleted cannot be.
     return findOpen(em, ids, days);
   };
   let looked = 0;

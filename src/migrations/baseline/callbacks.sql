@@ -1,7 +1,7 @@
 -- The inbox of callbacks, divided by month. They are kept whatever they are: what cannot be read is marked with why, has none of the
 -- facts that a reader finds, and is delivered to nobody. One id with two bodies is two callbacks.
 
--- What is stored once, for ever: see journal_keys.
+-- Stored once, forever: see journal_keys.
 create table callback_keys (
   webhook_id text not null,
   body_digest text not null,

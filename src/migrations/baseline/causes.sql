@@ -73,7 +73,7 @@ create table cause_totals (
 create trigger totals_follow_donations before insert or update or delete on cause_totals
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- What a cause has received by donations, in IDR, without what was given back, whatever it has spent since.
+-- Donations a cause has received, in IDR, net of refunds, including what it has spent since.
 create function cause_current_amount(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id

@@ -74,7 +74,7 @@ create table partner_payments (
   version integer not null default 0,
   request_id text,
   expires_at timestamptz not null,
-  -- When whom it belongs to asked that nobody pay it any more: while it is open, that is its deadline.
+  -- When its owner cancelled it: while it is open, that is its deadline.
   cancelled_at timestamptz,
   -- When the provider was last asked for an instrument by an attempt that it may have received.
   instrument_asked_at timestamptz,
@@ -134,7 +134,7 @@ create trigger partner_payments_status_law before insert or update of status on 
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- What a journal posted, and the provider's cost in it; clearing gets what is left, of whichever sign.
+-- What a journal posted, and the provider's cost in it; clearing gets the remainder, which may be negative.
 create view check_partner_payments_posted_once as
   select p.id as payment_id, p.status, p.amount, s.posted as settled, s.cost, r.posted as released
   from partner_payments p

@@ -1,4 +1,4 @@
--- Subscriptions, by which a donor gives to a cause again and again, and what became of each attempt to be paid.
+-- Subscriptions: recurring donations to a cause, and the outcome of each attempt to collect one.
 
 create table donation_subscriptions (
   id uuid primary key,

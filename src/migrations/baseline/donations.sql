@@ -104,7 +104,7 @@ create trigger changed_donations_are_counted after update on donations
   referencing old table as old_donations new table as new_donations
   for each statement execute function count_changed_donations();
 
--- Donors are told of what they gave, and of the cause that an open donation went to, once. Many donations are one statement.
+-- Mails each donor a receipt, and the cause that received an open donation, once. One statement covers many donations.
 create function tell_of_new_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -6,10 +6,10 @@ create table erasures (
   -- Two people have decided it; null for one that a restored database learnt from the register of erasures.
   decision_id uuid unique,
   status text not null check (status in ('waiting', 'erasing', 'erased', 'complete', 'stopped')),
-  -- Why it goes on waiting though its time is over.
+  -- Why it still waits after its time.
   held_because text,
   begun_at timestamptz not null default clock_timestamp(),
-  -- When the person's rows were emptied, after which nobody uses the key; from `erased` on, when that was destroyed.
+  -- When the person's rows were emptied, after which the key is unused; from `erased` on, when the key was destroyed.
   erased_at timestamptz,
   ended_at timestamptz,
   check ((status in ('waiting', 'stopped')) = (erased_at is null)),
@@ -35,7 +35,7 @@ create table legal_holds (
   lifted_by uuid references users (id),
   lifted_at timestamptz,
   check ((lifted_by is null) = (lifted_at is null)),
-  -- Another person lifts it, and not the one whom it keeps.
+  -- It is lifted by someone who neither placed it nor is under it.
   check (lifted_by <> placed_by and lifted_by <> user_id)
 );
 create unique index legal_holds_of_user on legal_holds (user_id) where lifted_at is null;

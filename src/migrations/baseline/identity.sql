@@ -57,7 +57,7 @@ create trigger users_status_law before insert or update of status on users
   for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended',
     'suspended>active');
 
--- Whoever was erased stays so, and is nobody again.
+-- An erasure is final: an erased user never becomes a person again.
 create trigger users_stay_erased before update on users for each row
   when (old.erased_at is not null and (new.erased_at is distinct from old.erased_at or new.status <> 'suspended'))
   execute function refuse_change();
@@ -84,7 +84,7 @@ create table invitations (
   expires_at timestamptz not null,
   accepted_at timestamptz,
   created_by uuid not null references users (id),
-  -- Whom a super admin invited, nobody else invites anew or turns away.
+  -- Only a super admin may renew or withdraw a super admin's invitation.
   by_super_admin boolean not null default false,
   created_at timestamptz not null default now()
 );
@@ -184,7 +184,7 @@ create table second_factors (
 );
 create trigger second_factors_of_nobody_erased before insert on second_factors
   for each row execute function refuse_erased('id');
--- Those that are left; one that was used is gone.
+-- The unused codes; a used one is deleted.
 create table recovery_codes (
   user_id uuid not null references second_factors (id) on delete cascade,
   code_hash text not null,

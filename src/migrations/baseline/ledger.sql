@@ -41,7 +41,7 @@ create table account_balances (
   primary key (account_id, shard)
 ) with (fillfactor = 60);
 
--- What is unique for ever stands in a small table of its own, which is never divided or archived: journals will be, by
+-- What must be unique forever is in a small table of its own, which is never divided or archived: journals will be, by
 -- month, and an index of theirs would then be unique within a part only.
 create table journal_keys (
   business_key text primary key,
@@ -204,7 +204,7 @@ begin
   end if;
 end $$;
 
--- Writes a journal that whoever calls this has proven. False when one of this business key is already there: then nothing
+-- Writes a journal that the caller has proven. Returns false when its business key already exists: then nothing
 -- is done. Not for the application, which has it proven by post_journal.
 --
 -- A journal is dated after it was judged under the locks of what it debits. Dated by the beginning of its transaction,

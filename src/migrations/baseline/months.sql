@@ -56,7 +56,7 @@ declare
   next_id constant uuid := first_id_at((p_month + interval '1 month') at time zone 'UTC');
   referenced regclass;
 begin
-  -- One at a time: nobody who reads or writes waits for this lock.
+  -- One at a time: this lock blocks no reader or writer.
   execute format('lock table only public.%I in share update exclusive mode', p_table);
   if to_regclass(format('months.%I', partition_name)) is not null then
     return;

@@ -63,7 +63,7 @@ create table payouts (
   explained_word text,
   -- Whether its money is gone, or may be (say_what_has_left).
   has_left boolean not null default true,
-  -- When two people booked what left although it failed here, or had come back.
+  -- When two people booked a transfer that left although the payout had failed or was returned.
   booked_at timestamptz,
   -- How much that was.
   booked_amount numeric(20, 4) check (booked_amount > 0 and booked_amount < 'Infinity'),

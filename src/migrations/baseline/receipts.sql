@@ -77,7 +77,7 @@ begin
   return write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.applied', undone.accounts, undone.amounts);
 end $$;
 
--- Puts money that nobody takes into suspense with its receipt, in one journal. False when it has a receipt already.
+-- Posts unmatched money to suspense, with its receipt, in one journal. Returns false when it already has a receipt.
 create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text,
   p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text,
   p_provider text)

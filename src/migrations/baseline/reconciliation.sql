@@ -12,7 +12,7 @@ create table reconciliations (
   reference text not null,
   ours jsonb,
   theirs jsonb,
-  -- A further live transfer under a reference of ours: whatever it is called there, we have asked for one.
+  -- A second live transfer under one of our references: we requested only one.
   is_further boolean not null default false,
   kind text not null generated always as (case
     when is_further then 'DOUBLE_TRANSFER'
@@ -29,7 +29,7 @@ create table reconciliations (
   unique (day, resource_type, subject),
   check ((state = 'explained') <= (note is not null))
 );
--- For search: a transfer or payment that nobody here knows has the provider's id only.
+-- For search: an unknown transfer or payment has only the provider's id.
 create index reconciliations_by_subject on reconciliations (subject);
 create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
 create index reconciliations_open on reconciliations (day) where state = 'open';
@@ -74,7 +74,7 @@ create table reconciled_days (
   day date not null,
   state text not null default 'pending' check (state in ('pending', 'running', 'done')),
   phase text not null default 'records' check (phase in ('records', 'transfers', 'payments')),
-  -- Where the phase goes on: the provider's id of the last entry, or the last of our own rows.
+  -- Where the phase continues: the provider's id of the last entry, or the last of our own rows.
   cursor text,
   compared integer not null default 0,
   differences integer not null default 0,

@@ -10,7 +10,7 @@ create table seals (
   jws text not null,
   -- The run that made it: one that is repeated knows its own.
   pass text not null,
-  -- The last of its journals, in the order of ids: where the next seal of its pass goes on.
+  -- The last of its journals, in the order of ids: where the next seal of its pass continues.
   last_journal_id uuid,
   sealed_at timestamptz not null,
   -- Every journal that was committed before this instant is in this seal or in an earlier one.
@@ -67,7 +67,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     order by number desc limit 1), false)
 $$;
 
--- Sealed each night: what is two days old has been passed over, or nobody seals.
+-- Journals are sealed each night: one that is unsealed after two days was skipped, or sealing has stopped.
 create view check_journals_are_sealed as
   select j.id as journal_id, j.created_at from journals j
   where checks_read_all() and j.created_at < now() - interval '2 days'

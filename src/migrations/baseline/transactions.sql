@@ -144,7 +144,7 @@ create trigger lists_follow_transactions before insert or update or delete on tr
 create trigger received_follow_transactions before insert or update or delete on transaction_receivers
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- The rows of a journal say what was posted; clearing gets what is left, of whichever sign.
+-- The rows of a journal say what was posted; clearing gets the remainder, which may be negative.
 create view check_transactions_agree_with_postings as
   select t.batch_id as journal_id, t.amount as transactions, p.amount as postings
   from (select batch_id, sum(amount) as amount from transactions where batch_id >= checks_since() group by batch_id) t

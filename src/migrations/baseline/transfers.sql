@@ -4,7 +4,7 @@
 create table booked_transfers (
   -- The provider's id.
   provider_id text primary key,
-  -- The payout that spent it, or that failed here although it left; null where nobody asked for it.
+  -- The payout that spent it, or that failed here although it left; null for a transfer we never requested.
   payout_id uuid references payouts (id),
   -- Where two people booked it: their decision, and its journal.
   decision_id uuid references decisions (id),
@@ -128,7 +128,7 @@ end $$;
 
 -- Takes back what two people booked of a transfer: everything goes back to where it came from. What the provider took for
 -- it stays where the bank has given it back (p_keeps_cost), and comes back where it never left or is spent by a payout.
--- False where nobody has booked it so.
+-- Returns false where it was not booked.
 create function unbook_transfer(p_journal_id uuid, p_provider_id text, p_keeps_cost boolean) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare

@@ -1,4 +1,4 @@
--- Where partners are told, and the outbox of webhooks.
+-- Partners' endpoints, and the outbox of webhooks.
 
 -- At most ten of a partner, counted under the partner's lock; one of them at most is the one that operators set.
 create table webhook_endpoints (
@@ -26,7 +26,7 @@ create unique index webhook_endpoints_of_operator on webhook_endpoints (partner_
 create trigger webhook_endpoints_status_law before insert or update of status on webhook_endpoints
   for each row execute function keep_status('status', '>enabled', '>disabled', 'enabled>disabled', 'disabled>enabled');
 
--- One delivery for each version of a resource and each endpoint, for ever: see journal_keys.
+-- One delivery per version of a resource and endpoint, forever: see journal_keys.
 create table webhook_version_keys (
   resource_type text not null,
   resource_id uuid not null,
@@ -92,7 +92,7 @@ create view check_webhooks_have_their_keys as
     and not (d.id is null and exists (select from archived_months a
       where a.table_name = 'webhook_deliveries' and k.delivery_id >= a.first_id and k.delivery_id < a.next_id));
 
--- A version is one event: whoever is told of it is told the same.
+-- A version is one event: every endpoint receives the same body.
 create view check_webhook_versions_are_one_event as
   select resource_type, resource_id, version from webhook_deliveries where id >= checks_since()
   group by resource_type, resource_id, version having count(distinct type) > 1;

@@ -59,7 +59,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
--- People are told when their withdrawal was paid, and donors when a disbursement was.
+-- Mails owners when their withdrawal was paid, and donors when a disbursement was.
 create function tell_of_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -87,7 +87,7 @@ create view check_withdrawals_are_told as
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);
 
--- What of a cause of a person who was erased was paid out by a decision (book_external), as nobody can disburse it.
+-- Money of an erased person's cause that was paid out by a decision (book_external), as it cannot be disbursed.
 create table cause_remainders (
   cause_id uuid not null references charitable_causes (id),
   decision_id uuid not null,

@@ -33,7 +33,7 @@ export interface DeliveryProgress {
   answer: string;
   /** Nothing was sent: the endpoint or its partner is at its limit of requests. It does not count as an attempt. */
   deferred?: true;
-  /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
+  /** Nothing is sent: the endpoint is deleted or disabled. */
   unsent?: true;
   /** The redeliveries that had been asked for when it began. More than before: it is the first attempt of a new run. */
   redeliveries?: number;

@@ -9,7 +9,7 @@ import { getOwnDocument } from './find-documents.ts';
 
 /**
  * Soft-deletes a document, and removes its object for good if no other document carries it: after the commit, or by the
- * sweep when storage is away. Throws NOT_FOUND.
+ * sweep when storage is down. Throws NOT_FOUND.
  */
 export async function deleteDocument(
   em: EntityManager,

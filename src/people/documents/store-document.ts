@@ -37,7 +37,7 @@ export interface StoreDocumentInput {
  * Stores a file and its document, both or neither, whatever crashes: first the upload's row, then the object, then one
  * transaction that replaces the upload by the document. Until that commits there is no document, and what is left of
  * the upload is removed, here or by the sweep. Throws 400 for a product that is not the caller's or beyond the user's
- * bytes, 503 when storage is away.
+ * bytes, 503 when storage is down.
  */
 export async function storeDocument(
   em: EntityManager,
@@ -88,7 +88,7 @@ const additionOf = ({
   field: 'file' as const,
 });
 
-/** Replaces the upload by a document; null when the upload is gone. */
+/** Replaces the upload by a document; null when the upload no longer exists. */
 async function tradeForDocument(
   em: EntityManager,
   {

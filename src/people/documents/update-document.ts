@@ -57,7 +57,7 @@ export async function updateDocument(
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {
-      // Lock both objects, in order: a document made of the old one meanwhile would not be marked as a scan below.
+      // Lock both objects, in order: otherwise a document created from the old one at the same time would not be marked as a scan below.
       for (const key of [carried, url].toSorted()) await lockObject(tx, key);
       const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
@@ -88,7 +88,7 @@ export async function updateDocument(
   return updated;
 }
 
-/** Throws for a new `url` as registration does. The document's current one is accepted, whoever sends it back. */
+/** Throws for a new `url` as registration does. The document's current one is accepted from anyone. */
 async function requireObject(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },

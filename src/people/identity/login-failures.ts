@@ -16,7 +16,7 @@ const windowMinutes = 15;
 /** An account that logged in from an address within this many days is not held back by others' failures there. */
 const knownDays = 30;
 
-/** A login attempt: the digest of the account's e-mail (which may be nobody's) and the network address. */
+/** A login attempt: the digest of the e-mail address (which may have no account) and the network address. */
 export interface LoginAttempt {
   account: string;
   address: string;

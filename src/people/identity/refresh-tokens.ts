@@ -83,7 +83,7 @@ export async function refreshSession(
   const { family_id: familyId, user_id: userId } = known;
   if (!(await isOwnToken(by.sealer, 'refresh', userId, refreshToken))) refuseRefresh();
   const refreshed = await em.transactional(async (tx) => {
-    // Of two uses at once, of whichever tokens of the family, the second sees what the first has done.
+    // Of two simultaneous uses of the family's tokens, the second sees the effect of the first.
     await tx.execute("select pg_advisory_xact_lock(hashtextextended('session/' || ?, 0))", [familyId]);
     const [row] = await tx.execute<RefreshRow[]>(find, [hash]);
     const user = await holdUserRow(tx, userId);

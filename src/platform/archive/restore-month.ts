@@ -48,7 +48,7 @@ interface Bounds {
   next_id: string;
 }
 
-/** Waits for another run that restores the month; null when that has. The note is gone when this transaction commits. */
+/** Waits for another run that restores the month; null when that one did. The note is deleted when this transaction commits. */
 async function take(tx: EntityManager, { table, month }: MonthPlace): Promise<Bounds | null> {
   const [bounds] = await tx.execute<Bounds[]>(
     'delete from archived_months where table_name = ? and month = ?::date returning first_id, next_id',

@@ -42,7 +42,7 @@ export async function whyTooEarly(em: EntityManager, month: string, afterMonths:
   return null;
 }
 
-/** Why the month of a table is still needed; null when nobody needs it. */
+/** Why the month of a table is still needed; null when it is not. */
 export async function whyNeeded(em: EntityManager, table: string, month: string): Promise<string | null> {
   const reasons = needed[table];
   if (reasons === undefined) return `nothing says when ${table} is no longer needed`;

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 
 /** So many payments are looked at, none older than this; fewer tell nothing. */
 const measured = { most: 20, least: 5, hours: 2 };
-/** Of so many payments one may have been told by asking alone: a single callback is late now and then. */
+/** How many settled payments may include one without a callback: a single callback is sometimes late. */
 const oneMayBeMissing = 10;
 
 /**

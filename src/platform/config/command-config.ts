@@ -145,7 +145,7 @@ const archiveSchema = z
     NODE_ENV: environment,
     ...databases,
     ...storage,
-    /** How many whole months a month is kept after its end; nothing is archived without it. */
+    /** How many full months a month is kept after its end; without it nothing is archived. */
     ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
     FAILPOINTS: schema.shape.FAILPOINTS,
   })

@@ -29,7 +29,7 @@ export const schema = z
   .object({
     NODE_ENV: environment,
     PORT: port.default(3000),
-    /** Set by `npm start`, which nobody else on the network is to reach; every address without it. */
+    /** Set by `npm start`, which must not be reachable from the network; all addresses without it. */
     LISTEN_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
     WORKER_PORT: port.optional(),
     METRICS_PORT: port.optional(),
@@ -68,7 +68,7 @@ export const schema = z
     ...storage,
     ...provider,
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
-    /** Bodies of callbacks and webhooks are forgotten after this; for ever kept without it. */
+    /** Bodies of callbacks and webhooks are deleted after this; without it they are kept forever. */
     BODIES_KEPT_DAYS: z.coerce.number().int().min(30).max(36_500).optional(),
     /** The keys of partners' customers and beneficiaries are destroyed after this; for ever kept without it. */
     CUSTOMERS_KEPT_DAYS: z.coerce.number().int().min(400).max(36_500).optional(),
@@ -119,7 +119,7 @@ export const schema = z
       for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS', 'TEMPORAL_SKIPS_TIME'] as const) {
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
       }
-      // Either wrong value fails silently: any caller's claimed address is believed, or everyone appears as the proxy.
+      // A wrong value fails silently: either any claimed address is believed, or every caller has the proxy's address.
       if (env.TRUST_PROXY === undefined) {
         ctx.addIssue({ code: 'custom', path: ['TRUST_PROXY'], message: 'must be true or false' });
       }

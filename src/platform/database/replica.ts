@@ -57,7 +57,7 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     return await withPatience(budgets.replica.begun, () => beginning);
   } catch (error) {
     leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
-    // One that answers after all: nobody waits for it any more.
+    // A late answer: no caller waits for it any more.
     void beginning.then(end, () => undefined);
     return null;
   }

@@ -7,7 +7,7 @@ import { textArray } from '../../shared/postgres.ts';
 
 /** 256 bits, for A256GCM and HMAC-SHA256. */
 const keyBytes = 32;
-/** Keys that a process keeps at hand, and for how long: one that was destroyed is gone everywhere after that time. */
+/** How many keys a process caches, and for how long: a destroyed key is unusable everywhere after that time. */
 const mostCached = 10_000;
 const cachedMs = 5 * 60_000;
 const mostTogether = 500;
@@ -26,13 +26,13 @@ export class KeyMissing extends KeysAway {
   override readonly name = 'KeyMissing';
 }
 
-/** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
+/** The value was encrypted under a key that has been destroyed: it can never be read again. */
 export class KeyErased extends Error {
   override readonly name: string = 'KeyErased';
   readonly code = 'KEY_ERASED';
 }
 
-/** The same, but that nobody destroyed it: it was lost with its database, and may be found again. */
+/** The same for a key that was not destroyed: it was lost with its database, and may be restored. */
 export class KeyLost extends KeyErased {
   override readonly name = 'KeyLost';
 }
@@ -80,7 +80,7 @@ export interface OwnKeys {
 const withoutTrace = {
   // Nobody was erased: this is the database of before, or another.
   personal_keys: (id: string): Error => new KeyMissing(`there is no key of ${id}`),
-  // Lost with the database of the keys: nobody waits for it, as money does.
+  // Lost with the keys' database: callers do not wait for it, unlike money.
   order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
 };
 

@@ -73,7 +73,7 @@ export interface PersonalKeys extends OwnKeys {
     prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
     input: { days: number; limit: number },
   ): Promise<number>;
-  /** The key of the digests by which sealed texts are found, made at first; the same for everybody. */
+  /** The key of the digests by which encrypted texts are found, created on first use; shared by all people. */
   lookUpKey(): Promise<Uint8Array>;
   /**
    * Looks at keys that were made a day ago or earlier, up to `limit` of them, and asks `find` whose they are: settles
@@ -95,7 +95,7 @@ const asAgreed = 'are_agreed_keys(?)';
 /** Not that of the keys that were agreed on, or not even one of keys. */
 const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
 
-/** Somebody who is written down; whoever was only invited may go again. */
+/** A person who has a row; one who was only invited may be deleted again. */
 export interface KeptPerson {
   id: string;
   stays: boolean;

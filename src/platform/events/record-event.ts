@@ -20,7 +20,7 @@ export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<v
   await tx.execute(insert, valuesOf(event));
 }
 
-/** Who did something, and the request by which: nobody where the platform did it by itself. */
+/** Who acted, and by which request; both are null where the platform acted by itself. */
 type By = { requestId: string | null } & (
   | { caller: Pick<Actor, 'userId'> | null | undefined }
   | { actorId: string | null }

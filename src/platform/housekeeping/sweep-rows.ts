@@ -57,7 +57,7 @@ const atOnce = 50;
  * a sweep share the time for claiming: each has its part, and those that have more then share what the others left.
  */
 const beforeEnd = { claiming: 20_000, waking: 12_000, waiting: 4_000 };
-/** How long after its last claim a kind goes on waking, and then waits for what it has begun to wake. */
+/** How long after its last claim a kind continues waking, and then waits for the wakings under way. */
 const overtime = { waking: beforeEnd.claiming - beforeEnd.waking, waiting: beforeEnd.claiming - beforeEnd.waiting };
 /** The first wait; each later one is twice as long. */
 const firstWaitMinutes = 1;
@@ -153,7 +153,7 @@ async function claim(
   return rows.map(({ subject_id }) => subject_id);
 }
 
-/** These rows were claimed and not woken: they are due again, as if nobody had looked. */
+/** These rows were claimed but not woken: they become due again, as if unclaimed. */
 async function giveBack(em: EntityManager, kind: SweptKind, ids: readonly string[]): Promise<void> {
   const claimed = 'kind = ? and subject_id = any(?::uuid[])';
   await em.execute(

@@ -21,7 +21,7 @@ export interface HttpServerOptions {
   restOfBodyMs?: number;
 }
 
-/** What is known of a connection: how many requests came by it, which of them are not answered, and its end. */
+/** A connection's state: how many requests it has carried, which are unanswered, and whether it has ended. */
 interface HttpConnection {
   arrived: number;
   underWay: Set<IncomingMessage>;
@@ -43,7 +43,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     connections.set(socket, known);
     return known;
   };
-  /** False for what comes after a refusal: nobody serves or answers it. */
+  /** False for requests after a refusal: they are neither served nor answered. */
   const accepts = (request: IncomingMessage, response: ServerResponse): boolean => {
     const connection = connectionOf(request.socket);
     if (connection.isRefused) {
@@ -77,7 +77,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   const refuse = (socket: Socket, writeRefusal: () => void) => {
     const connection = connectionOf(socket);
     connection.isRefused = true;
-    // What has wholly arrived is being carried out: a refusal here would be taken for that of it. No answer tells nothing.
+    // A request that has fully arrived is being served: a refusal here would look like its answer. No answer misleads nobody.
     if ([...connection.underWay].some(({ complete }) => complete)) socket.destroy();
     else writeRefusal();
   };
@@ -99,14 +99,14 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     stream.on('error', () => stream.destroy());
     refuse(stream as Socket, () => {
       stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
-      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
+      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it forever.
       setTimeout(() => stream.destroy(), restOfBodyMs).unref();
     });
   });
   return server;
 }
 
-/** Closes the connection when the rest of the body, which nobody reads, has not arrived in time. */
+/** Closes the connection when the rest of the body, which is discarded, has not arrived in time. */
 function endUnlessReceived(request: IncomingMessage, withinMs: number): void {
   if (request.complete) return;
   const end = () => {

@@ -45,7 +45,7 @@ const pageOf = ({ title, script }: Page): string => `<!doctype html>
 </html>
 `;
 
-/** Nothing is fetched from, sent to or kept by anyone else, and what is typed in is gone when the page is closed. */
+/** The page uses no third party, and forgets what was typed in when it is closed. */
 const startOf = ({ document }: Page, further = ''): string => `Scalar.createApiReference('#reference', {
   url: '${document}', telemetry: false, withDefaultFonts: false, persistAuth: false, proxyUrl: '',
   hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true },

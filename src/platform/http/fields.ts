@@ -44,7 +44,7 @@ export const text = (maximum: number, minimum = 1) =>
 export const nameAtBank = (maximum: number) =>
   text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks take no other');
 
-/** As `text`, but of as many lines as one likes: what somebody tells, and not what something is called. */
+/** As `text`, but with any number of lines: for descriptions, not names. */
 export const prose = (maximum: number, minimum = 1) => trimmed(storable(maximum), minimum);
 
 /** A text on one line that is kept as sent, white space and all. */
@@ -101,7 +101,7 @@ export const password = () =>
     .max(passwordMaximumCharacters, passwordAtMost)
     .meta({ format: 'password' });
 
-/** What somebody who writes fifty thousand as 50.000 is told: such an amount is refused everywhere, lest it be fifty. */
+/** The complaint about fifty thousand written as 50.000: refused everywhere, because it might mean fifty. */
 const threeDecimals = 'has three decimals: a point separates decimals, and fifty thousand is 50000';
 const hasThreeDecimals = (value: string): boolean => /\.\d{3}$/.test(value);
 const moneyPattern = '(0|[1-9]\\d{0,15})(\\.(\\d{1,2}|\\d{4}))?$';

@@ -33,7 +33,7 @@ interface PlacedLiteral {
   source: string;
 }
 
-/** What one pass over a JSON text finds that its parsed value no longer tells. */
+/** What one pass over a JSON text finds that its parsed value no longer shows. */
 export interface JsonScan {
   /** How deeply lists and objects are nested: 0 for a text without any. */
   nesting: number;

@@ -65,7 +65,7 @@ export function probes(readiness: Checks, metrics: Metrics | null, log?: Logger)
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    // A process that stops says so at once.
+    // A stopping process reports it at once.
     const checks: Record<string, State> = { ...(await states()), ...('serving' in readiness && { serving: 'away' }) };
     const ready = Object.entries(checks).every(([name, state]) => state === 'ok' || shownOnly.has(name));
     ctx.status = ready ? 200 : 503;
