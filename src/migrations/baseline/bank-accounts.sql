@@ -1,5 +1,5 @@
--- Bank accounts of people and organizations; number and holder rest sealed. A deleted one stays, because what was sent
--- there names it.
+-- Bank accounts of people and organizations; number and holder are encrypted. A deleted one stays, because transfers
+-- refer to it.
 
 create table bank_accounts (
   id uuid primary key default uuidv7(),

@@ -15,7 +15,7 @@ create table events (
     uuid_extract_timestamp(id) - interval '24 hours' and uuid_extract_timestamp(id) + interval '24 hours')
 ) partition by range (id);
 create index events_by_time on events using brin (created_at) with (pages_per_range = 32);
--- What retention forgets.
+-- What retention deletes.
 create index events_of_reads on events (created_at)
   where impact = 'LOW' and event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT');
 create index events_of_resource on events (resource_id, id) where resource_id is not null;

@@ -48,7 +48,7 @@ language sql set search_path = pg_catalog, public, pg_temp as $$
   on conflict do nothing
 $$;
 
--- What concerns too many people for one transaction. A worker records their mails in batches, in the order of the people's
+-- Mail to too many people for one transaction. A worker records their mails in batches, in the order of the people's
 -- ids.
 create table mail_rounds (
   kind text not null check (kind in ('disbursement', 'year_statement')),

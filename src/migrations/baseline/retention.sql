@@ -1,15 +1,14 @@
 -- Retention: the only place where rows with a limited lifetime are deleted, never before their time.
 --
--- SQLSTATE of ours: AM009 it is too soon, or nothing of this kind is ever forgotten.
+-- SQLSTATE of ours: AM009 it is too soon, or nothing of this kind is ever deleted.
 
--- Forgets rows of a kind that are older than `p_age`, up to `p_limit` of them, and answers how many. Each kind has a least
--- age, below which nothing of it is forgotten whoever asks. Rows are named by where they stand, so that they are found
--- once only; one that is changed meanwhile stands elsewhere then, and is kept. One that somebody holds is left for the next
--- time, and holds up no other. In a table that is divided by month they are named by their ids, and looked for in the
--- months of those.
+-- Deletes rows of a kind that are older than `p_age`, up to `p_limit` of them, and returns how many. Each kind has a
+-- minimum age, which no caller can undercut. Rows are identified by their ctid, so that each is found once; one that is
+-- changed in between moves, and is kept. A locked row is left for the next run, and delays no other. In a partitioned
+-- table rows are identified by their ids, and looked up in the months of those.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
--- A day is as long as it is here, whatever zone the session is in.
+-- Makes a day 24 hours, whatever the session's time zone.
 set timezone = 'UTC' as $$
 declare
   least_age constant interval := case p_kind
@@ -25,7 +24,7 @@ declare
     when 'refresh_tokens' then interval '1 day'
     when 'sign_ups' then interval '1 hour'
     when 'mails' then interval '30 days'
-    -- Five minutes before and after the time that it names, and as much again for clocks.
+    -- Five minutes before and after the time that it names, doubled as tolerance for clocks.
     when 'used_signatures' then interval '20 minutes'
     when 'login_failures' then interval '15 minutes' end;
   before constant timestamptz := clock_timestamp() - p_age;
