@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { firstDayOf, partitionOf } from './archived-month.ts';
 import { quoteName } from './month-rows.ts';
 
-/** Rows of a table that somebody still needs, as a condition, and why. What waits is never archived. */
+/** Rows of a table that are still needed, as a condition, and why. Pending rows are never archived. */
 const needed: Record<string, readonly [condition: string, reason: string][]> = {
   events: [
     [

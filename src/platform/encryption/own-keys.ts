@@ -12,7 +12,7 @@ const mostCached = 10_000;
 const cachedMs = 5 * 60_000;
 const mostTogether = 500;
 
-/** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
+/** The keys cannot be reached, or one is missing that should exist. Not a refusal: the caller retries. */
 export class KeysAway extends Error {
   override readonly name: string = 'KeysAway';
   readonly code = 'KEYS_AWAY';
@@ -46,7 +46,7 @@ export interface KeyPlace {
   row: string;
 }
 
-/** What seals the keys themselves. */
+/** Encrypts the keys themselves. */
 export interface Wrapping {
   seal(place: KeyPlace, plain: string): Promise<string>;
   open(place: KeyPlace, sealed: string): Promise<string>;
@@ -172,7 +172,7 @@ export function createOwnKeys(
 
 const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
 
-/** A wait that was too long is no refusal: a step that gets it is repeated. */
+/** A wait that was too long is no refusal: a step that gets it is retried. */
 async function reached<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;

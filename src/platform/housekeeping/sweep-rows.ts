@@ -34,7 +34,7 @@ export interface Sweep {
   due: string;
   /** The longest wait between two looks, a day by default: shorter for rows that expire sooner. */
   longestWaitMinutes?: number;
-  /** One that takes longer than its sweep is left to itself, and counts as failed. */
+  /** One that takes longer than its sweep is abandoned, and counts as failed. */
   wake(id: string): Promise<unknown>;
 }
 
@@ -64,7 +64,7 @@ const firstWaitMinutes = 1;
 /** A row that becomes due again after this long starts over with short waits. */
 const forgivenAfterDays = 2;
 const forgottenAfterDays = 30;
-/** So many are forgotten in one statement, which takes a second or two. */
+/** The most rows deleted in one statement, which takes a second or two. */
 const looksAtATime = 100_000;
 
 /**

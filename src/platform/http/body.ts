@@ -7,10 +7,10 @@ import { refuseBody } from './json-body.ts';
 const kibibyte = 1024;
 /** The most bytes of a body, as sent and once it is decompressed. */
 export const bodyLimitBytes = {
-  /** Where anybody may send one, and of all that is about a login. */
+  /** For routes open to anyone, and those for logging in. */
   auth: 16 * kibibyte,
   usual: 256 * kibibyte,
-  /** Of lists of up to a thousand things. */
+  /** For lists of up to a thousand items. */
   list: 1024 * kibibyte,
 } as const;
 /** How many times its size a compressed body may have once it is decompressed. */

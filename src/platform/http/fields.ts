@@ -15,7 +15,7 @@ export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }
 
 const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
 
-/** A longer text is refused for its length alone: what else is asked of a text may take the square of its length. */
+/** A longer text is refused for its length alone: the other checks may take quadratic time. */
 const atMost = (maximum: number) => ({ error: `must have at most ${maximum} characters`, abort: true });
 
 const storable = (maximum: number) =>
@@ -83,7 +83,7 @@ export const httpsUrl = () =>
 
 const passwordAtMost = atMost(passwordMaximumCharacters);
 
-/** A password as typed: in Unicode form NFKC up to four of its characters become one. */
+/** A password as typed: Unicode form NFKC may turn up to four of its characters into one. */
 const typedPassword = () => z.string().max(4 * passwordMaximumCharacters, passwordAtMost);
 
 /** A password that is to be compared; it is measured in Unicode form NFKC. */
@@ -108,7 +108,7 @@ const moneyPattern = '(0|[1-9]\\d{0,15})(\\.(\\d{1,2}|\\d{4}))?$';
 
 const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** No amount is written with more characters: what follows may take the square of their number. */
+/** No amount is written with more characters: parsing may take quadratic time. */
 const longestLiteral = 64;
 
 /** Reads a JSON number literal as money, or says what is wrong with it. */
