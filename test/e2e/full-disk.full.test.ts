@@ -36,7 +36,7 @@ const several = Array.from({ length: 3 }, (_, index) => index);
 /** Callbacks and sweeps are retried, at growing intervals. */
 const settledWithinMs = 300_000;
 
-/** Money of the provider that comes, and payouts that are asked for, while the disk is full; and what becomes of them. */
+/** Money that arrives at the provider, and payouts that are requested, while the disk is full; and their outcomes. */
 async function buildProviderMoney(stack: ProcessStack) {
   const payer = await buildIndividual(stack);
   const partner = await buildPayer(stack, { available: '1000000' });
