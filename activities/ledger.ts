@@ -20,7 +20,7 @@ export function createLedgerActivities(deps: Dependencies) {
       measured.read([result]);
       return result.violations;
     }),
-    /** A pass that has come to its end also closes the days that it sealed. */
+    /** A completed pass also closes the days that it sealed. */
     makeSeal: step(deps, 'makeSeal', (em, { pass }: { pass: string }) => beating(sealAndClose(em, deps, pass))),
   };
 }

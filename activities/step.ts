@@ -18,7 +18,7 @@ const again = 5;
 
 /**
  * Wraps a use case as an activity: its own fork of the EntityManager, domain errors not retried, everything else retried.
- * A row that is gone is NOT_FOUND, which ends its workflow: the database was restored to before it was made.
+ * A missing row is NOT_FOUND, which fails its workflow: the database was restored to a time before the row.
  * Workflow history gets our code and sentence, never a driver's message: that may quote values. Once an attempt's time is over,
  * when Temporal may have started another, it writes nothing any more.
  */

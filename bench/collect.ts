@@ -25,11 +25,11 @@ const settings = [
 const amount = '50000';
 const toldWithinMs = 120_000;
 
-/** `created` is the request; `settled` and `told` count from the payment at the provider. */
+/** `created` is the request; `settled` and `told` are measured from the payment at the provider. */
 type Mark = 'created' | 'settled' | 'told';
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Those who wait for the webhook of a payment, by its id; a webhook may come before anybody waits for it. */
+/** Waiters for a payment's webhook, by its id; a webhook may arrive before anything waits for it. */
 const told = new Map<string, PromiseWithResolvers<void>>();
 function webhookOf(id: string): PromiseWithResolvers<void> {
   const known = told.get(id) ?? Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ async function post<T>(url: string, body: object): Promise<T> {
   return JSON.parse(text);
 }
 
-/** Makes a payment, pays it, and waits until it is settled and told. */
+/** Makes a payment, pays it, and waits until it is settled and its webhook has arrived. */
 async function collect(
   create: () => Promise<{ id: string; payment_code: string }>,
   providerUrl: string,

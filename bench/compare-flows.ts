@@ -4,7 +4,7 @@ import { median, quantile, sum } from './figures.ts';
 import { printTable } from './table.ts';
 import { countCpu } from './usage.ts';
 
-/** One way to do something from its request to its end. */
+/** One way to do something from request to completion. */
 export interface Flow<Mark extends string> {
   name: string;
   /** Does it once; the milliseconds that each mark of it took. */

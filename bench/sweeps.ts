@@ -55,7 +55,7 @@ while (woken.size < rows) {
 }
 const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
 const most = Math.max(...woken.values());
-// What is not ended is looked at again after a minute.
+// Unfinished ones are examined again after a minute.
 if (woken.size !== rows || (most > 1 && seconds < 60))
   problems.push(`${woken.size} of ${rows} were woken, one ${most} times`);
 

@@ -32,7 +32,7 @@ function readProcesses(): Process[] | null {
   }
 }
 
-/** Null when it has ended meanwhile. */
+/** Null when it has exited in between. */
 function readProcess(pid: number): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -39,7 +39,7 @@ export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   return file;
 }
 
-/** In its own process, so that nothing waits for a busy event loop meanwhile. */
+/** In its own process, so that nothing waits for a busy event loop. */
 async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { file } = readPartOptions() as { file: string };

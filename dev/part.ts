@@ -18,7 +18,7 @@ export interface PartOptions {
   name: string;
   /** The file that Node runs. */
   script: string;
-  /** What Node is told before the script, e.g. `--max-semi-space-size=16`. */
+  /** Node's own options, before the script, e.g. `--max-semi-space-size=16`. */
   nodeOptions?: readonly string[];
   env: NodeJS.ProcessEnv;
   /** Passed to the script as JSON, where `readPartOptions` reads it. */

@@ -66,7 +66,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     secretKey,
     smtpPort: ports.smtp,
   };
-  // With a real provider nobody catches mail.
+  // With a real provider no mail is caught.
   const smtpUrl = settings.SMTP_URL ?? (settings.XENDIT_URL ? undefined : `smtp://127.0.0.1:${ports.smtp}`);
   const api = settings.PUBLIC_URL ?? `http://localhost:${apiPort}`;
   const urls = {

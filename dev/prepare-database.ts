@@ -77,7 +77,7 @@ async function run(): Promise<void> {
   const { ensureDatabase } = await import('./keys-database.ts');
   const config = readConfig(services);
   try {
-    // Whoever brings a PostgreSQL brings both databases.
+    // A PostgreSQL of your own needs both databases.
     if (dataDirectory !== null) await ensureDatabase(keysOwnerUrl);
     const passwords = {
       ...passwordFor(applicationRole, config.DATABASE_URL),

@@ -49,13 +49,13 @@ export class ProcessRecords {
     this.#write();
   }
 
-  /** Forgets a process that is gone; one that outlived its keeper stays recorded. */
+  /** Forgets a process that has exited; one that outlived its keeper stays recorded. */
   remove(pid: number): void {
     this.#records = this.#records.filter((record) => record.pid !== pid || isRunning(record));
     this.#write();
   }
 
-  /** Ends what an earlier, killed stack left running; returns the names of the parts that had to be ended. */
+  /** Stops what an earlier, killed stack left running; returns the names of the parts that it had to stop. */
   async endLeftovers(): Promise<string[]> {
     const left = readRecords(this.#file).filter(isRunning);
     await waitUntilGone(left, patienceMs);

@@ -10,7 +10,7 @@ import { basename, dirname, join, sep } from 'node:path';
 const remove = (path: string): void => rmSync(path, { recursive: true, force: true });
 const list = (directory: string): string[] => (existsSync(directory) ? readdirSync(directory) : []);
 
-/** The native library of Temporal's SDK comes for every platform, and with its source. */
+/** The native library of Temporal's SDK is shipped for every platform, and with its source. */
 function pruneTemporal(packages: string): void {
   const bridge = join(packages, '@temporalio', 'core-bridge');
   if (!existsSync(bridge)) return;
@@ -23,7 +23,7 @@ function pruneTemporal(packages: string): void {
   remove(join(bridge, 'sdk-core'));
 }
 
-/** Node comes with the headers for compiling add-ons; all of it is superfluous where npm's own Node serves. */
+/** Node includes the headers for compiling add-ons, which the image does not need where npm's own Node is used. */
 function pruneNode(packages: string, npmNode: string | undefined): void {
   const node = join(packages, 'node');
   if (!existsSync(join(node, 'bin', 'node'))) return;

@@ -5,7 +5,7 @@ import { userCacheDirectory } from './user-cache.ts';
 
 export type SdkServer = 'dev-server' | 'time-skipping';
 
-/** A download that has not begun within this is given up: behind some firewalls it hangs for ever. */
+/** A download that has not started within this time is aborted: behind some firewalls it hangs forever. */
 const beginWithinMs = 15_000;
 /** A download without progress for this long is given up too. */
 const stallMs = 60_000;

@@ -11,7 +11,7 @@ import { asksForUsage, describeUsage } from './start-usage.ts';
 const sameRequestMs = 1_500;
 
 const write = (text: string): void => void process.stdout.write(text);
-/** The reader is gone; the stack keeps running. */
+/** The output is closed; the stack keeps running. */
 process.stdout.on('error', () => undefined);
 
 async function main(): Promise<number> {
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** The reason to stop: a signal, or the end of whatever started us. A second, later request exits at once. */
+/** The reason to stop: a signal, or the exit of the parent process. A second, later request exits at once. */
 function askedToStop(stopping: AbortController): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let askedAt = 0;

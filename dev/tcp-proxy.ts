@@ -60,7 +60,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
   const cutPair = ({ client, server }: Pair) => {
     for (const socket of [client, server]) {
       if (socket.destroyed) continue;
-      // A reset waits for pending writes, which on a stalled connection may take for ever.
+      // A reset waits for pending writes, which on a stalled connection may take forever.
       if (!socket.connecting) socket.resetAndDestroy();
       socket.destroy();
     }
@@ -74,7 +74,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     if (awayMs === 0) return;
     setTimeout(cut, beforeCutMs);
     setTimeout(() => {
-      // Unless another was set meanwhile.
+      // Unless another fault was set in between.
       if (mode === away) mode = { kind: 'pass' };
     }, awayMs).unref();
   };
@@ -181,7 +181,7 @@ function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, ho
       }
     }
     if (mode.kind === 'cut-after' && direction === 'out' && chunk.includes(mode.text)) {
-      // Nothing of the answer may come back: the other direction is paused before the request is sent.
+      // No byte of the answer may arrive: the other direction is paused before the request is sent.
       pair.server.pause();
       to.write(chunk);
       countCut();

@@ -75,7 +75,7 @@ async function run(): Promise<void> {
   if (retention !== undefined) setRetention(binary, port, retention);
 }
 
-/** The server takes it by no argument. Whoever waits for the server does not wait for this. */
+/** The server has no argument for it. Callers that wait for the server do not wait for this. */
 function setRetention(binary: string, port: number, retention: string): void {
   const place = ['--address', `127.0.0.1:${port}`, '--namespace', 'default'];
   const update = spawn(binary, ['operator', 'namespace', 'update', ...place, '--retention', retention], {

@@ -28,7 +28,7 @@ await runMain(async () => {
   await refuseOtherReplica(deps.orm);
   // Before the register, which would be applied to the keys of another deployment.
   await deps.personalKeys.lookUpKey();
-  // A database that was restored from a backup has forgotten whom it forgot.
+  // A database restored from a backup may contain people who have been erased since.
   const stopApplying = await applyRegisterWhole(deps);
   await deps.tokens.jwks();
   const serve = createApp(deps).callback();

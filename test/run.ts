@@ -47,12 +47,12 @@ type TestFile = z.infer<typeof jestReport>['testResults'][number];
 const slowestShown = 10;
 const shownLines = 12;
 
-/** What failed, by name, for the end of the output: whoever sees only that sees what to look for. */
+/** What failed, by name, at the end of the output: that alone shows where to look. */
 const failures: string[] = [];
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 
-/** Runs a program, of our packages or by its whole path, with our terminal; answers whether it ended well, and in time. */
+/** Runs a program, of our packages or by its full path, with our terminal; returns whether it succeeded in time. */
 function run(
   script: string,
   args: string[],
@@ -90,7 +90,7 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     sayWhatIsSlow(report.testResults);
     failures.push(...report.testResults.flatMap(failuresOf));
     const complaints = existsSync(complaint) ? [readFileSync(complaint, 'utf8')] : [];
-    // Neither a test nor their end that failed: whatever else it was, it is a failure.
+    // Neither a test nor its teardown failed: whatever else it was, it is a failure.
     if (failed + complaints.length === 0 && !endedWell) complaints.push('jest did not end well');
     failures.push(...complaints);
     return { passed: report.numPassedTests, failed: failed + complaints.length };
@@ -177,7 +177,7 @@ const fuzz = [
 ];
 /** Minutes on two quiet cores; beyond this something hangs. */
 const fuzzMs = 30 * 60_000;
-/** It comes to rest within six minutes, or says what did not. */
+/** It comes to rest within six minutes, or reports what did not. */
 const tortureMs = 20 * 60_000;
 const startedAt = performance.now();
 const secondsSince = (then: number) => (performance.now() - then) / 1000;

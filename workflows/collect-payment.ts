@@ -49,7 +49,7 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
   /** Continues as new, from the row. */
   continueAsNew(): Promise<never>;
-  /** What is left to do when it has been paid. The provider is asked about strays meanwhile, and holds nothing up. */
+  /** What remains to be done once it is paid. Asking the provider about stray money delays nothing. */
   whenPaid?(opened: Opened): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ const { settlePayment, closePayment } = proxyActivities<Activities>(ledgerStep);
 const { confirmPayment } = proxyActivities<Activities>(patientProviderStep);
 const { expireInstrument } = proxyActivities<Activities>(expiryStep);
 
-/** A gateway payment, from its order's row to its end. */
+/** A gateway payment, from its order's row until it is final. */
 export function gatewayPayment({
   orderId,
   opening,

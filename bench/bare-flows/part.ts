@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { readPartOptions } from '../../dev/part.ts';
 import type { BareSteps, bareCollection, barePayout } from './workflows.ts';
 
-/** The baselines of payouts and collections: routes and worker in one process, with the same calls of the provider. */
+/** The baselines of payouts and collections: routes and worker in one process, making the same provider calls. */
 const options = z
   .object({
     port: z.int(),

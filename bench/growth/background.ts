@@ -59,7 +59,7 @@ const some = (table: string, where: string, order: string) =>
 
 const hourAgo = "now() - interval '1 hour'";
 
-/** The sweeps of the schedules: they wake nobody here. */
+/** The sweeps of the schedules: they find nothing to wake here. */
 function sweepsOf(deps: Dependencies): Record<string, Step> {
   return {
     callbacks: {

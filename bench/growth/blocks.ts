@@ -24,7 +24,7 @@ export interface Taken {
   counted?: number;
   /** How many things it answered. */
   answer: number;
-  /** How many rows the list has of which it answered a page. */
+  /** How many rows the list has from which it returned a page. */
   total?: number;
 }
 

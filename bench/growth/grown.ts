@@ -32,7 +32,7 @@ export const isPayment = `${place} < 3`;
 export const isDonation = `${place} in (3, 4, 5)`;
 export const isOrder = `${place} in (6, 7)`;
 export const isPayout = `${place} = 8`;
-/** All but the last forty deeds have come to their end. */
+/** All but the last forty deeds are complete. */
 export const isEnded = 'n <= :rows - 40';
 /** What partners were paid last is not released yet. */
 export const isReleased = 'n <= :rows - 400';
@@ -69,7 +69,7 @@ export const contribution = turn;
 export const circleNumber = `(1 + ${turn} / 4)`;
 export const circleTurn = `(1 + ${turn} % 4 / 2)`;
 export const memberNumber = `(2 * (${turn} / 4) + ${turn} % 2)`;
-/** One circle in twenty is at its second turn, for which nobody has paid yet. */
+/** One circle in twenty is at its second turn, which is still unpaid. */
 const isOpenCircle = (circle: string) => `(${circle} % 20 = 0 or ${circle} > :circles - 2)`;
 export const isContribution = `${place} = 9 and not (${circleTurn} = 2 and ${isOpenCircle(circleNumber)})
   and ${circleNumber} <= :circles`;

@@ -16,7 +16,7 @@ export interface Page {
   total: number;
 }
 
-/** Whom a sweep wakes: nobody, always well. */
+/** The waker of sweeps: does nothing, always succeeds. */
 export const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
 export const failed = () => {
   throw new Error('a sweep could not wake what it found');

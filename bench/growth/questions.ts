@@ -267,7 +267,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
   ];
 }
 
-/** Everything that is asked of a grown database, in an order in which nothing changes what comes after. */
+/** Every request made of a grown database, in an order in which none affects the later ones. */
 export function questionsOf(
   subjects: Subjects,
   { deps, port, ...owner }: { deps: Dependencies; port: number } & Owner,

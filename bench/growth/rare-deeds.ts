@@ -58,7 +58,7 @@ const listed = (
   where,
 ];
 
-/** A payment from the balance of whoever the deed is of. */
+/** A payment from the balance of the deed's owner. */
 function balancePayment(
   kind: string,
   name: string,
@@ -444,7 +444,7 @@ const investments: Left[] = balancePayment('investment', 'invested', 10000, id('
   id('product', product),
 ]);
 
-/** Money that nobody knew, given back as two people decided; what came last still waits. */
+/** Unknown money, refunded as two people decided; the latest still waits. */
 const isStray = `${rareNumber} % 2 = 0`;
 const isSettled = `${isStray} and n <= :rows - 1000`;
 const stray = id('stray');

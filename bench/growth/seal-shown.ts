@@ -7,7 +7,7 @@ import { placeOfDetails as placeOfOfficialDocument } from '../../src/people/offi
 import type { Place, Sealer } from '../../src/platform/encryption/sealer.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 
-/** So many rows of a list from a place on: more than a page, whatever is filtered. */
+/** How many rows of a list are read from a position: more than a page, whatever is filtered. */
 const shown = 100;
 
 interface Shown {

@@ -9,7 +9,7 @@ import { type GrownYear, id, ofYear } from './grown.ts';
 import type { Subjects } from './questions.ts';
 import { sealShown } from './seal-shown.ts';
 
-/** Who asks, and about what: the person and the partner of whom there is most, and the platform. */
+/** The callers and their subjects: the person and the partner with the most data, and the platform. */
 export async function findSubjects(stack: BenchStack, year: GrownYear, port: number): Promise<Subjects> {
   const em = stack.owner();
   const platformId = newId();

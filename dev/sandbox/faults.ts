@@ -14,7 +14,7 @@ export const faultsSchema = z.strictObject({
       delay_ms: z.number().int().min(0).max(86_400_000).default(0),
       shuffle: z.boolean().default(false),
       drop: z.boolean().default(false),
-      /** Before each callback somebody else sends this one, once, whatever becomes of either. */
+      /** Before each callback a forged one is sent, once, whatever happens to either. */
       forge: z.enum(forgeries).optional(),
     })
     .prefault({}),

@@ -25,7 +25,7 @@ export function insertInstrument(store: Store, instrument: SandboxInstrument): v
   );
 }
 
-/** Stores a changed instrument; one that has ended no longer waits for its expiry. */
+/** Stores a changed instrument; a final one no longer waits for its expiry. */
 export function updateInstrument(store: Store, instrument: SandboxInstrument, open: boolean): void {
   store.run(
     'update instruments set document = ?, expires_at = ? where request_id = ?',

@@ -22,7 +22,7 @@ export interface ListView {
 
 const small = (html: string): string => (html === '' ? '' : `<span class="small">${html}</span>`);
 
-/** What becomes of a transfer or refund by itself, or that it waits for a person. */
+/** The automatic next step of a transfer or refund, or that it waits for a person. */
 const stateOf = (of: SandboxTransfer | SandboxRefund): string =>
   isForHand(of) ? '<strong>waits for your hand</strong>' : of.status.toLowerCase();
 

@@ -8,7 +8,7 @@ const largestMail = 1_048_576;
 /** Older ones are forgotten. */
 const mailsKept = 1_000;
 
-/** One mail that somebody would have received. */
+/** One captured mail. */
 export interface CaughtMail {
   /** Its Message-ID without brackets: the same when it is sent again. */
   id: string;
@@ -82,7 +82,7 @@ export async function startMailServer(store: Store, { port, host }: { port: numb
       );
     },
   });
-  // A sender that goes away in the middle is its own affair.
+  // A sender that disconnects midway is its own problem.
   server.on('error', () => undefined);
   server.listen(port, host);
   await once(server.server, 'listening');

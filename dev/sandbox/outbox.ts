@@ -76,7 +76,7 @@ export interface OutboxOptions {
   /** Where callbacks go now; while undefined they wait. */
   url: () => string | undefined;
   token: string;
-  /** Called when a delivery has ended and the next may begin. */
+  /** Called when a delivery has completed and the next may begin. */
   onSettled: () => void;
 }
 

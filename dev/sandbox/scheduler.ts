@@ -1,4 +1,4 @@
-/** Something that becomes due by itself; the sandbox's scheduler runs a list of these. */
+/** Something that becomes due; the sandbox's scheduler runs a list of these. */
 export interface Job {
   run(now: number): void;
   /** When it is due next, in epoch milliseconds; null when nothing waits. */

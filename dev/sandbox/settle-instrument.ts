@@ -119,7 +119,7 @@ export function declineInstrument(store: Store, requestId: string): Settled {
   });
 }
 
-/** Ends an instrument early; one that has ended stays as it is. */
+/** Expires an instrument early; a final one is unchanged. */
 export function expireInstrument(store: Store, requestId: string): SandboxInstrument {
   return store.transaction(() => {
     const instrument = current(store, requestId);

@@ -32,7 +32,7 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  * - Parts are changed only by whoever holds what they are part of: rounds, members and contributions under their circle,
  *   the pending row of an order under the order, attempts under their payout.
  *
- * A source that is only tried (`skip locked`, as `pay_from_balances` does) has no place: nobody waits there.
+ * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order: no transaction waits for it.
  *
  * Two pairs do not keep it; where they meet, the database ends one of them, which is repeated. Money that comes late to a
  * closed cause may complete or reopen it and takes it whole at the end, while a disbursement of the same cause with the same

@@ -13,7 +13,7 @@ export function measureChecks(metrics: Metrics) {
   );
   const known = new Set<string>();
   return {
-    /** These are to be read: one that never is has a value too, or nobody would miss it. */
+    /** Checks that should run: one that never ran has a value too, so that an alarm can notice. */
     expect(checks: readonly string[]): void {
       for (const check of checks) if (!known.has(check)) each.set({ check }, 0);
       for (const check of checks) known.add(check);

@@ -14,7 +14,7 @@ export interface Posting {
 export interface Journal {
   /** What happened, e.g. `payment-order.settled`; for operators. */
   kind: string;
-  /** Unique for ever: posting it twice has no further effect. */
+  /** Unique forever: posting it twice has no further effect. */
   businessKey: string;
   postings: Posting[];
 }

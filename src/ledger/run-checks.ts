@@ -40,7 +40,7 @@ export async function runCheck(
     em,
     async (reader) => {
       // Empty is as good as unset. Of this transaction only: it is where a pooler may change the session.
-      // A worker that dies meanwhile leaves nothing behind that goes on reading.
+      // If the worker dies, the database stops the query too.
       await reader.execute(
         "select set_config('amanah.checks_since', ?, true), set_config('client_connection_check_interval', '5s', true)",
         [since ?? ''],

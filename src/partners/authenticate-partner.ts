@@ -126,7 +126,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
         'The API key is unknown or no longer valid, or the x-partner-signature is not that of this body by its secret',
       );
     }
-    // Who is told more than that has shown the key and its secret.
+    // Only callers who have proven the key and its secret get a more specific answer.
     if (!provenWhole) refuse('AUTH_INVALID_CREDENTIALS', complainOfWhole(proof, Number(row.now)));
     const { id: keyId, partner_id: partnerId, organization_id: organizationId, status } = row;
     const { organization_status: organizationStatus } = row;

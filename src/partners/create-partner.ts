@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { openAccount } from '../ledger/accounts/open-account.ts';
 import { Organization } from '../people/members/organization.entity.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
+import { recordAction } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -48,13 +48,8 @@ export function createPartner(em: EntityManager, input: NewPartner): Promise<Par
       updated_at: now,
     });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'partner',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { organization_id: organizationId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['partner', id], {
+      organization_id: organizationId,
     });
     return partner;
   });

@@ -23,7 +23,7 @@ export async function destroyOrderKeys(
     const open = new Set((await findOpen(em, ids, days)).map(({ id }) => id));
     const over = ids.filter((id) => !open.has(id));
     await forgetBodies(em, over);
-    // A webhook may have been asked for again meanwhile; of those whose bodies are forgotten none can be.
+    // A webhook may have been requested again since; one whose body is deleted cannot be.
     return { over, kept: await findOpen(em, ids, days) };
   };
   const prepare = async (ids: readonly string[]) => {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
+import { recordAction } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { sha256 } from '../shared/digest.ts';
@@ -68,14 +68,9 @@ export function updateKey(
     if (Object.keys(changes).length === 0) return key;
     tx.assign(key, changes);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'partner_key',
-      resourceId: key.id,
-      actorId: input.caller?.userId ?? null,
-      requestId: input.requestId,
-      data: { partner_id: input.partnerId, ...changes },
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner_key', key.id], {
+      partner_id: input.partnerId,
+      ...changes,
     });
     return key;
   });
@@ -88,15 +83,7 @@ export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string 
     if (!key.revoked_at) {
       key.revoked_at = await readDatabaseClock(tx);
       await tx.flush();
-      await recordEvent(tx, {
-        event: 'RESOURCE_DELETED',
-        impact: 'HIGH',
-        resourceType: 'partner_key',
-        resourceId: key.id,
-        actorId: input.caller?.userId ?? null,
-        requestId: input.requestId,
-        data: { partner_id: input.partnerId },
-      });
+      await recordAction(tx, input, 'RESOURCE_DELETED', ['partner_key', key.id], { partner_id: input.partnerId });
     }
     return key;
   });
@@ -129,19 +116,11 @@ async function makeKey(
     created_at: await readDatabaseClock(tx),
   });
   await tx.flush();
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    impact: 'HIGH',
-    resourceType: 'partner_key',
-    resourceId: id,
-    actorId: caller?.userId ?? null,
-    requestId,
-    data: {
-      partner_id: partnerId,
-      permissions: key.permissions,
-      require_signature_v2: requireSignatureV2,
-      rotated_from: rotatedFrom,
-    },
+  await recordAction(tx, { caller, requestId }, ['RESOURCE_CREATED', 'HIGH'], ['partner_key', id], {
+    partner_id: partnerId,
+    permissions: key.permissions,
+    require_signature_v2: requireSignatureV2,
+    rotated_from: rotatedFrom,
   });
   return { key, apiKey, signingSecret };
 }

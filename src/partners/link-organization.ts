@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Organization } from '../people/members/organization.entity.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
+import { recordAction } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { lockPartner } from './find-partner.ts';
@@ -24,13 +24,8 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
        on conflict (partner_id, organization_id) do update set revoked_at = null`,
       [input.partnerId, input.organizationId],
     );
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'partner',
-      resourceId: input.partnerId,
-      actorId: input.caller.userId,
-      requestId: input.requestId,
-      data: { linked_organization_id: input.organizationId },
+    await recordAction(tx, input, 'RESOURCE_UPDATED', ['partner', input.partnerId], {
+      linked_organization_id: input.organizationId,
     });
   });
 }
@@ -56,14 +51,9 @@ export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise
        returning method, channel, fixed, basis_points, provider_fixed, provider_basis_points`,
       [input.partnerId, input.organizationId],
     );
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'partner',
-      resourceId: input.partnerId,
-      actorId: input.caller.userId,
-      requestId: input.requestId,
-      data: { unlinked_organization_id: input.organizationId, ...(removed.length > 0 && { removed_fees: removed }) },
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner', input.partnerId], {
+      unlinked_organization_id: input.organizationId,
+      ...(removed.length > 0 && { removed_fees: removed }),
     });
   });
 }

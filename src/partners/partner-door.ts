@@ -69,7 +69,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const keyHash = hashKey(key);
     // A body that cannot be read counts by its bytes, and is refused later, by the route.
     const meaning = await request.readBody().then(canonicalJson, () => body);
-    // With and without a slash at its end a path is the same route.
+    // A path with and without a trailing slash is the same route.
     const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), meaning);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
@@ -128,7 +128,7 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
   idempotency: Omit<KeyedRequest, 'resourceId' | 'stamp'>;
 };
 
-/** `closed` is why nothing new may be created: what was accepted goes on, and its key answers as ever. */
+/** `closed` is why nothing new may be created: accepted requests continue, and their keys still answer. */
 async function answerOnce(
   sealer: Sealer,
   request: PartnerRequestContext,
@@ -183,7 +183,7 @@ const asReplay = ({ status, body, headers }: Answer): Answer =>
  * each, whoever has recorded it. Throws AUTH_INVALID_CREDENTIALS for one that was used (docs/contract.md 8).
  */
 async function takeSignature(em: EntityManager, signature: string): Promise<void> {
-  // Its digest tells the time that it names, too. Upper and lower case are the same signature.
+  // Its digest covers the time that it names. Upper and lower case are the same signature.
   const digest = signature.slice(-64).toLowerCase();
   const taken = await em.execute<unknown[]>(
     'insert into used_signatures (digest) values (?) on conflict do nothing returning 1',

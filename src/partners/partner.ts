@@ -45,7 +45,7 @@ export const outcomeEvents = [
 export const webhookEvents = [...outcomeEvents, 'payment.available', 'payment.unmatched', 'payout.delayed'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** Stands for every event, those that come later too. */
+/** Stands for every event, including those added later. */
 export const allEvents = '*';
 /** What an endpoint may name. */
 export const askableEvents = [...webhookEvents, allEvents] as const;

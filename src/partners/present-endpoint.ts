@@ -61,7 +61,7 @@ const warnings = z.array(z.string()).meta({
 
 export const ChangedEndpointShape = EndpointShape.extend({ warnings }).meta({ id: 'ChangedWebhookEndpoint' });
 
-/** An endpoint that was made or changed: its partner is told of others with the same URL. */
+/** A new or changed endpoint, with a warning about others that have the same URL. */
 export const presentChangedEndpoint = ({ endpoint, twins }: TwinnedEndpoint) => ({
   ...presentEndpoint(endpoint),
   warnings: twins.map((id) => `The endpoint ${id} has the same URL: what both ask for is sent there twice`),

@@ -9,7 +9,7 @@ export interface Tagged {
   webhooks: Operations;
 }
 
-/** What the groups whose routes are also described in the document for everybody are about. */
+/** Descriptions of the groups whose routes are also in the public document. */
 export const aboutPayouts =
   "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.";
 export const aboutWebhooks =

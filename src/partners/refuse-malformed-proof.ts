@@ -9,7 +9,7 @@ export interface ProofHeaders {
   signatureV2: string | undefined;
 }
 
-/** What a request without an API key is told. */
+/** The refusal of a request without an API key. */
 export const missingAuthorization = 'There is no Authorization header: send `Authorization: Bearer <API key>`';
 
 function refuseProof(message: string): never {

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../platform/events/record-event.ts';
+import { recordAction } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -58,15 +58,7 @@ export function setFees(
         ],
       );
     }
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'partner',
-      resourceId: input.partnerId,
-      actorId: input.caller.userId,
-      requestId: input.requestId,
-      data: { fees: input.fees },
-    });
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner', input.partnerId], { fees: input.fees });
     return findFees(tx, input.partnerId);
   });
 }

@@ -1,6 +1,6 @@
 import type { TimelineItem } from './timeline.ts';
 
-/** What happened to a resource of the story that the partners' reference tells; nothing more will. */
+/** The complete history of a resource in the story of the partners' reference. */
 const ended = (...items: [at: string, type: TimelineItem['type'], text: string][]) => ({
   items: items.map(([at, type, text]) => ({ at, type, text })),
   next: null,

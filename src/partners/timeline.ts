@@ -41,7 +41,7 @@ export function presentTimeline(items: readonly TimelineItem[], next: { at: Date
   };
 }
 
-/** The first 50 callbacks about a payment or payout; what the provider says when it is asked is told apart. */
+/** The first 50 callbacks about a payment or payout; the provider's answers to our own requests are listed separately. */
 export async function findCallbackItems(
   em: EntityManager,
   { id, created_at }: { id: string; created_at: Date },

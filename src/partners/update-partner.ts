@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Organization } from '../people/members/organization.entity.ts';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
-import { recordEvent } from '../platform/events/record-event.ts';
+import { recordAction, recordEvent } from '../platform/events/record-event.ts';
 import type { Caller } from '../shared/caller.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
@@ -72,15 +72,7 @@ export function setPartnerLimits(em: EntityManager, input: Change & { limits: Pa
     const partner = await lockPartner(tx, input.partnerId);
     tx.assign(partner, { ...input.limits, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'partner',
-      resourceId: partner.id,
-      actorId: input.caller.userId,
-      requestId: input.requestId,
-      data: { ...input.limits },
-    });
+    await recordAction(tx, input, ['RESOURCE_UPDATED', 'HIGH'], ['partner', partner.id], { ...input.limits });
     return partner;
   });
 }

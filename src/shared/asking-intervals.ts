@@ -52,9 +52,9 @@ export function settlingWaitMs({ since, deadline, now }: { since: number; deadli
   return Math.round(left > 0 ? Math.min(interval, left) : interval);
 }
 
-// Payouts: the bank has the money, or nobody knows whether it has.
+// Payouts: the bank has the money, or it is unknown whether it has.
 
-/** A payout that is unknown for this long is marked for operators (docs/contract.md 8); polling goes on. */
+/** A payout that is unknown for this long is marked for operators (docs/contract.md 8); polling continues. */
 export const operatorsAfterMs = 10 * minuteMs;
 
 /**

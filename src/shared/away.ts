@@ -25,7 +25,7 @@ const lostCodes = /^(08...|57P0[1-3]|ECONNRESET|EPIPE|ETIMEDOUT)$/;
 // One that never came about carried no statement.
 const lostConnection = /connection terminated(?! due to connection timeout)/i;
 
-/** Whether the error is of a connection that was lost under a statement, so that nobody knows whether it was done. */
+/** Whether the connection was lost during a statement, so that its outcome is unknown. */
 export const isLostConnection = (error: unknown): boolean =>
   isOfCause(error, (code) => lostCodes.test(code), lostConnection);
 

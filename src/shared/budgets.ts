@@ -16,7 +16,7 @@ const requests = {
   payoutReservation: 20 * second,
   /** Until a payment from a balance whose outcome is not known is answered so; after it, it is not made any more. */
   balancePayment: 12 * second,
-  /** Until a client who cancels a payment is told to retry, because the provider has not ended it yet. */
+  /** How long a cancellation waits for the provider before the client is asked to retry. */
   cancellation: 10 * second,
   circleRow: 10 * second,
   firstSubscriptionPayment: 10 * second,
@@ -31,7 +31,7 @@ const steps = {
   instrument: requests.gatewayPayment - second / 2,
   /** A period of a subscription; a request waits for the first. */
   subscriptionPeriod: requests.firstSubscriptionPayment - second,
-  /** One transaction that nobody waits for. */
+  /** One background transaction. */
   ledger: 15 * second,
   /** Asks the provider while no request waits. */
   provider: 18 * second,
@@ -110,7 +110,7 @@ const download = 20 * minute;
 const command = 120 * minute;
 
 const database = {
-  /** The role's default, for every transaction that asks for no other. */
+  /** The role's default, for every transaction that sets no other. */
   role: databaseWithin(steps.first),
   allocation: databaseWithin(steps.allocation),
   sweep: databaseWithin(steps.sweep),

@@ -36,7 +36,7 @@ export function createSemaphore(
 ): Semaphore {
   let free = count;
   const taken = new Map<string, number>();
-  /** The number of each key's latest entry; cleared when a place is freed and nobody waits. */
+  /** The number of each key's latest entry; cleared when a place is freed and no entry waits. */
   const served = new Map<string, number>();
   let entries = 0;
   const line: Waiter[] = [];

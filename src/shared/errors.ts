@@ -42,7 +42,7 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** The most complaints listed about one request: nobody reads more, and a body could cause one per byte. */
+/** The most complaints listed for one request: more are useless, and a body could cause one per byte. */
 export const mostComplaints = 20;
 
 export interface DomainErrorOptions {
@@ -78,7 +78,7 @@ export class DomainError extends Error {
     this.field = field;
     this.complaint = complaint;
     this.messages = options.messages;
-    // What was stored or sent without details comes back with null.
+    // Details stored or sent as absent are read back as null.
     this.details = options.details ?? undefined;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
@@ -105,7 +105,7 @@ export function errorCodeOf(error: unknown): string | number | undefined {
 /** SQLSTATE of the trigger that keeps anything new from a person who was erased (identity.sql). */
 const ofErasedPerson = 'AM012';
 
-/** What was thrown, or the refusal that it stands for: nothing new is made for a person who was erased meanwhile. */
+/** The thrown value, or the refusal that it stands for: nothing is created for a person who has been erased. */
 export const asRefusal = (error: unknown): unknown =>
   errorCodeOf(error) === ofErasedPerson
     ? new DomainError('FORBIDDEN', 'The user has been erased', { cause: error })

@@ -89,7 +89,7 @@ export function createGathering<Question, Answer>({
     try {
       await withPatience(runMs, () => runTogether(members, () => isLate));
     } catch (error) {
-      // Only the wait fails: what a run throws is told to its members.
+      // Only the wait fails: what a run throws is passed to its members.
       isLate = true;
       for (const member of members) member.reject(error);
     }

@@ -1,4 +1,4 @@
-/** What is shown of a number to whoever compares it and need not know it: its last four characters. */
+/** The part of a number that is shown for comparison: its last four characters. */
 export const maskNumber = (number: string): string =>
   number === '' ? '' : `${'*'.repeat(Math.max(4, number.length - 4))}${number.length > 4 ? number.slice(-4) : ''}`;
 

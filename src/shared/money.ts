@@ -43,7 +43,7 @@ const unitsOfRupiah = 10_000;
 /** An amount as a whole number of its smallest unit, IDR 0.0001: for calculations with very many amounts. */
 export const unitsOf = (amount: Money): bigint => BigInt(read(amount).times(unitsOfRupiah).toFixed(0));
 
-/** The amount of so many units of IDR 0.0001 (scale 4), none below zero. */
+/** The amount of a number of units of IDR 0.0001 (scale 4), never below zero. */
 export function moneyOfUnits(units: bigint): Money {
   const digits = units.toString().padStart(5, '0');
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`;

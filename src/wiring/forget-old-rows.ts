@@ -5,7 +5,7 @@ import { type ForgottenKind, forgetRows } from '../platform/housekeeping/forget-
 import { type Forget, inRounds } from '../platform/housekeeping/in-rounds.ts';
 import { forgetOldLooks } from '../platform/housekeeping/sweep-rows.ts';
 
-/** How long it is kept what became of a request, and its answer. A key stays with what was made under it. */
+/** How long the outcome and the answer of a request are stored. A key stays with the resource it created. */
 const requestsKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';

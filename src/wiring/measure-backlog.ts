@@ -69,7 +69,7 @@ const waiting: Record<string, string> = {
   overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + decision_lives(kind)) as since from decisions
     where status = 'pending' and (approved_at < now() - interval '2 minutes'
       or created_at < now() - decision_lives(kind) - interval '2 minutes')`,
-  // Nothing waits: whoever was admitted, or decides for the first time, is told of for a day.
+  // Nothing waits: an approver who was admitted, or decides for the first time, is reported for a day.
   new_approvers: `select greatest(approver_since, first_approval_at) as since from users
     where approver_since is not null and greatest(approver_since, first_approval_at) > now() - interval '1 day'`,
   open_reconciliations: "select created_at as since from reconciliations where state = 'open'",

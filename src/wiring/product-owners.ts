@@ -13,7 +13,7 @@ const ownsProductOf =
   async (em, caller, productId) =>
     isPlatform(caller) && (await em.count(Product, { id: productId, kind })) > 0;
 
-/** Who owns a product of each type; what stands here for no type belongs to nobody. */
+/** Finds the owner of a product of each type; a product of another type has no owner. */
 export const productOwners: ProductOwners = {
   charitable_cause: async (em, caller, productId) => {
     const cause = await findCause(em, productId);

@@ -34,7 +34,7 @@ const runsWithin: Readonly<Record<string, readonly string[]>> = {
   migration: ['command.whole'],
 };
 
-/** Pairs of budgets of which the first ends before the second. */
+/** Pairs of budgets of which the first must expire before the second. */
 export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['reach.database', 'requests.away'],
   ['callerLookUp.waitMs', 'requests.away'],

@@ -12,7 +12,7 @@ import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { casesOf, itInFull } from '../support/full.ts';
 import { testRun } from '../support/run.ts';
 
-/** Tests that forget its role's time-outs come last. */
+/** Tests that change the role's time-outs come last. */
 let database: TestDatabase;
 beforeAll(async () => {
   database = await cloneDatabase();

@@ -43,7 +43,7 @@ interface Cell {
   taskQueue: string;
   accounts: string[];
   process: Part | undefined;
-  /** Ends when the process that is being started runs, or has not come up. */
+  /** Resolves when the process being started runs, or has failed to start. */
   starting: Promise<Part | undefined> | undefined;
   deaths: number;
   ends: boolean;
@@ -120,7 +120,7 @@ async function buildCell(name: string): Promise<Cell> {
   };
 }
 
-/** Until this has ended no process is started. */
+/** No process is started before this resolves. */
 let mayStart = Promise.resolve();
 
 /** Runs a cell's process, and another each time it dies, as a supervisor does. */

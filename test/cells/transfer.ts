@@ -10,7 +10,7 @@ export interface Transfer {
 export type Verdict = 'accepted' | 'refused';
 
 export interface TransferSteps {
-  /** Takes the money from its account; it is in transit from then on. */
+  /** Debits its account; the money is in transit from then on. */
   sendTransfer(transfer: Transfer): Promise<void>;
   /** Asks the destination for its verdict until it says one. */
   askForVerdict(transfer: Transfer): Promise<Verdict>;

@@ -226,7 +226,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     answer.resume();
   }
 
-  /** A webhook to an address where nobody listens. */
+  /** A webhook to an address without a listener. */
   async function plantDelivery(): Promise<string[]> {
     const { sealer } = stack.deps;
     const endpoint = newId();
@@ -327,7 +327,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
           const [first, last] = [must(scrapes[0], 'there is a first scrape'), must(scrapes.at(-1), 'and a last')];
           const [from, to] = [first.values.get(series), last.values.get(series)];
           if (to === undefined || (alert === 'AmanahNoWorker' && index === 1)) return `_x${minutes}`;
-          // Once is enough for some; what others count goes on happening.
+          // One occurrence is enough for some alarms; what the others count keeps happening.
           const isGrowing = isCounter && !happensOnce.includes(alert);
           const growth = isGrowing ? to - (from ?? 0) : 0;
           const shift = nameOf(series).endsWith('_timestamp_seconds') ? at - last.at : 0;
@@ -354,7 +354,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     eval_time: `${minute}m`,
     exp_samples: [{ labels: '{}', value }],
   });
-  /** Nobody tells the metric that it is about. */
+  /** Whether nothing exports the metric. */
   const testWithoutMetric = ({ alert }: Rule) => ({
     name: `${alert} without its metric`,
     interval: '1m',

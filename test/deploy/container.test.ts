@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Fails whatever loads one of these packages. */
+/** Makes loading one of these packages fail. */
 const without = (packages: readonly string[]) =>
   `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';

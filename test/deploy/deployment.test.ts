@@ -117,7 +117,7 @@ const compose = () => Compose.parse(parse('docker-compose.yml')[0]);
 
 const exampleVariables = () => [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
 
-/** Set by npm start, by the image or by nobody outside development; not for an operator to fill in. */
+/** Set by npm start, by the image or only in development; not for an operator to fill in. */
 const notForOperators = [
   'DATA_DIR',
   'LISTEN_ADDRESS',
@@ -311,7 +311,7 @@ describe('Temporal’s port, which has no login,', () => {
     const temporal = new Set(services.temporal?.networks);
     const near = Object.entries(services).filter(([, { networks }]) => networks.some((name) => temporal.has(name)));
     const own = ['temporal', 'temporal-namespace', 'temporal-schema', 'temporal-ui'];
-    // PostgreSQL is on the network of Temporal's database: it calls nobody.
+    // PostgreSQL is on the network of Temporal's database: it opens no connections.
     expect(near.map(([name]) => name).toSorted()).toEqual(['api', 'postgresql', ...own, 'worker']);
     expect(services.temporal?.ports).toEqual([]);
   });

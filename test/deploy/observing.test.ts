@@ -64,7 +64,7 @@ beforeAll(async () => {
   const texts = await Promise.all([
     stack.get('/metrics'),
     worker.get('/metrics'),
-    // It counts a moment after the workflow has ended.
+    // The counter changes a moment after the workflow has completed.
     eventually(
       () => createHttp(`http://127.0.0.1:${sdkPort}`).get('/metrics'),
       ({ body }) => String(body).includes('temporal_workflow_failed'),
@@ -104,7 +104,7 @@ describe('Dashboard and alarms', () => {
     );
     for (const kind of kinds) expect(scraped).toContain(`amanah_waiting{what="${kind}"} 0`);
     const told = new Set([...scraped.matchAll(/amanah_waiting\{what="(\w+)"\}/g)].map(([, kind]) => kind));
-    // And the other way: what a worker tells is watched.
+    // And the reverse: every metric of a worker is observed.
     expect([...told].filter((kind) => !kinds.has(kind ?? ''))).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ async function stop(product: Product): Promise<void> {
   expect(records.filter(isRunning)).toEqual([]);
 }
 
-/** What stands in for every part but PostgreSQL. */
+/** Stands in for every part but PostgreSQL. */
 function replacements(): Record<string, string> {
   const { temporal, s3 } = testRun();
   return {
@@ -63,7 +63,7 @@ describe('npm start', () => {
   it('starts everything, runs again what was killed, refuses a second start, and ends when asked', async () => {
     const first = start();
     await first.untilReady();
-    // A start of which nothing is wrong warns of nothing.
+    // A start without problems prints no warning.
     expect(
       first
         .output()
@@ -210,7 +210,7 @@ describe('npm start', () => {
       expect(started.output()).not.toContain('Amanah runs');
       const { balance, token } = await logIn(credentials);
       expect(balance).toBe('10000000.0000');
-      // What needs a workflow is refused for now, and the reader of the terminal knows why.
+      // Requests that need a workflow are refused for now, and the terminal says why.
       await started.untilPrinted('requests that need a workflow get 503 until the worker runs');
       const order = {
         reference_type: 'account_top_up',

@@ -34,10 +34,10 @@ const topUp = (key: string): Promise<HttpAnswer> => {
   return stack.post('/v1/payments/gateway', body, { token: payer.token, headers: { 'idempotency-key': key } });
 };
 
-/** What a client may meet while processes come and go; each says that the same key may be sent again. */
+/** The answers a client may get while processes restart; each allows a retry under the same key. */
 const mayBeRetried = new Set(['unreachable', '503', '504']);
 
-/** A client as the documentation tells it to be: the same request under the same key until it is answered. */
+/** A client as the documentation requires: it retries under the same key until it is answered. */
 async function insist(send: (key: string) => Promise<HttpAnswer>): Promise<{ answer: HttpAnswer; met: string[] }> {
   const key = freshKey();
   const met: string[] = [];

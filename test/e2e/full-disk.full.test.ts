@@ -11,12 +11,12 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { mountSmallDisk, type SmallDisk } from '../torture/small-disk.ts';
 import { askFor, balanceWays, expectOneUnder, readPaid, wholly } from './balance-ways.ts';
 
-/** Takes the cluster, and what is written before the disk is full. */
+/** Room for the cluster and for what is written before the disk is full. */
 const megabytes = 512;
 
 const directory = mkdtempSync(join(tmpdir(), 'amanah-small-disk-'));
 const disk: SmallDisk | null = isFullRun() ? mountSmallDisk(directory, megabytes) : null;
-/** Who runs the tests where no small disk can be mounted says that they know. */
+/** Set where no small disk can be mounted, to skip this test knowingly. */
 const isGivenUp = disk === null && process.env.AMANAH_WITHOUT_FULL_DISK === '1';
 if (isFullRun() && isGivenUp) process.stderr.write('A full disk is not tested: none can be mounted here.\n');
 
@@ -33,10 +33,10 @@ const mayBeRetried = ({ status, headers }: HttpAnswer) => status === 503 && head
 /** IDR of each top-up, partner's payment and payout. */
 const amount = 50_000;
 const several = Array.from({ length: 3 }, (_, index) => index);
-/** Callbacks and sweeps come again, later each time. */
+/** Callbacks and sweeps are retried, at growing intervals. */
 const settledWithinMs = 300_000;
 
-/** Money of the provider that comes, and payouts that are asked for, while the disk is full; and what becomes of them. */
+/** Money that arrives at the provider, and payouts that are requested, while the disk is full; and their outcomes. */
 async function buildProviderMoney(stack: ProcessStack) {
   const payer = await buildIndividual(stack);
   const partner = await buildPayer(stack, { available: '1000000' });
@@ -66,12 +66,12 @@ async function buildProviderMoney(stack: ProcessStack) {
         await stack.sandbox.post('/sandbox/pay', { payment_code });
       return Promise.all(keys.map(payOut));
     },
-    /** How much of it has not ended. */
+    /** How many are not final yet. */
     async countWaiting(): Promise<number> {
       const [paid, succeeded] = [await statusesOfTopUps(), await statusesOfCollections()];
       return paid.filter((each) => each !== 'PAID').length + succeeded.filter((each) => each !== 'succeeded').length;
     },
-    /** All of it is done, once, and the provider has done nothing else. */
+    /** Each was done exactly once, and the provider did nothing else. */
     async expectOnce(): Promise<void> {
       await eventually(statusesOfTopUps, all('PAID'), settledWithinMs);
       await eventually(statusesOfCollections, all('succeeded'), settledWithinMs);
@@ -91,7 +91,7 @@ async function buildProviderMoney(stack: ProcessStack) {
       }
       const total = several.length * amount;
       expect(await balanceOf(stack, payer.accountId)).toBe(`${total}.0000`);
-      // As much came in as went out.
+      // Money in equals money out.
       expect(await readBalance(partner)).toMatchObject({ balance: '1000000.0000', pending: '0.0000' });
     },
   };
@@ -123,7 +123,7 @@ async function buildProviderMoney(stack: ProcessStack) {
       if (answer.status === 201) expect(await readPaid(running, request)).toEqual(wholly);
       else expect(mayBeRetried(answer)).toBe(true);
     }
-    // A payout that cannot be kept is not refused.
+    // A payout that cannot be stored is not refused.
     for (const { status } of await money.begin()) expect([200, 503, 504]).toContain(status);
     // Long enough for a callback and its workflow: what there is no room for waits.
     await new Promise((resolve) => setTimeout(resolve, 10_000));

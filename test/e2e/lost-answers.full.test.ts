@@ -116,7 +116,7 @@ describe('With the answer of its commit lost,', () => {
     );
     stack.lines.worker.database.set({ kind: 'pass' });
     expect(lost()).toBeGreaterThan(0);
-    // Whatever it was told: never that it was refused.
+    // Whatever the client was answered, it was not a refusal.
     expect([200, 503]).toContain((await first)?.status);
     const answer = await eventually(
       () => partner.post('/payouts', payoutBody(), key),

@@ -23,7 +23,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 afterEach(() => stack.restart());
 
-/** Kills the API while its statement waits inside its transaction; answers the database's process that ran it. */
+/** Kills the API while its statement waits inside a transaction; returns the database process that ran it. */
 async function killInTransaction(request: BalanceRequest, key: string): Promise<number> {
   const asked = askFor(stack, request, key).catch(() => null);
   await untilLocked(stack);
@@ -33,7 +33,7 @@ async function killInTransaction(request: BalanceRequest, key: string): Promise<
   return waiting?.pid ?? 0;
 }
 
-/** The database has ended the transaction of a process that is gone, and none of its locks is left. */
+/** The database has rolled back the dead process's transaction and released its locks. */
 const whenGone = (pid: number) =>
   eventually(
     () =>
@@ -47,7 +47,7 @@ const whenGone = (pid: number) =>
     20_000,
   );
 
-/** A client that was not answered repeats its request. */
+/** A client without an answer retries its request. */
 async function retry(request: BalanceRequest, key: string): Promise<void> {
   await stack.restart();
   await expectOneUnder(stack, key, request);
@@ -66,13 +66,13 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('With the API killed while %s
       await using _held = await holdTable(stack, 'account_balances');
       pid = await killInTransaction(request, key);
     }
-    // The database notices only when it answers: what was one statement has been done by then.
+    // The database notices only when it answers: a single statement is complete by then.
     await whenGone(pid);
     expect(await readPaid(stack, request)).toEqual(way.isOneStatement ? wholly : notAtAll);
     await retry(request, key);
   }, 120_000);
 
-  // That the database ends it shows budgets/role.
+  // budgets/role shows that the database ends it.
   itInFull(
     'its transaction kept waiting, the database ends it, nothing of it is there, and a retry under the key pays once',
     async () => {

@@ -93,7 +93,7 @@ describe('An outage', () => {
         [payer.id, payer.id],
       );
       expect(left).toEqual([{ orders: '1', keys: '0' }]);
-      // The callback of a payment made meanwhile is stored and answered, and delivered when Temporal is back.
+      // The callback of a payment made during the outage is stored and answered, and delivered when Temporal is back.
       await stack.sandbox.post('/sandbox/pay', { payment_code: before.body.data.payment_code });
       await eventually(
         () =>

@@ -23,7 +23,7 @@ afterEach(() => stack.restart());
 
 const raw = JSON.stringify({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
 
-/** One attempt of a client; null when nobody answered. */
+/** One attempt of a client; null without an answer. */
 async function create(key: string): Promise<{ status: number; text: string } | null> {
   try {
     const answer = await fetch(`${stack.url}/v1/partners/payments`, {
@@ -83,7 +83,7 @@ describe('A partner’s payment under one key ends once, after kill -9 of API an
       const arrived = await eventually(
         async () => receiver.received.filter(({ body }) => body.includes(id)),
         (received) => received.length > 0,
-        // The step that lost its answer begins it again; the sweep of forgotten webhooks comes after more than a minute.
+        // The step that lost its answer starts it again; the sweep of unsent webhooks runs after more than a minute.
         60_000,
       );
       for (const webhook of arrived) verified(partner.webhookSecret, webhook);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await stack.stop();
 }, 60_000);
 
-/** Temporal goes on giving tasks to the polls of a stopped process until they end, a minute later. */
+/** Temporal keeps giving tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
 
 /** A client that repeats its request under its key until it is answered. */
@@ -69,9 +69,9 @@ interface Kind {
   begin: () => Promise<() => Promise<Ending>>;
 }
 interface Ending {
-  /** Until the twin has brought it to its end. */
+  /** Waits until the twin has completed it. */
   ends: () => Promise<void>;
-  /** What is true then, and stays true when the worker goes on. */
+  /** What holds then, and still holds once the worker resumes. */
   expectOnce: () => Promise<void>;
 }
 

@@ -261,7 +261,7 @@ describe('Temporal that falls silent to the worker', () => {
         (count) => count === 1,
       );
       stack.lines.worker.temporal.set({ kind: 'black-hole' });
-      // The worker goes on, and cannot say so.
+      // The worker resumes, and cannot report it.
       stack.arm('');
       // Never a refusal: what the row says by then, or that nobody knows yet.
       expect([200, 201, 503, 504]).toContain((await asked).status);

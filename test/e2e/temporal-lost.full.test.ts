@@ -185,7 +185,7 @@ describe('When Temporal loses all its data and starts empty', () => {
       (rows) => rows.length === 1,
       60_000,
     );
-    // Before anybody decides, as a decision would start it.
+    // Before anybody decides, because a decision would start it.
     await eventually(
       () =>
         stack.deps.workflows.client.workflow
@@ -230,7 +230,7 @@ describe('When Temporal loses all its data and starts empty', () => {
       stack.arm('');
       await letTimePass();
     });
-    // Nobody was told more than that it is not known, and asking again tells it.
+    // No client was told more than "unknown", and retrying returns the outcome.
     for (const { status } of await Promise.all(asking)) expect([200, 201, 503, 504]).toContain(status);
     await triggerSweeps();
     for (const { id, kind } of reserved) {

@@ -74,7 +74,7 @@ const root = join(import.meta.dirname, '..', '..');
 const files = globSync('{src,workflows,activities}/**/*.ts', { cwd: root });
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** Files that nobody reads in one go. */
+/** Files too long to read in one go. */
 export const findLong = (): string[] =>
   globSync('{src,workflows,activities,dev}/**/*.ts', { cwd: root }).filter(
     (file) => textOf(file).split('\n').length > 301,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const sources = globSync('{src,activities,workflows}/**/*.{ts,sql}', { cwd: root });
 
-/** What lives as long as a session, which a pooler in transaction mode gives to somebody else after each transaction. */
+/** What belongs to a session, which a pooler in transaction mode hands to another client after each transaction. */
 const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: string])[] = [
   ['a lock of the session', /pg_(try_)?advisory_(lock|unlock)/, "em.execute('select pg_advisory_lock(1)')"],
   [

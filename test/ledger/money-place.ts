@@ -4,7 +4,7 @@ import type { Operators } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import type { Stack } from '../support/stack.ts';
 
-/** Where money is moved, and by whom. */
+/** Where money is moved, and by which code. */
 interface MoneyPlace {
   stack: Stack;
   superAdmin: BuiltUser;

@@ -39,7 +39,7 @@ async function settling(orderId: string) {
   return () => asAStep(() => settlePayment(at.stack.em(), { orderId, payment }, at.stack.deps));
 }
 
-/** A contribution of which the order will be paid. */
+/** A contribution whose order will be paid. */
 async function orderedContribution() {
   const { id, creator } = await buildActiveCircle(at.stack, 2, { terms: { guarantee_percent: 25 } });
   const { body } = await contribute(at.stack, creator, id, { payment_id: 1 });
@@ -57,7 +57,7 @@ async function defaulting(onDefault: string) {
 }
 
 /** What payments that are made together only try. */
-/** Payments of people, on both rails, and what becomes of them in goals and circles. */
+/** Payments of people, on both rails, and their effects on goals and circles. */
 export const pathsOfPayments: MoneyPath[] = [
   ['a donation from a balance', async () => fromBalance('charitable_cause_donate', at.cause.id)],
   [

@@ -111,7 +111,7 @@ describe('GET /v1/transactions', () => {
     const own = await payFrom(owner, productId);
     const rows = await list('', colleague.token);
     expect(rows.body.data).toMatchObject({ count: 1, transactions: [{ id: own }] });
-    // Into an account of the organization, by somebody outside.
+    // Into an account of the organization, from an outsider.
     const theirs = await buildProduct(stack, admin, { kind: 'investment', organizationId });
     const received = await payFrom(payer, theirs.id);
     paid.unshift(received);

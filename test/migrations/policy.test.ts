@@ -38,7 +38,7 @@ async function take(template?: TestDatabase): Promise<{ url: string; appUrl: str
 
 let samples = 0;
 
-/** A migration that comes after the baseline. */
+/** A migration after the baseline. */
 function sample(statements: string[], { concurrently = false } = {}): NamedMigration {
   samples += 1;
   return {

@@ -35,7 +35,7 @@ const customer = { customer_name: 'Budi Santoso', customer_email: 'budi@example.
 let stack: Stack;
 let receiver: Receiver;
 let partner: BuiltPartner;
-/** A payout that ended, of which everything was told, and whose key was destroyed afterwards. */
+/** A final payout, fully reported, whose key was destroyed afterwards. */
 let old: { id: string; key: string; before: object; delivery: { id: string; body_sealed: string } };
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -88,7 +88,7 @@ const forgotten = async (id: string) => {
     (key) => key === null,
   );
 };
-/** What the provider told of a payout. */
+/** The provider's statuses of a payout. */
 const callbacksOf = (id: string) =>
   stack
     .em()
@@ -101,7 +101,7 @@ async function makeOld(): Promise<typeof old> {
   const id = await payOut(key);
   const before = await ended(id);
   const [delivery] = await delivered(id);
-  // The payout may have ended by asking: the last callback may still be on its way.
+  // The payout may be final by polling: the last callback may still be on its way.
   const last = 'payout.succeeded';
   await eventually(
     () => callbacksOf(id),

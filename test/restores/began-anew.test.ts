@@ -88,7 +88,7 @@ describe('After the database was restored to before they were made', () => {
       ([receipt]) => receipt?.state === 'suspended',
     );
     expect((await keep(key)).body.data).toMatchObject({ id, payment_code });
-    // Its first look by itself comes after a minute.
+    // Its own first poll is a minute later.
     await stack.deps.workflows.hintPartnerInstrument(id);
     await amountsWhen(2);
   }, 60_000);

@@ -10,7 +10,7 @@ export interface ReceivedCallback {
   body: { event: string; data: { reference_id: string; amount: number; status: string } };
 }
 
-/** An endpoint for callbacks: keeps them, answers 200 or what it is told to. */
+/** An endpoint for callbacks: stores them, and answers 200 or as told. */
 export async function openReceiver() {
   const received: ReceivedCallback[] = [];
   let statuses = [200];
@@ -39,7 +39,7 @@ export async function openReceiver() {
       statuses = next;
     },
     of: (reference: string) => received.filter(({ body }) => body.data.reference_id === reference),
-    /** Waits until so many callbacks of this reference have come, and returns them. */
+    /** Waits until this many callbacks of this reference have arrived, and returns them. */
     async waitFor(reference: string, count = 1, patienceMs = 30_000): Promise<ReceivedCallback[]> {
       const deadline = Date.now() + patienceMs;
       for (;;) {

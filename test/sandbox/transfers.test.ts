@@ -10,7 +10,7 @@ afterAll(() => sandbox.close());
 const recordsOf = async (reference: string) =>
   (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.transfers;
 
-/** As long as a transfer that was asked for later takes to its end. */
+/** How long a transfer that was requested later takes to complete. */
 async function anotherEnds(): Promise<void> {
   const request = buildTransferRequest();
   await sandbox.gateway.requestTransfer(request);

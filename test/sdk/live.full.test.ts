@@ -39,7 +39,7 @@ beforeAll(async () => {
   given = product.credentials();
   client = connect();
   sandbox = createHttp(given.urls.sandbox ?? '');
-  // What is paid out here must have come in before.
+  // Payouts here need earlier payments.
   await collect('2000000');
 }, 120_000);
 afterAll(async () => {

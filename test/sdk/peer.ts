@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of one request. */
+/** The outcome of one request. */
 export type Action =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'reset'

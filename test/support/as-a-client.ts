@@ -1,10 +1,10 @@
 import { errorCodeOf } from '../../src/shared/errors.ts';
 import { askAgain, type HttpAnswer } from './http.ts';
 
-/** Asks again, as clients do, when a machine out of breath or the rate limit says so, after the time it names. */
+/** Retries, as clients do, when an overloaded machine or the rate limit asks for it, after the time it names. */
 export const asAClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => askAgain(ask, { on: [503, 429] });
 
-/** A connection that was closed, or took too long to be made; not one that is refused, as where nobody listens. */
+/** A connection that was closed, or took too long to open; not a refused one, as without a listener. */
 const lostConnection = new Set<unknown>(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /**

@@ -14,7 +14,7 @@ interface ProductOptions {
   status?: ProductStatus;
   target?: string;
   minimum?: string;
-  /** Whose the account is; nobody's unless asked otherwise. */
+  /** The owner of the account; none by default. */
   organizationId?: string;
 }
 

@@ -205,13 +205,13 @@ export async function multipartUploads(stack: Pick<Served, 'env'>): Promise<stri
   }
 }
 
-/** Files in which uploads left anything on this machine's disk; other processes make and unname theirs meanwhile. */
+/** Temporary files of uploads on this machine's disk; other processes create and unlink theirs at the same time. */
 export const filesOnDisk = (): string[] =>
   readdirSync(tmpdir())
     .filter((name) => name.startsWith('amanah-upload-'))
     .filter((name) => (statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0) > 0);
 
-/** What is there of a user: keys in storage, documents, uploads that have not ended, files on disk. */
+/** Everything stored of a user: keys in storage, documents, unfinished uploads, files on disk. */
 export async function whatIsLeft(stack: Served, user: BuiltUser) {
   const em = stack.em();
   const [documents] = await em.execute<[{ count: string }]>('select count(*) from documents where created_by = ?', [
@@ -228,7 +228,7 @@ export async function whatIsLeft(stack: Served, user: BuiltUser) {
 
 export const nothing = { objects: 0, documents: 0, uploads: 0, files: 0 };
 
-/** What was told of a resource, in order: event and impact. Of a resource whose id is no UUID its type is needed too. */
+/** The events of a resource, in order: event and impact. A resource whose id is no UUID needs its type too. */
 export async function eventsOf(stack: Pick<Served, 'em'>, id: string, type: string | null = null): Promise<string[]> {
   const rows = await stack.em().execute<{ told: string }[]>(
     `select event || ' ' || impact as told from events

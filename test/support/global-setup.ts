@@ -31,7 +31,8 @@ export default async function globalSetup(): Promise<void> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   const parts: Part[] = [];
-  // Whoever started jest over a channel (test/run.ts) is gone when it closes: nobody waits for this run any more.
+  // The process that started jest over a channel (test/run.ts) has exited when it closes: this run has no purpose any
+  // more.
   const onAbandoned = () => process.exit(1);
   if (process.channel) process.once('disconnect', onAbandoned);
   globalThis.testRunParts = { parts, directory, onAbandoned };

@@ -10,7 +10,7 @@ export function readLockWaits(stack: Pick<Stack, 'em'>, text = ''): Promise<{ pi
   );
 }
 
-/** Until so many statements, with this text in them, wait for a lock. */
+/** Waits until this many statements that contain this text wait for a lock. */
 export const untilLocked = (stack: Pick<Stack, 'em'>, { count = 1, text = '' } = {}) =>
   eventually(
     () => readLockWaits(stack, text),

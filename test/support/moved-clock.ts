@@ -16,9 +16,9 @@ export const followClock = (file: string): { NODE_OPTIONS: string; [fileVariable
   [fileVariable]: file,
 });
 
-/** Moves the clock of whoever follows this file by so many milliseconds from the true time. */
+/** Moves the clock of all followers of this file by a number of milliseconds from the true time. */
 export function moveClock(file: string, offsetMs: number): void {
-  // Whoever reads meanwhile reads a whole number.
+  // A concurrent reader reads a complete number.
   writeFileSync(`${file}.new`, String(offsetMs));
   renameSync(`${file}.new`, file);
 }

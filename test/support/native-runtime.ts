@@ -22,7 +22,7 @@ export default class NativeRuntime {
     return require(path);
   }
 
-  /** Circus keeps what it knows of a file in its module and in one global. */
+  /** Circus keeps its state of a file in its module and in one global. */
   requireInternalModule(path: string): unknown {
     delete require.cache[require.resolve(path)];
     Reflect.deleteProperty(globalThis, circusHandlers);

@@ -1,6 +1,6 @@
 import type { Gateway, Gateways } from '../../src/platform/gateway/gateway.ts';
 
-/** This gateway for every row. */
+/** Makes this the gateway of every row. */
 export const onlyProvider = (gateway: Gateway): Gateways => ({
   names: [gateway.provider],
   of: () => gateway,

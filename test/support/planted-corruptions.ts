@@ -82,7 +82,7 @@ export const corruptions: [view: string, sql: string][] = [
     'check_webhooks_have_their_keys',
     `insert into webhook_version_keys values ('payout', '${newId()}', 1, '${newId()}', '${newId()}')`,
   ],
-  // One version told as two things, to two endpoints.
+  // One version sent as two bodies, to two endpoints.
   [
     'check_webhook_versions_are_one_event',
     `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,

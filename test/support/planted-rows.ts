@@ -11,7 +11,7 @@ export const receiptOf = (state: string, id = newId()) =>
   `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
    values ('${id}', '${newId()}', 'pm', 'nobody', 5, '${state}', 'unknown')`;
 
-/** A journal that gives the platform's revenue so much that is somebody else's. */
+/** A journal that moves another's money to the platform's revenue. */
 const toRevenue = (key: string, amount: number) => {
   const journal = newId();
   return `insert into journals (id, business_key, kind) values ('${journal}', '${key}', 'test');

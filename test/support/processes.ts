@@ -67,7 +67,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
    * points, the last of them goes first.
    */
   holdAt(point: string, begin: () => unknown): Promise<void>;
-  /** kill -9, and wait until it is gone. */
+  /** kill -9, and wait until it has exited. */
   kill(which: 'api' | 'worker'): Promise<void>;
   /** Starts what is not running, with nothing armed. */
   restart(): Promise<void>;
@@ -78,7 +78,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
   readLog(name: 'postgres' | 'api' | 'worker'): string;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
-  /** Ends Temporal and the worker, throws away all that Temporal knew, and starts both; does `meanwhile` in between. */
+  /** Stops Temporal and the worker, deletes all of Temporal's data, and starts both; runs `meanwhile` in between. */
   loseTemporal(meanwhile: () => Promise<void>, options?: { workerLives?: boolean }): Promise<void>;
   stop(): Promise<void>;
 }

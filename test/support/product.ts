@@ -21,7 +21,7 @@ export interface Product {
   untilReady(): Promise<void>;
   /** Its `credentials.json`. */
   credentials(): Credentials;
-  /** Asks it to stop; answers how it ended. */
+  /** Asks it to stop; returns how it exited. */
   stop(): Promise<number | null>;
 }
 

@@ -104,7 +104,7 @@ async function copyCluster(client: pg.Client, from: string, to: string, slot: st
   own(to, uid, gid);
 }
 
-/** As root the server runs as another user, to whom its files must belong. */
+/** As root the server runs as another user, who must own its files. */
 export function own(path: string, uid: number, gid: number): void {
   if (process.getuid?.() !== 0) return;
   chownSync(path, uid, gid);

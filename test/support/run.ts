@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** What the files of one test run share; made by global-setup.ts. */
 export interface TestRun {
-  /** Scratch of this run, removed at its end. */
+  /** Scratch of this run, removed when it finishes. */
   directory: string;
   /** One password for the owner and for the roles. */
   postgres: { port: number; password: string; template: string };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** What is shared: a stack, its database's owner, and how it is put back between two files. */
 export interface Shareable {
   databaseUrls: { owner: string };
-  /** Takes back what a file told the sandbox to do. */
+  /** Resets what a file configured in the sandbox. */
   calm(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export function sharedDatabases(runDirectory: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** What is logged differs from file to file and is nobody's business but that file's. */
+/** Logs differ from file to file, and concern only their own file. */
 export const settingsOf = ({ LOG_LEVEL: _, ...env }: Record<string, string>): string =>
   JSON.stringify(Object.entries(env).sort());
 

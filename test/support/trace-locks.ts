@@ -51,7 +51,7 @@ export async function traceLocks(
   const working = work().finally(() => {
     isDone = true;
   });
-  // A failure of the work is told below, after the holders have let go.
+  // A failure of the work is thrown below, after the holders have released their locks.
   working.catch(() => undefined);
   try {
     while (!isDone) {

@@ -1,6 +1,6 @@
 import { budgets } from '../../src/shared/budgets.ts';
 
-/** In this file payments from a balance wait for locks as long as a test holds them. Call it once, outside hooks. */
+/** Makes balance payments in this file wait for a lock as long as a test holds it. Call it once, outside hooks. */
 export function waitLongForLocks(): void {
   const { briefMs } = budgets.balancePayment;
   beforeAll(() => {

@@ -38,7 +38,7 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   ...changes,
 });
 
-/** What somebody was told who approved a decision: that it was carried out, unless another answer is named. */
+/** The answer to an approver of a decision: that it was carried out, unless another answer is named. */
 export const approval = (changes: Partial<ToldFact>): ToldFact => ({
   by: 'person-2',
   status: 200,

@@ -9,7 +9,7 @@ export const boundedPartner = castSize.partners;
 /** The number of the partner of all batches: the money and limits of the others are soon used up. */
 export const batchPartner = boundedPartner + 1;
 
-/** So many people in a row, from one on; after the last comes the first. */
+/** A number of people in a row, from one on; after the last comes the first. */
 export const inARow = (first: number, size: number): number[] =>
   Array.from({ length: size }, (_, index) => (first + index) % castSize.users);
 

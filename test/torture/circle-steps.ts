@@ -20,7 +20,7 @@ interface Standing {
   next_opens_at: Date | null;
 }
 
-/** A circle that starts in a moment; null when nobody told its founder that there is one. */
+/** A circle that starts in a moment; null when its founder got no answer. */
 export async function foundCircle(
   place: Workplace,
   work: CircleWork,
@@ -35,7 +35,7 @@ export async function foundCircle(
     round_interval: 'daily',
     ...fields,
   };
-  // It takes no key: whoever had no answer founds another.
+  // It accepts no key: a founder without an answer founds another.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
     const operation = personal(place, { ...work, keyed: false }, 'circle', owner.token, asked);
@@ -64,7 +64,7 @@ export async function insist(
 /** How it is refused to join what one has joined by a request whose answer was lost; the circle may have begun since. */
 const hasJoined = /is a member already|this one is active/;
 
-/** Joins a circle; false when nobody told whether that was done. Throws why it was refused. */
+/** Joins a circle; false when the outcome is unknown. Throws why it was refused. */
 export async function join(place: Workplace, token: string, body: Record<string, unknown>): Promise<boolean> {
   const told = await insist(place, (api, options) =>
     api.post('/v1/saving-circles/members', body, { token, ...options }),

@@ -38,7 +38,7 @@ export type Answer = any;
 export interface Client {
   /** Sends an operation as a client of these manners does; answers the body of its success, or null. */
   operate(operation: Operation, manners: Manners): Promise<Answer | null>;
-  /** After the faults: asks again, under the same key, whatever is not known, and once what the provider refused. */
+  /** After the faults: retries, under the same key, whatever is unknown, and once what the provider refused. */
   askAgain(): Promise<void>;
   /**
    * After a restore: forgets what was sent since this instant (milliseconds of the epoch), and sends it again under its key.
@@ -114,7 +114,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       });
       const text = await answer.text();
       attempt.answer = text;
-      // An answer counts when it has come whole: a broken one tells nothing.
+      // Only a complete answer counts: a broken one proves nothing.
       const body: Answer = JSON.parse(text);
       attempt.status = answer.status;
       if (isSuccess(attempt)) attempt.resourceId = operation.resourceOf(body) ?? null;

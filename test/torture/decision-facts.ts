@@ -1,11 +1,11 @@
-/** What one person of the platform was told about a decision: the answer's status, and the decision's; null for no answer. */
+/** The answer to one platform user about a decision: its status, and the decision's; null for no answer. */
 export interface ToldFact {
   by: string;
   status: number | null;
   told: string | null;
 }
 
-/** What one person of the platform asked for about a disbursement, and what they were told. */
+/** One platform user's request about a disbursement, and the answer. */
 export interface VerdictFact extends ToldFact {
   withdrawalId: string;
   verdict: 'approve' | 'reject';
@@ -25,7 +25,7 @@ export interface DecisionRow {
 export interface Decided {
   decisionId: string;
   proposedBy: string;
-  /** Whoever tried to approve it. */
+  /** Everyone who tried to approve it. */
   approvals: ToldFact[];
 }
 

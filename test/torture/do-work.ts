@@ -24,7 +24,7 @@ import { runTermsCircle } from './terms-story.ts';
 import type { Topology } from './topology.ts';
 import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
-/** Does one piece of work of the plan, to its end. */
+/** Does one piece of the plan's work, to completion. */
 export async function doWork(place: Workplace, work: Work): Promise<void> {
   const { client, cast, topology } = place;
   const person = (number: number) => personOf(cast, number);
@@ -153,7 +153,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
   }
 }
 
-/** Takes money of an account to one of its owner's bank accounts; for a cause, as a disbursement. */
+/** Withdraws money to one of its owner's bank accounts; for a cause, as a disbursement. */
 async function withdraw(
   place: Workplace,
   work: Extract<Work, { do: 'withdrawal' | 'disbursement' }>,

@@ -28,7 +28,7 @@ export const endingKinds = ['cancel', 'stop', 'cancel-circle', 'release', 'refun
 export type OperationKind = (typeof operationKinds)[number];
 export type EndingKind = (typeof endingKinds)[number];
 
-/** One request of a client, and what it was told. Times are milliseconds of the epoch, by the runner's clock. */
+/** One request of a client, and its answer. Times are milliseconds of the epoch, by the runner's clock. */
 export interface Attempt {
   /** The piece of work of the plan that it belongs to. */
   work: string;
@@ -61,7 +61,7 @@ export interface Attempt {
   resourceId: string | null;
 }
 
-/** An account at a bank, as the provider is told of it. */
+/** A bank account, as sent to the provider. */
 export interface BankAccountFact {
   account: string;
   holder: string;
@@ -87,7 +87,7 @@ export interface AskedFact {
   requestId: string | null;
 }
 
-/** How what a request may have ended stands. */
+/** The status of what a request may have finished. */
 export interface EndFact {
   kind: 'order' | 'payment' | 'circle' | 'subscription' | 'goal' | 'donation';
   id: string;
@@ -233,13 +233,13 @@ export interface OperatorsLists {
   receipts: string[];
   /** Workflows in the state `OPERATOR`. */
   searched: string[];
-  /** Webhooks that nobody tries any more. */
+  /** Parked webhooks. */
   parked: string[];
   /** What `npm run verify` says that waits, by kind. */
   waiting: { what: string; rows: number }[];
 }
 
-/** Everything that is known once all has come to rest: what was told, what the provider did, what the books say. */
+/** Everything known once all has come to rest: the answers, what the provider did, the books. */
 export interface Facts {
   attempts: Attempt[];
   events: EffectEvent[];
@@ -254,7 +254,7 @@ export interface Facts {
   verdicts: VerdictFact[];
   refunds: RefundFact[];
   donations: DonationFact[];
-  /** What the API tells that each cause has been given, IDR, scale 4, by its id. */
+  /** The donations of each cause according to the API, IDR, scale 4, by its id. */
   toldAmounts: Record<string, string>;
   /** What each cause was given by completed donations, IDR; and what a person may withdraw in a day. */
   given: Record<string, string>;
@@ -277,7 +277,7 @@ export interface Facts {
   accounts: Record<string, string>;
   /** References of payouts to an account that the provider refuses. */
   refusedAccounts: string[];
-  /** Workflows of resources that run, that failed, were cancelled, or that somebody terminated. */
+  /** Workflows of resources that run, failed, or were cancelled or terminated. */
   workflows: { id: string; runId: string; type: string; status: string }[];
   checks: Pick<CheckResult, 'check' | 'violations' | 'sample'>[];
   requests: ProviderRequest[];
@@ -293,14 +293,14 @@ export interface Facts {
   restless: { what: string; id: string; status: string }[];
   /** What a restore took back and its client asked for again. */
   madeAgain: string[];
-  /** Processes that ended without having been told to. */
+  /** Processes that exited without a request to. */
   died: string[];
   effort: EffortFact;
   /** The pieces of work that were done when all faults were over. */
   calm: string[];
   /** What logs of ours tell that they should not, by the part. */
   leaks: { part: string; what: string }[];
-  /** Workflows that the plan ended by hand, or that were lost with Temporal's data. */
+  /** Workflows that the plan stopped by hand, or that were lost with Temporal's data. */
   takenWorkflows: string[];
   /** Runs of workflows that the plan has terminated or reset. */
   endedRuns: string[];

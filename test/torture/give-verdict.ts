@@ -15,13 +15,13 @@ interface Waiting {
   withdrawal_id: string;
 }
 
-/** Disbursements that wait for people, the oldest first. */
+/** Disbursements that wait for approval, the oldest first. */
 const findWaiting = (em: EntityManager): Promise<Waiting[]> =>
   em.execute<Waiting[]>(
     "select id, withdrawal_id from decisions where kind = 'disburse' and status = 'pending' order by created_at, id",
   );
 
-/** One person says yes or no to a disbursement; what was said is remembered before it is sent. */
+/** One person approves or rejects a disbursement; the verdict is recorded before it is sent. */
 async function say(
   api: Pick<Http, 'post'>,
   verdicts: VerdictFact[],
@@ -36,7 +36,7 @@ async function say(
   return said.told;
 }
 
-/** The oldest disbursement that waits is approved or rejected by one person, who may press the button twice. */
+/** The oldest waiting disbursement is approved or rejected by one person, who may press the button twice. */
 export async function giveVerdict(
   { topology, apis, cast, verdicts, note }: Workplace,
   work: Extract<Work, { do: 'verdict' }>,
@@ -51,7 +51,7 @@ export async function giveVerdict(
   note(`${work.id}: ${how.verdict} of the disbursement ${waiting.withdrawal_id}: ${told.join(', ')}`);
 }
 
-/** After the faults two people approve whatever still waits for that. */
+/** After the faults two people approve all that still wait. */
 export async function approveTheRest({ topology, cast, verdicts }: Workplace): Promise<void> {
   for (let round = 0; round < mostRounds; round += 1) {
     const waiting = await findWaiting(topology.em()).catch(() => null);

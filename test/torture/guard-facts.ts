@@ -13,7 +13,7 @@ export interface SubscriptionFact {
 /** A donation that was paid, and the receipts for it: those that were written, and those that the mail server took. */
 export interface ReceiptFact {
   donationId: string;
-  /** Whether its donor may be told. */
+  /** Whether its donor receives receipts. */
   due: boolean;
   written: number;
   sent: number;
@@ -33,7 +33,7 @@ export interface GuardFacts {
   payoutLimits: Record<string, PayoutLimitsFact>;
   subscriptions: SubscriptionFact[];
   receipts: ReceiptFact[];
-  /** Deadlocks that the database has found, as its log tells them. */
+  /** Deadlocks in the database's log. */
   deadlocks: string[];
   /** `check_*` views that did not show a violation that was planted for them, and taken back. */
   blindChecks: string[];

@@ -206,7 +206,7 @@ export function healthyFacts(): Facts {
       { id: 'partner-payout/payout-8', runId: 'run-1', type: 'partnerPayout', status: 'RUNNING' },
       { id: 'donation-subscription/s-1', runId: 'run-2', type: 'donationSubscription', status: 'RUNNING' },
       { id: 'unmatched-receipt/of-a-forged-callback', runId: 'run-3', type: 'unmatchedReceipt', status: 'RUNNING' },
-      // The plan has reset it: it goes on in another run.
+      // The plan has reset it: it continues in another run.
       { id: 'partner-payout/payout-2', runId: 'run-0', type: 'partnerPayout', status: 'TERMINATED' },
     ],
     decisions: [],

@@ -9,10 +9,10 @@ export interface Holder extends AsyncDisposable {
 
 const connectMs = 5_000;
 
-/** Nothing when nobody has been debited yet, or somebody else holds every one. */
+/** Does nothing when no account has been debited yet, or all are locked. */
 export async function holdBalance(url: string): Promise<Holder | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
-  // Its database may be killed meanwhile.
+  // Its database may be killed during the hold.
   client.on('error', () => undefined);
   await client.connect();
   const end = () => client.end().catch(() => undefined);

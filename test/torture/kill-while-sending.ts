@@ -6,7 +6,7 @@ interface Hands {
   /** Lets the provider take requests and not answer them for so long. */
   hang(forMs: number): Promise<void>;
   over: AbortSignal;
-  /** Waits for as long as the workers are away. */
+  /** Waits as long as the workers are down. */
   dead(): Promise<unknown>;
   bringBack(): Promise<void>;
 }
@@ -38,7 +38,7 @@ async function isSending({ em }: Pick<Topology, 'em'>): Promise<boolean> {
       `select 1 from payout_attempts where outcome is null
          and sent_at between now() - interval '4 seconds' and now() - ${underWay} limit 1`,
     )
-    // The database may be away by another fault.
+    // The database may be down by another fault.
     .catch(() => []);
   return rows.length > 0;
 }

@@ -20,7 +20,7 @@ const checks = 'checks-are-empty';
 export interface Mutant {
   name: string;
   file: string;
-  /** What it takes away, in a sentence. */
+  /** The guard that it removes, in a sentence. */
   takes: string;
   seeds: number[];
   minutes: number;

@@ -17,11 +17,11 @@ export interface Nemesis {
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all ways are open, the provider is well. */
   heal(): Promise<void>;
-  /** Notes that whatever waits now has lost its workflow. */
+  /** Notes that all waiting rows have lost their workflow. */
   noteLost(): Promise<void>;
   /** Why faults have found nothing to do, or could not be done; but for those that cannot be done here. */
   readonly idle: readonly string[];
-  /** Workflows that were ended by hand or lost: sweeps have to bring them back. */
+  /** Workflows that were stopped by hand or lost: sweeps must restart them. */
   readonly takenWorkflows: ReadonlySet<string>;
   /** The runs of workflows that were terminated, or reset to their beginning. */
   readonly endedRuns: ReadonlySet<string>;
@@ -30,10 +30,10 @@ export interface Nemesis {
 interface NemesisOptions {
   topology: Topology;
   seed: number;
-  /** Of somebody who may upload. */
+  /** The token of a user who may upload. */
   token: string;
   note(text: string): void;
-  /** Tells whoever runs the torture. */
+  /** Reports to the console. */
   aloud(text: string): void;
   /** Cuts short what lasts, when the faults are over. */
   over: AbortSignal;
@@ -66,7 +66,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     const { status, body } = await topology.sandbox.put('/sandbox/faults', faults);
     if (status !== 200) throw new Error(`the sandbox does not know a fault: ${JSON.stringify(body)}`);
   };
-  /** Starts a part and tries again: what it needs may be away. */
+  /** Starts a part, with retries: its dependencies may be down. */
   const bringBack = async (name: PartName): Promise<void> => {
     const starting = (async () => {
       for (let attempt = 0; !topology.part(name)?.isRunning(); attempt += 1) {
@@ -93,7 +93,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
         for (const { workflowId } of await readWaiting(topology.em())) takenWorkflows.add(workflowId);
         return;
       } catch (error) {
-        // The database may be away by another fault.
+        // The database may be down by another fault.
         if (attempt >= 30) throw error;
         await sleep(1_000);
       }
@@ -169,7 +169,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     try {
       process.kill(pid, 'SIGCONT');
     } catch {
-      // It has ended meanwhile.
+      // It has already exited.
     }
   };
 
@@ -236,7 +236,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       case 'workflow': {
         const isHarmed = await harmWorkflow(topology, fault.harm, random, ({ id, runId }) => {
           note(`${fault.harm} of ${id}`);
-          // A reset ends the run, and goes on in another.
+          // A reset ends the run, and continues in another.
           if (fault.harm !== 'cancel') endedRuns.add(runId);
           if (fault.harm !== 'reset') takenWorkflows.add(id);
         });
@@ -279,7 +279,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     async strike(fault) {
       const { id, at, ...what } = fault;
       note(`${id}: ${JSON.stringify(what)}`);
-      // A fault that finds nothing to do (what it is about is away by another fault) has done its worst.
+      // A fault without a target (because another fault has taken it down) has no effect.
       await operation(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
         const why = String(error).slice(0, 200);
         if (canAct(topology, fault)) idle.push(`${fault.do}: ${why}`);

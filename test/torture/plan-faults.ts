@@ -33,7 +33,7 @@ export type FaultAction =
   | { do: 'pause'; parts: PartName[]; forMs: number }
   /** SIGSTOP of one PostgreSQL backend: one of the product, or one with a lock, which is so held too long. */
   | { do: 'pause-backend'; forMs: number }
-  /** The balance of somebody who has just paid is locked, as by a payment that takes long. */
+  /** The balance of a recent payer is locked, as by a slow payment. */
   | { do: 'hold-balance'; forMs: number }
   | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
   | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
@@ -43,7 +43,7 @@ export type FaultAction =
   | { do: 'workflow'; harm: 'terminate' | 'cancel' | 'reset' }
   /** Each sweep started twice, beside its schedule. */
   | { do: 'two-sweeps' }
-  /** Temporal is killed and comes back with an empty database; the workers are started again after that. */
+  /** Temporal is killed and returns with an empty database; then the workers are restarted. */
   | { do: 'lose-temporal'; forMs: number }
   /** No room for a while on the disk of the database, or on the one that APIs write logs and uploads to. */
   | { do: 'disk-full'; of: DiskName; forMs: number }
@@ -51,7 +51,7 @@ export type FaultAction =
   | { do: 'rolling-restart' }
   /** Workers replaced by those of another release, which becomes current as the runbook says. */
   | { do: 'new-build' }
-  /** The wall clocks of processes of ours run so many hours from the true time. */
+  /** The wall clocks of our processes are off by a number of hours. */
   | { do: 'clock'; parts: ServiceName[]; hours: number; forMs: number };
 
 export type Fault = { id: string; at: number } & FaultAction;
@@ -129,7 +129,7 @@ const everyVariant = everyKind.flatMap((kind) => Array.from({ length: variants[k
 
 /** One fault begins in so many milliseconds on average. */
 const meanPauseMs = 5_000;
-/** At the beginning and at the end nothing goes wrong, so that there is something to break, and to come back to. */
+/** The beginning and the end are free of faults, so that there is something to break, and time to recover. */
 const quietMs = 2_000;
 
 export function planFaults(random: Random, durationMs: number): ({ at: number } & FaultAction)[] {

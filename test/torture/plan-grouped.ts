@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { batchPartner, below, castSize, whole } from './cast-size.ts';
 import type { Random } from './random.ts';
 
-/** What partners ask for that becomes several things. */
+/** Requests of partners that create several resources. */
 export type Grouped =
   /** Payouts that a second key approves or rejects, or both at once. */
   | { do: 'payout-batch'; partner: number; amounts: number[]; account: string; decides: (typeof decisions)[number] }
@@ -20,7 +20,7 @@ export type Grouped =
     };
 
 const decisions = ['approve', 'reject', 'both', 'nothing'] as const;
-/** Accounts of which each transfer has an end. */
+/** Accounts whose transfers all become final. */
 const accounts = { '000011': 8, '999999': 2, '900003': 1 } as const;
 const kinds = { 'payout-batch': 5, instrument: 5 } as const;
 

@@ -13,7 +13,7 @@ export const refundChannels = {
 } as const;
 type RefundChannel = keyof typeof refundChannels;
 
-/** Money that goes back to whoever paid it. */
+/** Money refunded to its payer. */
 export type Refunding =
   /** A partner collects a payment and gives it back, in parts; null is a part that names no amount: all that is left. */
   | {

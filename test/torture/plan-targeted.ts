@@ -12,7 +12,7 @@ export interface Targeted {
 
 const longPatienceMs = 26_000;
 const patient = { keyed: true, patienceMs: longPatienceMs, retries: 3, twin: false, otherBody: false } as const;
-/** More than anybody has. */
+/** More than any balance. */
 const tooMuch = 900_000_000;
 const periodMs = 6_000;
 const share = (durationMs: number, part: number): number => Math.round(durationMs * part);
@@ -132,7 +132,7 @@ const payments = (random: Random, at: number): Drawn[] =>
     return { at, do: 'partner-payment', partner, method: 'virtual_account', amount, ...pays, ...patient, api: 0 };
   });
 
-/** As periods become due, workers do not hear that what they did was committed, and do it again. */
+/** As periods become due, workers lose the answers to their commits, and repeat them. */
 const unheard = (at: number): Targeted['faults'] =>
   workerNames.map((name) => {
     return {

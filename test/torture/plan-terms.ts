@@ -3,7 +3,7 @@ import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
 import { below, castSize, inARow, whole } from './cast-size.ts';
 import type { Random } from './random.ts';
 
-/** What becomes of the contribution that is missing when the interval is over. */
+/** What happens to the missing contribution when the interval is over. */
 const habits = ['never', 'late', 'order'] as const;
 
 /** A circle with terms, in which somebody does not pay in time. Members are numbers of the cast; the others, of `members`. */
@@ -18,9 +18,9 @@ export interface TermsOperation {
   defaulter: number;
   turn: number;
   pays: (typeof habits)[number];
-  /** Who has a standing order; null: nobody. */
+  /** The member with a standing order; null for none. */
   stands: number | null;
-  /** Whether in each turn somebody pays for another. */
+  /** Whether in each turn one member pays for another. */
   helps: boolean;
   /** Who takes over the last place in the second turn, of the cast; null: nobody. */
   heir: number | null;

@@ -24,7 +24,7 @@ export interface Manners {
   api: 0 | 1;
   /** Whether it sends an idempotency key, where it may choose. */
   keyed: boolean;
-  /** After so many milliseconds without an answer it gives up and takes the answer for lost. */
+  /** After this many milliseconds without an answer it gives up and treats the answer as lost. */
   patienceMs: number;
   /** How often it asks again under the same key after a lost answer or a 5xx. */
   retries: number;
@@ -52,7 +52,7 @@ export type Operation =
   | Grouped
   | Refunding;
 
-/** One piece of work: at so many milliseconds from the start, a client does this. */
+/** One piece of work: what a client does at a number of milliseconds from the start. */
 export type Work = { id: string } & Drawn;
 export type Drawn = { at: number } & Operation & Manners;
 
@@ -64,7 +64,7 @@ export const balanceTypes = [
   'commodity_financing_payment',
   'takaful_tabaru_contribution',
 ] as const;
-/** Those that the product writes together when they arrive together, and that anybody may pay for. */
+/** Types that the product writes together when they arrive together, and that anybody may pay for. */
 export const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 export const gatewayTypes = [
   ...balanceTypes,

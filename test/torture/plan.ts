@@ -22,7 +22,7 @@ import { createRandom, type Random } from './random.ts';
 /** Everything that a run does, made before it begins, so that it can be recorded, repeated and made smaller. */
 export interface Plan {
   seed: number;
-  /** How long work and faults go on. */
+  /** How long work and faults last. */
   durationMs: number;
   work: Work[];
   faults: Fault[];
@@ -60,7 +60,7 @@ const endingWeights: Record<Ending, number> = {
   nothing: 2,
 };
 
-/** Draws a plan of so many minutes. The same seed and minutes give the same plan. */
+/** Draws a plan of a number of minutes. The same seed and minutes give the same plan. */
 export function makePlan(seed: number, minutes: number): Plan {
   const random = createRandom(seed);
   const durationMs = Math.round(minutes * 60_000);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { corruptions } from '../support/planted-corruptions.ts';
 
-/** Nothing that runs meanwhile is made to wait for longer. */
+/** Running transactions wait for its locks no longer than this. */
 const lockWait = "set local lock_timeout = '500ms'";
 const tries = 4;
 
@@ -33,7 +33,7 @@ async function showsPlanted(em: EntityManager, view: string, sql: string): Promi
       const rows = await em.execute<unknown[]>(`select 1 from "${view}" limit 1`);
       return rows.length > 0;
     } catch {
-      // Another row has its key, or somebody has locked what it changes.
+      // Another row has its key, or the target is locked.
     } finally {
       await em.rollback();
     }

@@ -9,7 +9,7 @@ interface Waiting {
   status?: number;
 }
 
-/** So many requests that were answered after 15 seconds, with so many that were answered at once. */
+/** A number of requests answered after 15 seconds, and a number answered at once. */
 function wait({ attempts, ends }: Facts, { work, late, soon = 0, status = 200 }: Waiting): void {
   const asked = { kind: 'stop', key: null, target: 'subscription-9', sentAt: 80_000, work } as const;
   for (let number = 0; number < late + soon; number += 1) {

@@ -7,7 +7,7 @@ const only = <T>(list: T[]): T => {
   return first;
 };
 
-/** A request under a key and its twin, of which one made a payout. */
+/** A request under a key and its twin, one of which created a payout. */
 const twins = ({ attempts, events }: Facts): void => {
   attempts.push(
     attempt({ operation: 'o21', key: 'key-0021', requestId: 'r21', resourceId: 'payout-1', amount: '10000' }),

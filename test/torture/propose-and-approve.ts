@@ -44,7 +44,7 @@ export async function proposeAndApprove(
   note(`${work.id}: ${says}: ${[...proposed, ...approved].map(tell).join(', ').slice(0, 300)}`);
 }
 
-/** What an answer about a decision tells: its status and the decision's. */
+/** An answer about a decision: its status and the decision's. */
 export const toldBy = ({ status, body }: HttpAnswer): Pick<ToldFact, 'status' | 'told'> => ({
   status,
   told: body?.data?.status ?? String(status),

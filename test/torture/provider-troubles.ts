@@ -1,6 +1,6 @@
 import type { CallbackTrouble, ProviderTrouble } from './plan-faults.ts';
 
-/** What the sandbox is told for each trouble. */
+/** The sandbox's setting for each trouble. */
 export const providerFaults: Record<ProviderTrouble, object> = {
   slow: { requests: { delay_ms: 2_500 } },
   failing: { requests: { error_rate: 0.8 } },

@@ -23,7 +23,7 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/** Mulberry32: small, quick, and good enough to choose faults by; nothing secret comes from it. */
+/** Mulberry32: small, fast, and good enough to choose faults; nothing secret depends on it. */
 export function createRandom(seed: number | string): Random {
   let state = hash(String(seed));
   const next = () => {

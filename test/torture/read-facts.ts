@@ -111,14 +111,14 @@ function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
   return { id, amount, asked, targets, fee, dueFee };
 }
 
-/** Contributions to circles that nobody asks for one by one: by standing orders, and debits that were consented to. */
+/** Contributions to circles without a request of their own: standing orders, and debits with consent. */
 const isAgreedTo = `exists (select from transactions t join saving_circle_contributions c on c.transaction_id = t.id
   join saving_circle_members m on m.id = c.member_id
   where t.batch_id = j.id and (m.consented_at is not null
     or exists (select from events a where a.resource_id = m.saving_circle_id::text
       and a.data->>'member_id' = m.id::text and a.data->>'standing_order' is not null)))`;
 
-/** A period of a subscription after the first, which nobody asks for. */
+/** A period of a subscription after the first, which has no request. */
 const isLaterPeriod = `exists (select from donations d
   where d.transaction_id::text = split_part(j.business_key, '/', 2) and d.period > 0)`;
 
@@ -223,7 +223,7 @@ async function readMoneyOut(
 /** Clocks of one machine are read one after another. */
 const marginMs = 5_000;
 
-/** Reads everything that oracles judge by, once all has come to rest. */
+/** Reads everything that the oracles need, once all has come to rest. */
 export async function readFacts(
   topology: Topology,
   known: Pick<

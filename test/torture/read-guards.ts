@@ -31,7 +31,7 @@ const queries = {
     from donation_subscriptions s having count(*) > 0`,
 } as const;
 
-/** What the guards of the product say of themselves, once all has come to rest. */
+/** What the product's guards report, once all has come to rest. */
 export async function readGuards(topology: Topology): Promise<GuardFacts> {
   const em = topology.em();
   const refused = await em.execute<{ id: string }[]>(queries.refused);

@@ -14,7 +14,7 @@ export interface Releases {
 interface ReleasesOptions {
   topology: Topology;
   note(text: string): void;
-  /** Waits so many milliseconds, or until the faults are over. */
+  /** Waits a number of milliseconds, or until the faults are over. */
   last(ms: number): Promise<unknown>;
   bringBack(name: PartName): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function createReleases({ topology, note, last, bringBack }: ReleasesOpti
         note(`${newest()} is current`);
         return;
       } catch (error) {
-        // Temporal is away by another fault, or has not heard of the worker yet.
+        // Temporal is down by another fault, or has not seen the worker yet.
         if (attempt >= tries) throw error;
         await sleep(betweenTriesMs);
       }

@@ -18,7 +18,7 @@ export interface RestOptions {
   refused: ReadonlySet<string>;
   /** Told of what had no workflow although the plan had taken none of it: a crash between a row and its workflow. */
   missed(workflowId: string): void;
-  /** Workflows that the plan ended by hand or took with Temporal's data. */
+  /** Workflows that the plan stopped by hand or lost with Temporal's data. */
   takenWorkflows: ReadonlySet<string>;
   boundMs: number;
   progress(text: string): void;
@@ -27,7 +27,7 @@ export interface RestOptions {
 type Restless = Facts['restless'];
 
 const pollMs = 2_000;
-/** For so long nobody is nudged: what can come to rest by itself does. */
+/** For this long nothing is nudged: whatever can come to rest alone does. */
 const patienceMs = 12_000;
 /** So many bounds are all the time there is, however well it goes. */
 const mostBounds = 5;
@@ -234,12 +234,12 @@ async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
   }
 }
 
-/** A mail server that was away is tried again after minutes, too. */
+/** A mail server that was down is retried after minutes, too. */
 async function hastenMails({ owner }: Topology): Promise<void> {
   await owner().execute("delete from sweep_looks where kind = 'mail'");
 }
 
-/** A receiver that was away has its webhooks tried again after minutes: they are hastened, as its operator would. */
+/** Webhooks of a receiver that was down are retried after minutes: they are hastened, as its operator would. */
 async function hastenWebhooks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { em, deps } = topology;
   const waiting = await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'pending'");

@@ -4,11 +4,11 @@ import { backUp, restore } from '../control/reconciliation/restore.ts';
 import { workCalmly } from './calm-work.ts';
 import type { Workplace } from './workplace.ts';
 
-/** From a backup to its restore, in milliseconds of the epoch: what happened meanwhile is gone. */
+/** From a backup to its restore, in milliseconds of the epoch: everything in between is lost. */
 export interface Restored {
   from: number;
   to: number;
-  /** What was made meanwhile, and is made again. */
+  /** What was created in between, and is created again. */
   madeAgain: string[];
 }
 

@@ -28,7 +28,7 @@ export interface RunReport {
   summary: string;
   /** Data and logs, when something was found. */
   directory: string | null;
-  /** What tells the story of each finding's resource, read while everything still ran. */
+  /** The history of each finding's resource, read while everything still ran. */
   timelines: Map<string, string>;
 }
 
@@ -40,7 +40,7 @@ export interface RunOptions {
   tellStory?:
     | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
     | undefined;
-  /** After the faults, something has to come to rest within this, until everything has. */
+  /** After the faults, something must come to rest within each such interval, until everything has. */
   restBoundMs: number;
 }
 
@@ -51,7 +51,7 @@ const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
 
-/** Carries a plan out on a product of its own, and judges what became of it. */
+/** Carries out a plan on a product of its own, and judges the result. */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunReport> {
   const { progress } = options;
   progress('starts the parts');
@@ -109,7 +109,7 @@ async function runOn(
     const work = plan.work.map((item) =>
       at(item.at).then(() =>
         doWork(place, item).catch((error: unknown) => {
-          // What it read for itself, as operators read their list, was away by a fault.
+          // Its own source, the operators' list, was down by a fault.
           const why = String(error).slice(0, 300);
           brokenOff.push(`${item.do}: ${why}`);
           note(`${item.id} ended with ${why}`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A disk of its own that can be filled; there is one only where this process may mount. */
 export interface SmallDisk {
   directory: string;
-  /** Takes all the room that is left. */
+  /** Fills all the remaining space. */
   fill(): void;
   free(): void;
   unmount(): void;
@@ -13,7 +13,7 @@ export interface SmallDisk {
 
 const pieceBytes = 1024 * 1024;
 
-/** Mounts a tmpfs of so many MB, or answers null where that is not allowed (not Linux, not root, no right to mount). */
+/** Mounts a tmpfs of this many MB; null where that is not allowed (not Linux, not root, no right to mount). */
 export function mountSmallDisk(directory: string, megabytes: number): SmallDisk | null {
   mkdirSync(directory, { recursive: true });
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', directory]);

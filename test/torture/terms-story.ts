@@ -238,7 +238,7 @@ async function stand(place: Workplace, { stands }: TermsWork, circleId: string):
   await insist(place, (api, options) => api.put(path, { source_account_id: accountId }, { token, ...options }));
 }
 
-/** The last place passes over to somebody else, as both of them want. */
+/** The last place passes to another member, as both of them want. */
 async function replace(place: Workplace, { heir }: TermsWork, circleId: string): Promise<void> {
   const member = (await readPlaces(place, circleId)).at(-1);
   const user = place.cast.users[heir ?? -1]?.user;

@@ -65,7 +65,7 @@ export interface Topology extends AsyncDisposable {
   temporalFiles: readonly string[];
   /** Starts a part that does not run. */
   start(name: PartName): Promise<void>;
-  /** Ends it without warning (PostgreSQL by an immediate shutdown: what was committed stays), and waits until it is gone. */
+  /** Kills it (PostgreSQL by an immediate shutdown, which keeps what was committed), and waits until it has exited. */
   kill(name: PartName): Promise<void>;
   stop(name: PartName): Promise<void>;
   /** For PostgreSQL to each of its processes. */
@@ -74,7 +74,7 @@ export interface Topology extends AsyncDisposable {
   ownerUrl: string;
   /** The disk of the database, or the one that APIs write to; null where it could not be given one of its own. */
   disk(name: DiskName): SmallDisk | null;
-  /** Lets the wall clock of a process of ours run so many milliseconds from the true time. */
+  /** Sets the wall clock of one of our processes off by a number of milliseconds. */
   moveClock(name: ServiceName, offsetMs: number): void;
   /** Which release a worker is of, when it is started the next time; null is none, as in development. */
   setBuild(name: WorkerName, buildId: string): void;
@@ -87,7 +87,7 @@ export interface Topology extends AsyncDisposable {
   mayEnd(name: PartName): void;
   /** Kills Temporal and takes its data, also when another fault is just starting it. */
   loseTemporal(): Promise<void>;
-  /** Parts that ended without having been told to. */
+  /** Parts that exited without a request to. */
   died: string[];
   /** Keeps data and logs after the end. */
   keep(): void;

@@ -65,7 +65,7 @@ function userOf(token: string): string {
 }
 
 const patienceMs = 8_000;
-/** Nobody waits for an answer for ever. */
+/** No request waits forever. */
 export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
 
 /** Waits until this SQL finds a row; false when it has not in time, or the work is over before. */
@@ -85,7 +85,7 @@ export async function untilFound(
   return false;
 }
 
-/** What the customer was given, whatever the channel calls it. */
+/** The customer's payment code, under any name. */
 export const codeOf = (data: Answer): string | null =>
   data?.payment_code ?? data?.qr_code ?? data?.payment_links ?? null;
 
@@ -103,7 +103,7 @@ const steps: Record<Ending, readonly { path: string; wrong?: boolean }[]> = {
 };
 const betweenStepsMs = 700;
 
-/** What the customer does at the provider, who may be away: then the customer tries once more and goes. */
+/** The customer's step at the provider, which may be down: then the customer tries once more and leaves. */
 export async function atProvider(
   { topology, note }: Workplace,
   code: string | null,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { User } from '../../people/members/user.entity.ts';
 import { readIdsInParts } from '../../platform/database/read-ids.ts';
 import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -12,7 +12,7 @@ import { emptyRows } from './empty-rows.ts';
 import { readRegister } from './erasure-register.ts';
 import { noteDestroyed } from './note-destroyed.ts';
 
-/** What had come back and was erased again. */
+/** What a restore had brought back, and was erased again. */
 export interface ErasedAgain {
   /** Rows of people, in the main database. */
   people: number;
@@ -120,12 +120,5 @@ async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
       );
     }
   }
-  await recordEvent(tx, {
-    event: 'PERSON_ERASED_AGAIN',
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: null,
-    requestId: null,
-  });
+  await recordAction(tx, byPlatform, ['PERSON_ERASED_AGAIN', 'HIGH'], ['user', userId]);
 }

@@ -4,7 +4,7 @@ import { forgetCallbacksOf } from '../../platform/callbacks/forget-bodies.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -129,12 +129,5 @@ async function go(tx: EntityManager, { id, user_id }: Erasure, status: keyof typ
     [status, status, status, id, from[status]],
   );
   if (changed.length === 0) return;
-  await recordEvent(tx, {
-    event: events[status],
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: user_id,
-    actorId: null,
-    requestId: null,
-  });
+  await recordAction(tx, byPlatform, [events[status], 'HIGH'], ['user', user_id]);
 }

@@ -5,7 +5,7 @@ import { isUuid } from '../../shared/uuid.ts';
 
 /**
  * The register of erasures: an object for each person, in the file store, which a restore of a database does not touch.
- * It holds ids and instants, and nobody's name.
+ * It holds ids and times, but no names.
  */
 const prefix = 'erasures/';
 

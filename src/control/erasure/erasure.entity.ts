@@ -10,7 +10,7 @@ const ErasureSchema = defineEntity({
     /** Null for one that a restored database learnt from the register. */
     decision_id: p.uuid().nullable(),
     status: p.text().$type<ErasureStatus>(),
-    /** Why it goes on waiting after its time. */
+    /** Why it still waits after its time. */
     held_because: p.text().nullable(),
     begun_at: p.datetime(),
     erased_at: p.datetime().nullable(),

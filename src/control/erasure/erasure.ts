@@ -20,7 +20,7 @@ export type ErasureStatus = StatusOf<typeof erasureLaw>;
 /** How long an erasure waits for the answer to a hold, in hours. */
 export const holdLookHours = 24;
 
-/** When an erasure goes on, from the configuration. */
+/** When an erasure continues, from the configuration. */
 export interface ErasureTerms {
   /** Hours from the decision until a person is erased. */
   ERASURE_WAIT_HOURS: number;

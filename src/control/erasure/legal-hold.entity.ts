@@ -15,6 +15,6 @@ const LegalHoldSchema = defineEntity({
   },
 });
 
-/** What keeps a person from being erased for as long as it is not lifted, whoever decides to erase them. */
+/** Blocks a person's erasure until it is lifted, no matter who decides to erase them. */
 export class LegalHold extends LegalHoldSchema.class {}
 LegalHoldSchema.setClass(LegalHold);

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireOperator } from '../../money-out/decisions/end-decision.ts';
 import { hasSecondFactor } from '../../people/identity/second-factor.ts';
 import { User } from '../../people/members/user.entity.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -88,14 +88,7 @@ async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
 }
 
 const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: ByOperator): Promise<unknown> =>
-  recordEvent(tx, {
-    event,
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: caller.userId,
-    requestId,
-  });
+  recordAction(tx, { caller, requestId }, [event, 'HIGH'], ['user', userId]);
 
 /**
  * Why a person cannot be erased as things are, in words; null if nothing keeps them. Money of theirs, or a promise about

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { requireOperator } from '../../money-out/decisions/end-decision.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Erasure } from './erasure.entity.ts';
@@ -23,14 +23,7 @@ export async function stopErasure(
       refuse('REQUEST_INVALID', 'the user has been erased, which cannot be undone', { field: 'user_id' });
     }
     await tx.execute("update erasures set status = 'stopped', ended_at = now() where id = ?", [erasure.id]);
-    await recordEvent(tx, {
-      event: 'ERASURE_STOPPED',
-      impact: 'HIGH',
-      resourceType: 'user',
-      resourceId: userId,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, ['ERASURE_STOPPED', 'HIGH'], ['user', userId]);
     return tx.findOneOrFail(Erasure, { id: erasure.id }, { refresh: true });
   });
 }

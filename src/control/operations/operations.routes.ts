@@ -94,7 +94,7 @@ routes.get(
 const PayoutSwitchShape = z
   .object({
     enabled: z.boolean().meta({ description: 'Whether transfers and refunds leave.' }),
-    reason: z.string().nullable().meta({ description: 'Null before anybody has switched.' }),
+    reason: z.string().nullable().meta({ description: 'Null before the first switch.' }),
     changed_by: uuid().nullable().meta({ description: 'The user who switched last.' }),
     changed_at: timestamp().nullable(),
   })

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
@@ -92,14 +92,10 @@ export function judgeClearing(em: EntityManager, { day }: { day: string }): Prom
     const agreed = compareMoney(difference, '0') === 0;
     const isNews = await keep(tx, measured, { underWay, before, difference, range, agreed });
     if (!agreed && isNews) {
-      await recordEvent(tx, {
-        event: 'CLEARING_DIFFERENCE',
-        impact: 'HIGH',
-        resourceType: 'clearing_comparison',
-        resourceId: measured.day,
-        actorId: null,
-        requestId: null,
-        data: { difference, provider_balance: measured.providerBalance, clearing_balance: measured.clearingBalance },
+      await recordAction(tx, byPlatform, ['CLEARING_DIFFERENCE', 'HIGH'], ['clearing_comparison', measured.day], {
+        difference,
+        provider_balance: measured.providerBalance,
+        clearing_balance: measured.clearingBalance,
       });
     }
     return { day: measured.day, agreed, difference };

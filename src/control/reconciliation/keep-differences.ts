@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
 import type { DayRun } from './reconciled-days.ts';
 import type { Difference } from './reconciliation.ts';
@@ -26,14 +26,7 @@ export async function resolveGone(tx: EntityManager, { provider, day, startedAt 
     [provider, day, startedAt],
   );
   for (const { id } of gone) {
-    await recordEvent(tx, {
-      event: 'RECONCILIATION_RESOLVED',
-      resourceType: 'reconciliation',
-      resourceId: id,
-      actorId: null,
-      requestId: null,
-      data: { day },
-    });
+    await recordAction(tx, byPlatform, 'RECONCILIATION_RESOLVED', ['reconciliation', id], { day });
   }
   return gone.length;
 }

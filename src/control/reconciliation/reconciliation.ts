@@ -39,7 +39,7 @@ export type DayPhase = StatusOf<typeof dayPhaseLaw>;
 export const reconciledResources = ['payout', 'payment'] as const;
 export type ReconciledResource = (typeof reconciledResources)[number];
 
-/** The database tells a difference's kind from what both sides say. */
+/** The database derives a difference's kind from what both sides report. */
 export const differenceKinds = [
   'DOUBLE_TRANSFER',
   'UNKNOWN_TRANSFER',

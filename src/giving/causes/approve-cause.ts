@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { type CauseRow, lockCause, readCause } from './find-cause.ts';
@@ -23,14 +23,8 @@ export function approveCause(
     const now = await readDatabaseClock(tx);
     tx.assign(cause, { status: 'active', approved_at: now, approved_by: caller.userId, updated_at: now });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'charitable_cause',
-      resourceId: causeId,
-      actorId: caller.userId,
-      requestId,
-      data: { status: 'active' },
+    await recordAction(tx, { caller, requestId }, ['RESOURCE_UPDATED', 'HIGH'], ['charitable_cause', causeId], {
+      status: 'active',
     });
     await tellOrganizers(tx, cause, { kind: 'cause_approved', turnNumber: null });
     return readCause(tx, causeId);

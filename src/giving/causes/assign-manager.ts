@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { User } from '../../people/members/user.entity.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isCreatorOf, lockCause } from './find-cause.ts';
@@ -32,13 +32,8 @@ export function assignManager(
           );
     if (assigned.length === 0)
       refuse('REQUEST_INVALID', 'the user already manages this charitable cause', { field: 'user_id' });
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'charitable_cause',
-      resourceId: causeId,
-      actorId: caller.userId,
-      requestId,
-      data: { manager_id: userId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['charitable_cause', causeId], {
+      manager_id: userId,
     });
   });
 }
@@ -62,13 +57,8 @@ export function removeManager(
       refuse('NOT_FOUND', 'the user does not manage this charitable cause', { field: 'user_id' });
     if (!isCreatorOf(caller, cause) && userId !== caller.userId)
       refuse('FORBIDDEN', 'only the creator can remove managers', { field: 'id' });
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'charitable_cause',
-      resourceId: causeId,
-      actorId: caller.userId,
-      requestId,
-      data: { removed_manager_id: userId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['charitable_cause', causeId], {
+      removed_manager_id: userId,
     });
   });
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Cause } from './cause.entity.ts';
 import type { CauseStatus } from './cause.ts';
 import { changeCause } from './change-cause.ts';
@@ -79,12 +79,8 @@ async function change(
 ): Promise<void> {
   const { status: previousStatus } = cause;
   await changeCause(tx, cause, changed);
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'charitable_cause',
-    resourceId: cause.id,
-    actorId,
-    requestId,
-    data: { ...changed, previous_status: previousStatus },
+  await recordAction(tx, { actorId, requestId }, 'RESOURCE_UPDATED', ['charitable_cause', cause.id], {
+    ...changed,
+    previous_status: previousStatus,
   });
 }

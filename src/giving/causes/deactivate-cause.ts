@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { completeClosedCause } from './cause-of-disbursement.ts';
@@ -21,14 +21,7 @@ export function deactivateCause(
       refuse('FORBIDDEN', 'only its creator can deactivate a charitable cause', { field: 'id' });
     if (isStopped(cause)) refuse('FORBIDDEN', 'the platform has stopped the charitable cause', { field: 'id' });
     await changeCause(tx, cause, { status: 'deactivated' });
-    await recordEvent(tx, {
-      event: 'RESOURCE_DELETED',
-      impact: 'HIGH',
-      resourceType: 'charitable_cause',
-      resourceId: causeId,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['charitable_cause', causeId]);
     const deactivated = await readCause(tx, causeId);
     await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });
     return deactivated;

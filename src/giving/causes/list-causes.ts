@@ -9,7 +9,7 @@ import type { CauseStatus } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';
 
 export interface CauseFilter extends ListWindow {
-  /** Every cause that takes donations, of the platform and all organizations, whoever asks. */
+  /** Every cause open for donations, of the platform and all organizations, for any caller. */
   discover?: boolean | undefined;
   status?: CauseStatus | 'all' | undefined;
   organization_id?: string | undefined;

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -51,14 +51,11 @@ function decide(
     const cause = await lockCause(tx, causeId);
     const { status: previousStatus } = cause;
     await changeCause(tx, cause, change(cause));
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'charitable_cause',
-      resourceId: causeId,
-      actorId: caller.userId,
-      requestId,
-      data: { status: cause.status, previous_status: previousStatus, stopped: isStopped(cause), reason },
+    await recordAction(tx, { caller, requestId }, ['RESOURCE_UPDATED', 'HIGH'], ['charitable_cause', causeId], {
+      status: cause.status,
+      previous_status: previousStatus,
+      stopped: isStopped(cause),
+      reason,
     });
     if (isStopped(cause)) {
       const [stops] = await tx.execute<[{ count: number }]>(

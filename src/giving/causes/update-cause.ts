@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -56,17 +56,10 @@ export function updateCause(
     refuseUnapproved(given.status, isApproved, losesApproval);
     const unapproved = losesApproval ? withoutApproval(cause) : {};
     await changeCause(tx, cause, { ...unapproved, ...given });
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'charitable_cause',
-      resourceId: causeId,
-      actorId: caller.userId,
-      requestId,
-      data: {
-        changed: Object.keys(given),
-        ...(losesApproval ? { approved: false } : {}),
-        ...(cause.status === previousStatus ? {} : { status: cause.status, previous_status: previousStatus }),
-      },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['charitable_cause', causeId], {
+      changed: Object.keys(given),
+      ...(losesApproval ? { approved: false } : {}),
+      ...(cause.status === previousStatus ? {} : { status: cause.status, previous_status: previousStatus }),
     });
     const updated = await readCause(tx, causeId);
     if (given.status !== undefined) await completeClosedCause(tx, causeId, { actorId: caller.userId, requestId });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { allow } from '../../platform/http/access.ts';
 import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { amount, uuid } from '../../platform/http/fields.ts';
@@ -59,14 +59,7 @@ routes.get(
   async ({ em, caller, query, requestId }) => {
     const { items, ...listed } = await findOpenDonations(em, query);
     // The event of this read is documented as RESOURCE_UPDATED.
-    await recordEvent(em, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'LOW',
-      resourceType: 'donation',
-      resourceId: null,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(em, { caller, requestId }, ['RESOURCE_UPDATED', 'LOW'], ['donation', null]);
     return { message: 'Open donations found', donations: items.map(presentDonation), ...presentPage(query, listed) };
   },
 );

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { HandledPayment, SqlCall } from '../../money-in/payments/handler.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
 import type { DonationType } from './donation.ts';
 
@@ -24,13 +24,7 @@ export async function openDonation(
      values (?, ?, ?, ?, 'pending', ?, ?)`,
     [id, userId, type, amount, causeId, orderId],
   );
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'donation',
-    resourceId: id,
-    actorId: userId,
-    requestId,
-  });
+  await recordAction(tx, { actorId: userId, requestId }, 'RESOURCE_CREATED', ['donation', id]);
 }
 
 /** Gateway rail: locks the pending donation of an order, before its money is posted. */
@@ -70,13 +64,8 @@ export async function closeDonation(tx: EntityManager, { orderId, userId }: Hand
     [orderId],
   );
   for (const { id } of closed) {
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'donation',
-      resourceId: id,
-      actorId: userId,
-      requestId: null,
-      data: { status: 'failed' },
+    await recordAction(tx, { actorId: userId, requestId: null }, 'RESOURCE_UPDATED', ['donation', id], {
+      status: 'failed',
     });
   }
 }

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -42,7 +42,7 @@ export async function openSubscription(
           { resourceId: id, kind: 'donation_subscription', stamp: opening.stamp },
           { find, make: (tx) => makeSubscription(tx, { id, opening, at }) },
         );
-  if (subscription === null) refuse('NOT_FOUND', `no subscription ${id}`);
+  if (subscription === null) refuse('NOT_FOUND', 'The subscription was not found');
   if (opening !== null) refuseReusedKey(opening, subscription);
   await failpoint('open-subscription.after');
   return standingOf(subscription);
@@ -73,13 +73,10 @@ async function makeSubscription(
   await payPeriod(tx, subscription, { period: 0, requestId: opening.requestId });
   await keepAttempt(tx, subscription, { period: 0, attempt: 1, refusal: null, due: startedAt });
   subscription.periods_paid = 1;
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'donation_subscription',
-    resourceId: id,
-    actorId: opening.userId,
-    requestId: opening.requestId,
-  });
+  await recordAction(tx, { actorId: opening.userId, requestId: opening.requestId }, 'RESOURCE_CREATED', [
+    'donation_subscription',
+    id,
+  ]);
   return subscription;
 }
 

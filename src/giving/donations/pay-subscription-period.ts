@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type DueBy, earliness, readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { isVerdict } from '../../platform/openings/open-once.ts';
 import type { DomainError } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -97,12 +97,10 @@ async function recordRefusal(
   { id, user_id, status }: Subscription,
   { period, attempt, refusal }: { period: number; attempt: number; refusal: DomainError },
 ): Promise<void> {
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'donation_subscription',
-    resourceId: id,
-    actorId: user_id,
-    requestId: null,
-    data: { period, attempt, refused: refusal.code, status },
+  await recordAction(tx, { actorId: user_id, requestId: null }, 'RESOURCE_UPDATED', ['donation_subscription', id], {
+    period,
+    attempt,
+    refused: refusal.code,
+    status,
   });
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { postJournal, recordTransactions } from '../../ledger/post-journal.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -160,18 +160,11 @@ export async function giveBack(
       createdBy: by.actorId,
     },
   ]);
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'donation',
-    resourceId: id,
-    actorId: by.actorId,
-    requestId: by.requestId,
-    data: {
-      status: 'refunded',
-      transaction_id: transactionId,
-      journal_id: journalId,
-      ...(by.decisionId !== undefined && { decision_id: by.decisionId }),
-    },
+  await recordAction(tx, by, 'RESOURCE_UPDATED', ['donation', id], {
+    status: 'refunded',
+    transaction_id: transactionId,
+    journal_id: journalId,
+    ...(by.decisionId !== undefined && { decision_id: by.decisionId }),
   });
   if (causeId !== null && facts.disbursed) await completeClosedCause(tx, causeId, by);
   await failpoint('refund-donation.written');

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { canMove } from '../../shared/status-law.ts';
@@ -25,14 +25,7 @@ export function stopSubscription(
       if (!canMove(subscriptionLaw, subscription.status, 'stopped')) return subscription;
       subscription.status = 'stopped';
       subscription.ended_at = subscription.updated_at = await readDatabaseClock(tx);
-      await recordEvent(tx, {
-        event: 'RESOURCE_DELETED',
-        impact: 'HIGH',
-        resourceType: 'donation_subscription',
-        resourceId: subscriptionId,
-        actorId: caller.userId,
-        requestId,
-      });
+      await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['donation_subscription', subscriptionId]);
       await tx.flush();
       return subscription;
     }),

@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { findBalances } from '../../ledger/find-accounts.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -41,14 +41,7 @@ export function updateProduct(
     if (changed.length === 0) return;
     product.status = status;
     product.updated_at = await readDatabaseClock(tx);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'product',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { fields: changed, status },
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['product', id], { fields: changed, status });
   });
 }
 

@@ -3,7 +3,7 @@ import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { readPayer } from '../../people/identity/read-payer.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -31,13 +31,9 @@ export async function releaseSavingGoal(
     goal.closed_at = goal.updated_at = await readDatabaseClock(tx);
     goal.released_to = accountId;
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_goal',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { closed_at: goal.closed_at.toISOString(), released_to: accountId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['saving_goal', id], {
+      closed_at: goal.closed_at.toISOString(),
+      released_to: accountId,
     });
     await tx.execute('select empty_saving_goal(?, null, ?)', [id, caller.userId]);
     await failpoint('release-saving-goal.posted');

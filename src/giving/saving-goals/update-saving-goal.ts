@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findBalances } from '../../ledger/find-accounts.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
@@ -33,13 +33,9 @@ export function updateSavingGoal(
     const balanceOf = await findBalances(tx, [goal.account_id]);
     goal.status = compareMoney(balanceOf(goal.account_id), goal.target_amount) >= 0 ? 'completed' : 'active';
     goal.updated_at = await readDatabaseClock(tx);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'saving_goal',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { fields: Object.keys(changes), status: goal.status },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['saving_goal', id], {
+      fields: Object.keys(changes),
+      status: goal.status,
     });
   });
 }

@@ -32,7 +32,7 @@ export const systemAccounts = {
   providerCost: '00000000-0000-4000-8000-000000000003',
   suspense: '00000000-0000-4000-8000-000000000004',
   openDonationPool: '00000000-0000-4000-8000-000000000005',
-  /** What left by transfers that nobody can be charged for; may be negative. */
+  /** Money lost to transfers that no account can be charged for; may be negative. */
   loss: '00000000-0000-4000-8000-000000000006',
 } as const;
 

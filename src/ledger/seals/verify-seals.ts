@@ -113,7 +113,7 @@ export async function verifySeals(em: EntityManager, parts: VerifyParts): Promis
   return { ...verdict, objectsNotCompared: store.away() };
 }
 
-/** In the order of their numbers, including those made meanwhile. */
+/** In the order of their numbers, including seals made during the run. */
 async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
   for (let after = 0; ; ) {
     const rows = await em.fork().execute<(Omit<SealRow, 'number'> & { number: string })[]>(

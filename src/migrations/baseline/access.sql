@@ -1,4 +1,4 @@
--- Roles and permissions; what is there from the start stands in permissions.ts.
+-- Roles and permissions; the initial ones are in permissions.ts.
 
 create table permission_categories (
   id uuid primary key,
@@ -23,7 +23,7 @@ create table roles (
   user_type text not null check (user_type in ('platform', 'organization', 'individual')),
   description varchar(500) not null,
   is_default boolean not null default false,
-  -- The names of role_permissions in one text, kept by its triggers: what every request reads.
+  -- The names in role_permissions as one text, maintained by its triggers and read by every request.
   permission_names text not null default '',
   created_by uuid,
   updated_by uuid,
@@ -43,7 +43,7 @@ create table role_permissions (
   primary key (role_id, permission_id)
 );
 
--- What a role may do stands in its own row, too, so that a request is authorized without a join.
+-- A role's permissions are in its own row too, so that a request is authorized without a join.
 create function keep_permission_names() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -58,7 +58,7 @@ create trigger role_gains_permissions after insert on role_permissions
 create trigger role_loses_permissions after delete on role_permissions
   referencing old table as changed for each statement execute function keep_permission_names();
 
--- The names in a role's row are those of its permissions.
+-- The permission names in a role's row match its permissions.
 create view check_roles_know_their_permissions as
   select r.id as role_id, r.permission_names from roles r
   where r.permission_names <> coalesce(

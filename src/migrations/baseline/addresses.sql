@@ -1,4 +1,4 @@
--- Addresses; what tells where somebody lives rests sealed.
+-- Addresses; the parts that locate a person are encrypted.
 
 create table addresses (
   id uuid primary key,

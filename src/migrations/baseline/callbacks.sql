@@ -1,14 +1,14 @@
--- The inbox of callbacks, divided by month. They are kept whatever they are: what cannot be read is marked with why, has none of the
--- facts that a reader finds, and is delivered to nobody. One id with two bodies is two callbacks.
+-- The inbox of callbacks, partitioned by month. Every callback is stored: an unreadable one records why, has no
+-- extracted facts, and is not delivered. One id with two bodies is two callbacks.
 
--- What is stored once, for ever: see journal_keys.
+-- Stored once, forever: see journal_keys.
 create table callback_keys (
   webhook_id text not null,
   body_digest text not null,
   callback_id uuid not null,
   primary key (webhook_id, body_digest)
 );
--- For the check, which reads what came since: rows come nearly in the order of ids.
+-- For the check, which reads new rows: they arrive nearly in the order of ids.
 create index callback_keys_by_id on callback_keys using brin (callback_id) with (pages_per_range = 16, autosummarize = on);
 
 create table gateway_callbacks (
@@ -22,7 +22,7 @@ create table gateway_callbacks (
   provider_payment_request_id text,
   provider_payment_method_id text,
   provider_transfer_id text,
-  -- What was received; null once it is forgotten. Its digest stays.
+  -- The body as received; null once deleted by retention. Its digest stays.
   body_sealed text,
   body_digest text not null,
   body_bytes bigint not null,
@@ -40,7 +40,7 @@ create index gateway_callbacks_undelivered on gateway_callbacks (received_at)
   where delivered_at is null and unread is null;
 create index gateway_callbacks_unread on gateway_callbacks (received_at) where unread is not null;
 
--- What retention forgets.
+-- What retention deletes.
 create index gateway_callbacks_with_body on gateway_callbacks (id) where body_sealed is not null;
 
 create trigger callback_keys_are_final before update or delete on callback_keys
@@ -48,7 +48,7 @@ create trigger callback_keys_are_final before update or delete on callback_keys
 create trigger callback_keys_are_kept before truncate on callback_keys
   for each statement execute function refuse_change();
 
--- Each callback has its key, and each key its callback, unless that is archived.
+-- Each callback has its key, and each key its callback, unless it is archived.
 create view check_callbacks_have_their_keys as
   select c.id as callback_id, k.callback_id as key_callback_id, webhook_id
   from (select id, webhook_id, body_digest from gateway_callbacks where id >= checks_since()) c

@@ -1,7 +1,7 @@
--- What each account held at the end of each day of the books, written down once a day is sealed and nothing is added to
--- it any more: statements and settlements of long ago begin there, and do not read all that was posted since.
+-- What each account held at the end of each day, stored once the day is sealed and can no longer change: statements and
+-- settlements of long ago start there instead of reading all earlier postings.
 
--- The days that are closed, one after the other from the first day with a posting, in UTC+7.
+-- The closed days, without gaps from the first day with a posting, in UTC+7.
 create table closed_days (
   day date primary key,
   closed_at timestamptz not null default now()
@@ -22,7 +22,7 @@ create trigger closings_are_final before update or delete on closings for each r
 create trigger closings_are_kept before truncate on closings for each statement execute function refuse_change();
 
 -- Closes the day after the last closed one, if it is sealed. Returns it; null when there is none to close, or when
--- somebody else closes it at the same moment.
+-- another session closes it at the same moment.
 create function close_day() returns date language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -32,7 +32,7 @@ begin
   if not is_day_sealed(closing) then
     return null;
   end if;
-  -- Whoever comes second waits here for the first.
+  -- A second session waits here for the first.
   insert into closed_days (day) values (closing) on conflict do nothing;
   if not found then
     return null;
@@ -45,8 +45,8 @@ begin
   return closing;
 end $$;
 
--- What an account held just before an instant, in IDR: as of the last closed day that had ended by then, and what was
--- posted since, of two days at most where days are sealed each night.
+-- What an account held just before an instant, in IDR: the balance of the last day closed by then, plus later postings,
+-- at most two days of them where days are sealed each night.
 create function balance_before(p_account_id uuid, p_at timestamptz) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   with closed as (select coalesce(max(day), '-infinity') as day from closed_days
@@ -67,8 +67,8 @@ set search_path = pg_catalog, public, pg_temp as $$
     where journal_id = p_journal_id and account_id = p_account_id group by created_at) last
 $$;
 
--- Each closing follows from the one before by the postings of its day, and no account that was moved on a closed day is
--- without. All history, so at night.
+-- Each closing follows from the previous one and the postings of its day, and every account moved on a closed day has
+-- one. Reads all history, so it runs at night.
 create view check_closings_match_postings as
   with closed as (select max(day) as day from closed_days),
   told as (

@@ -1,12 +1,12 @@
 -- The payments that partners collect, and the numbers and codes that their customers keep for them.
 
--- Paid again and again, with no deadline: each payment of the provider's becomes a row of partner_payments.
+-- Paid any number of times, with no deadline: each of the provider's payments becomes a row of partner_payments.
 create table partner_instruments (
   id uuid primary key,
   partner_id uuid not null references partners (id),
   channel_id integer not null references payment_channels (id),
   provider text not null default 'xendit',
-  -- What each payment has to be; null for any amount.
+  -- The required amount of each payment; null for any amount.
   amount numeric(20, 4) check (amount > 0 and amount = trunc(amount)),
   external_ref varchar(128),
   texts_sealed text,
@@ -17,9 +17,9 @@ create table partner_instruments (
   asked_at timestamptz,
   closing_at timestamptz,
   closed_at timestamptz,
-  -- Payments that the provider made before this have all been seen.
+  -- All payments that the provider created before this have been processed.
   seen_until timestamptz,
-  -- Of a pass over more of them than one look reads, newest first: what it will have seen, and how far back it has come.
+  -- While a pass needs several readings, newest first: the position it will have reached, and how far back it is.
   read_from timestamptz,
   read_before timestamptz,
   look_again_at timestamptz,
@@ -69,17 +69,17 @@ create table partner_payments (
   failure_code text,
   customer_sealed text,
   metadata_sealed text,
-  -- What it was paid to, if that is paid again and again.
+  -- The reusable instrument it was paid to, if any.
   instrument_id uuid references partner_instruments (id),
   version integer not null default 0,
   request_id text,
   expires_at timestamptz not null,
-  -- When whom it belongs to asked that nobody pay it any more: while it is open, that is its deadline.
+  -- When its owner cancelled it: while it is open, that is its deadline.
   cancelled_at timestamptz,
-  -- When the provider was last asked for an instrument by an attempt that it may have received.
+  -- When the provider was last asked for an instrument by an attempt that may have reached it.
   instrument_asked_at timestamptz,
   instrument_at timestamptz,
-  -- Since when the payment is paid or pending at the provider and cannot be settled yet.
+  -- Since when the provider reports the payment as paid or pending though it cannot be settled yet.
   settling_since timestamptz,
   finalized_at timestamptz,
   available_at timestamptz,
@@ -94,7 +94,7 @@ create table partner_payments (
 );
 create trigger partner_payments_have_a_provider before insert on partner_payments
   for each row execute function set_provider_of_channel();
--- Who is shown a code pays what it was made for.
+-- A payer who is shown a code pays exactly what it was created for.
 create trigger partner_payments_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on partner_payments
   for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
@@ -107,7 +107,7 @@ create index partner_payments_of_instrument on partner_payments (instrument_id, 
 create index partner_payments_of_channel on partner_payments (partner_id, channel_id, created_at desc, id desc);
 create index partner_payments_of_organization on partner_payments (partner_id, organization_id, created_at desc, id desc)
   where organization_id is not null;
--- For operators, who look at all of them, and search.
+-- For operators, who list all of them, and for search.
 create index partner_payments_by_creation on partner_payments (created_at desc, id desc) include (status);
 create index partner_payments_by_reference on partner_payments (external_ref, partner_id)
   where external_ref is not null;
@@ -123,7 +123,7 @@ create index partner_payments_settling on partner_payments (settling_since)
 create index partner_payments_by_change on partner_payments using brin (updated_at)
   with (pages_per_range = 16, autosummarize = on);
 create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
--- What was cancelled stays cancelled, unless it was paid.
+-- A cancelled payment stays cancelled, unless it was paid.
 create trigger partner_payments_keep_their_cancellation before update of cancelled_at on partner_payments
   for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at
     and new.status <> 'PAID')
@@ -134,7 +134,7 @@ create trigger partner_payments_status_law before insert or update of status on 
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- What a journal posted, and the provider's cost in it; clearing gets what is left, of whichever sign.
+-- What a journal posted, and the provider's cost in it; clearing gets the remainder, which may be negative.
 create view check_partner_payments_posted_once as
   select p.id as payment_id, p.status, p.amount, s.posted as settled, s.cost, r.posted as released
   from partner_payments p

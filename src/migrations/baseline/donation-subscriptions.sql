@@ -1,4 +1,4 @@
--- Subscriptions, by which a donor gives to a cause again and again, and what became of each attempt to be paid.
+-- Subscriptions: recurring donations to a cause, and the outcome of each attempt to collect one.
 
 create table donation_subscriptions (
   id uuid primary key,
@@ -15,9 +15,9 @@ create table donation_subscriptions (
     + case "interval" when 'weekly' then make_interval(weeks => periods_paid)
         else make_interval(months => periods_paid) end) at time zone interval '7 hours') stored,
   refusals smallint not null default 0 check (refusals between 0 and 3),
-  -- When the last attempt was made, from which the next one counts.
+  -- When the last attempt was made; the next one counts from it.
   attempted_at timestamptz not null default now(),
-  -- When the receiving side last refused the next period: that counts as no attempt.
+  -- When the receiving side last refused the next period, which does not count as an attempt.
   postponed_at timestamptz,
   ended_at timestamptz,
   created_at timestamptz not null default now(),

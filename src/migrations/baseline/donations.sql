@@ -1,5 +1,5 @@
--- Donations and allocations of open donations. A donation that was allocated is never allocated again: the database
--- refuses the change (AM003), whoever asks.
+-- Donations and allocations of open donations. An allocated donation is never allocated again: the database refuses the
+-- change (AM003).
 
 create table donation_allocations (
   id uuid primary key,
@@ -13,7 +13,7 @@ create table donation_allocations (
 );
 
 create index donation_allocations_of_creator on donation_allocations (created_by);
--- For the checks, which read what came since.
+-- For the checks, which read new rows.
 create index donation_allocations_by_time on donation_allocations using brin (created_at)
   with (pages_per_range = 16, autosummarize = on);
 
@@ -29,7 +29,7 @@ create table donations (
   payment_order_id uuid,
   subscription_id uuid,
   period integer,
-  -- The transaction that gave it back.
+  -- The transaction that refunded it.
   refund_transaction_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -37,7 +37,7 @@ create table donations (
   check ((type <> 'open') or ((cause_id is null) = (allocation_batch_id is null))),
   check ((status in ('completed', 'refunded')) = (transaction_id is not null)),
   check ((status = 'refunded') = (refund_transaction_id is not null)),
-  -- What was allocated is not given back.
+  -- An allocated donation is not refunded.
   check (allocation_batch_id is null or status = 'completed'),
   check ((type = 'subscription') = (subscription_id is not null)),
   check ((subscription_id is null) = (period is null))
@@ -56,7 +56,7 @@ create trigger donations_status_law before insert or update of status on donatio
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'completed>refunded');
 
--- What a cause has received is counted in shards, chosen by the connection, so that donors do not wait for each other.
+-- What a cause has received is counted in shards chosen by the connection, so that donors do not wait for each other.
 create function count_new_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -71,9 +71,10 @@ end $$;
 create trigger new_donations_are_counted after insert on donations
   referencing new table as new_donations for each statement execute function count_new_donations();
 
--- Counts donations that become completed, get their cause or are given back, and refuses a change of what was given. What
--- is given back or allocated is counted before its journal, which it proves, and what is paid after: so in a shard of its
--- own (0), for which no donor waits. Who counts there holds one balance anyway, the cause's (lock_refund) or the pool's.
+-- Counts donations that are completed, allocated or refunded, and refuses a change of what was given. Refunds and
+-- allocations are counted before their journal, which they prove, and payments after it: so the former have a shard of
+-- their own (0), for which no donor waits. Its writers already hold one balance, the cause's (lock_refund) or the
+-- pool's.
 create function count_changed_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -104,7 +105,7 @@ create trigger changed_donations_are_counted after update on donations
   referencing old table as old_donations new table as new_donations
   for each statement execute function count_changed_donations();
 
--- Donors are told of what they gave, and of the cause that an open donation went to, once. Many donations are one statement.
+-- Mails each donor a receipt, and the cause that received an open donation, once. One statement covers many donations.
 create function tell_of_new_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -118,7 +119,7 @@ end $$;
 create trigger new_donations_are_told after insert on donations
   referencing new table as new_donations for each statement execute function tell_of_new_donations();
 
--- The same for donations that were completed, or allocated, later.
+-- The same for donations that are completed, or allocated, later.
 create function tell_of_changed_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -139,7 +140,7 @@ create trigger donations_stay before truncate on donations for each statement ex
 create trigger allocations_are_final before update or delete on donation_allocations
   for each row execute function refuse_change();
 
--- The effect of a paid donation, on both rails: the pending row of its order becomes completed, or a new row is there.
+-- The effect of a paid donation, on both rails: the pending row of its order is completed, or a new row is inserted.
 create function settle_donation(p_type text, p_user_id uuid, p_cause_id uuid, p_amount numeric, p_order_id uuid,
   p_transaction_id uuid, p_subscription_id uuid default null, p_period integer default null,
   p_request_id text default null)
@@ -163,14 +164,14 @@ begin
   insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
     values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
-  -- What the gateway was paid came, whatever has become of its cause.
+  -- Money paid by the gateway is accepted, whatever the status of its cause now.
   if p_order_id is null then
     perform hold_causes(array[p_cause_id]);
   end if;
   return settled;
 end $$;
 
--- The same for donations that were paid together from balances: to the causes that they refer to, or to the open pool.
+-- The same for donations paid together from balances: to the causes that they name, or to the open pool.
 create function settle_donations(p_type text, p_paid balance_payment[]) returns bigint language plpgsql strict
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -191,7 +192,7 @@ begin
   return cardinality(p_paid);
 end $$;
 
--- Where a donation is given back to: the account that paid it, or, where the gateway did, the donor's oldest.
+-- Where a donation is refunded to: the account that paid it, or, where the gateway did, the donor's oldest.
 create function refund_account(p_donation_id uuid) returns uuid language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when t.destination_account_id is not null then t.source_account_id else (
@@ -203,7 +204,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where d.id = p_donation_id
 $$;
 
--- Locks what a refund is judged by, until the transaction ends: the donation, then the balance that it would be taken from.
+-- Locks what a refund depends on, until the transaction ends: the donation, then the balance that pays it.
 create function lock_refund(p_donation_id uuid) returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -234,7 +235,7 @@ create view check_donations_posted_once as
       or t.batch_id is distinct from (select k.journal_id from journal_keys k
         where k.business_key = 'donation/' || d.id || '/refunded'))
   union all
-  -- By sets: whatever the planner takes the tables for, it does not compare every row with every other.
+  -- Compares sets: whatever sizes the planner expects, it does not compare every row with every other.
   select id, 'a transaction into a cause or the pool has no donation'
   from (
     select t.id from transactions t
@@ -248,7 +249,7 @@ create view check_donations_posted_once as
       where d.refund_transaction_id is not null and d.updated_at >= checks_since_time()
     except select t.id from donation_allocations a join transactions t on t.batch_id = a.journal_id
       where t.created_at >= checks_since_time()) unexplained;
--- The totals of causes are the sums of their donations, without those that were given back.
+-- The totals of causes are the sums of their donations, net of refunds.
 create view check_cause_totals_match_donations as
   select cause_id, t.donated, t.donations, d.amount as received, d.count as rows
   from (select cause_id, sum(donated) as donated, sum(donations) as donations from cause_totals group by cause_id) t
@@ -277,7 +278,7 @@ create view check_allocations_match_donations as
   where d.allocation_batch_id is not null and d.updated_at >= checks_since_time()
     and not exists (select from donation_allocations a where a.id = d.allocation_batch_id)
   group by d.allocation_batch_id;
--- A subscription has one donation for each period that was paid; it fails by three refusals of one period.
+-- A subscription has one donation for each paid period; it fails after three refusals of one period.
 create view check_subscriptions_paid_once as
   select s.id as subscription_id, 'periods paid, attempts and donations differ' as problem
   from donation_subscriptions s

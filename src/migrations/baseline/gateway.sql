@@ -5,28 +5,27 @@ create table provider_budget (
   provider text primary key,
   tokens double precision not null default 0,
   filled_at timestamptz not null default clock_timestamp(),
-  -- The provider asked everybody to wait until then.
+  -- Until when the provider asked all callers to wait.
   paused_until timestamptz
 );
 insert into provider_budget (provider) values ('xendit');
 
--- How many calls were made for a partner in about the last minute: each counts for less with every second, so that calls
--- made evenly add up to those of a minute. (Without a foreign key: it would wait for the partner's lock under that of the
--- budget, which holds up everybody's calls.)
+-- How many calls were made for a partner in about the last minute. Each call's weight decays every second, so that
+-- evenly spaced calls add up to those of a minute. (Without a foreign key: it would wait for the partner's lock while
+-- holding that of the budget, which delays all calls.)
 create table provider_callers (
   partner_id uuid primary key,
   calls double precision not null check (calls > 0 and calls < 'Infinity'),
   counted_at timestamptz not null
 ) with (fillfactor = 60);
 
--- Takes one call out of the budget: 0 when it may be made now, otherwise the seconds after which to try again. A sixth
--- of a minute's calls may be made at once; the rest comes evenly, so that no minute has more. A call that follows one just
--- made, and without which that one was of no use, may be made one ahead of the budget; that one is set aside. Half of what may be made
--- at once is left to payouts. A partner for which more than a quarter of a minute's calls have just been made gives way:
--- its payouts leave five eighths of what may be made at once to everybody else, and its other calls three quarters. So
--- it gets all that nobody else needs; below that quarter it gives way to nobody. It survives a clock that is set back (a
--- correction, a failover): what was filled, or is to be waited for, in what is now the future does not hold up every call
--- until that time has come again.
+-- Takes one call out of the budget: returns 0 when it may be made now, otherwise the seconds after which to try again.
+-- A sixth of a minute's calls may be made at once; the rest is spread evenly, so that no minute exceeds the budget. A
+-- call that completes one just made, which would be useless without it, may borrow one from the future. Half of the
+-- burst is reserved for payouts. A partner with more than a quarter of a minute's recent calls yields to others: its
+-- payouts leave five eighths of the burst to everybody else, and its other calls three quarters. So it gets whatever is
+-- unused; below that quarter it does not yield. A clock that is set back (a correction, a failover) does not block
+-- calls: a fill or a wait that now lies in the future is not waited for.
 create function take_provider_call(p_provider text, p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
   returns double precision language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -44,7 +43,7 @@ begin
     select * into strict budget from provider_budget b where b.provider = p_provider for update;
   end if;
   instant := clock_timestamp();
-  -- Nobody is asked to wait for longer than a minute.
+  -- No caller is asked to wait for longer than a minute.
   if budget.paused_until > instant and budget.paused_until <= instant + interval '1 minute' then
     return extract(epoch from budget.paused_until - instant);
   end if;
@@ -52,7 +51,7 @@ begin
     update provider_budget set filled_at = instant where provider = p_provider;
     budget.filled_at := instant;
   end if;
-  -- Bounded, as a power too small for a number is an error.
+  -- Bounded, because a power too small for a number raises an error.
   select c.calls * exp(-least(abs(extract(epoch from instant - c.counted_at)) / 60, 100)) into recent
     from provider_callers c where c.partner_id = p_partner;
   needed := case when p_follows then 0

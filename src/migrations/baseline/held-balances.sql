@@ -1,4 +1,4 @@
--- Balances that are held before money moves.
+-- Locking balances before money moves.
 
 -- A transaction that writes several journals, one after the other, first locks the balances of all of them in the order
 -- that each journal keeps (src/ledger/lock-order.ts): shard 0 of what is debited by id, then the shards of this connection
@@ -11,7 +11,7 @@ declare
 begin
   perform from account_balances b where b.account_id = any (p_debited) and b.shard = 0
     order by b.account_id for no key update;
-  -- One by one: a row that begins here is held like one that is there, and neither before one with a smaller id.
+  -- One by one: a row that is inserted here is locked like an existing one, and neither before one with a smaller id.
   for credited in select a.id from accounts a where a.id = any (p_credited) order by a.id loop
     insert into account_balances (account_id, shard, balance) values (credited, credit_shard, 0) on conflict do nothing;
     perform from account_balances b where b.account_id = credited and b.shard = credit_shard for no key update;

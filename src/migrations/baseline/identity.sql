@@ -1,8 +1,8 @@
--- Who is there: users, their invitations, tokens and second factors, and what is counted of those who knock.
+-- Identity: users, their invitations, tokens and second factors, and counters of failed logins and sign-ups.
 --
--- SQLSTATE of ours: AM012 something new for a person who was erased; its detail is the person's id.
+-- SQLSTATE of ours: AM012 a new row for a person who was erased; its detail is the person's id.
 
--- Which database of keys the people here are sealed under, by the check value of its look-up key: written once.
+-- Which keys' database encrypts the people here, by the check value of its look-up key: written once.
 create table keys_databases (
   only_one boolean primary key default true check (only_one),
   key_check_value text not null
@@ -12,15 +12,15 @@ create trigger keys_databases_are_final before update or delete on keys_database
 
 create table users (
   id uuid primary key,
-  -- Name, e-mail address and picture, sealed under the user's own key, and the keyed digest of the lower-cased address, by
-  -- which the user is found. Both are null once the user was erased.
+  -- Name, e-mail address and picture, encrypted under the user's own key, and the keyed digest of the lower-cased
+  -- address, by which the user is found. Both are null once the user was erased.
   profile_sealed text,
   email_digest text,
   user_type text not null check (user_type in ('platform', 'organization', 'individual')),
   organization_id uuid references organizations (id),
   role_id uuid references roles (id),
   status text not null check (status in ('invited', 'active', 'suspended')),
-  -- When the user proved to read what is sent to the address: until then, only notices of security are.
+  -- When the user proved to receive mail at the address: until then, only security notices are sent.
   email_confirmed_at timestamptz,
   -- Since when mail to the address bounces: until it is confirmed again, only mail that can confirm it is sent.
   email_bounced_at timestamptz check (email_bounced_at is null or email_confirmed_at is null),
@@ -28,12 +28,12 @@ create table users (
   takes_receipts boolean not null default true,
   takes_reminders boolean not null default true,
   password_sealed text,
-  -- A token carries the generation of its user; what ends them all begins the next. Tokens of other issuers carry none:
-  -- they end by the instant of their issue.
+  -- A token carries its user's generation; ending all tokens starts the next one. Tokens of other issuers carry none:
+  -- they end by their time of issue.
   token_generation integer not null default 0,
   tokens_ended_at timestamptz,
   erased_at timestamptz,
-  -- Since when the user counts as one who may approve decisions, and when they first did.
+  -- Since when the user may approve decisions, and when they first could.
   approver_since timestamptz,
   first_approval_at timestamptz,
   created_at timestamptz not null default now(),
@@ -47,7 +47,7 @@ create table users (
   check (first_approval_at is null or approver_since is not null)
 );
 create unique index users_have_addresses_of_their_own on users (email_digest);
--- Few: for what is told of the new ones.
+-- Few rows: for reporting new approvers.
 create index users_who_approve on users (approver_since) where approver_since is not null;
 create index users_erased on users (id) where erased_at is not null;
 create index users_by_creation on users (created_at, id);
@@ -57,13 +57,14 @@ create trigger users_status_law before insert or update of status on users
   for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended',
     'suspended>active');
 
--- Whoever was erased stays so, and is nobody again.
+-- An erasure is final: an erased user never becomes a person again.
 create trigger users_stay_erased before update on users for each row
   when (old.erased_at is not null and (new.erased_at is distinct from old.erased_at or new.status <> 'suspended'))
   execute function refuse_change();
 
--- Nothing new is of a person who was erased: also not by a request that was let in before. It waits for an erasure that is
--- emptying the person's rows, as that waits for whoever was first. The argument is the column that names the person.
+-- Refuses a new row of a person who was erased, also by a request that was admitted before. It waits for an erasure
+-- that is emptying the person's rows, just as that waits for earlier writers. The argument is the column that names the
+-- person.
 create function refuse_erased() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -84,7 +85,7 @@ create table invitations (
   expires_at timestamptz not null,
   accepted_at timestamptz,
   created_by uuid not null references users (id),
-  -- Whom a super admin invited, nobody else invites anew or turns away.
+  -- Only a super admin may renew or withdraw a super admin's invitation.
   by_super_admin boolean not null default false,
   created_at timestamptz not null default now()
 );
@@ -103,7 +104,7 @@ create table login_failures (
 create index login_failures_of_address on login_failures (address, failed_at);
 create index login_failures_by_time on login_failures (failed_at);
 
--- Where somebody logged in well; kept for thirty days.
+-- Where somebody logged in successfully; kept for thirty days.
 create table known_logins (
   account_hash text not null,
   address text not null,
@@ -129,19 +130,19 @@ create table token_signing_keys (
   published_until timestamptz
 );
 create unique index token_signing_keys_have_one_signer on token_signing_keys ((true)) where published_until is null;
--- The end of a key is never put off.
+-- The expiry of a key is never postponed.
 create trigger token_signing_keys_end before update of published_until on token_signing_keys
   for each row when (old.published_until is not null
     and (new.published_until is null or new.published_until > old.published_until))
   execute function refuse_change();
--- Nor is it put before the present: it would be forgotten at once, and could be written anew.
+-- Nor is it set in the past: the row would be deleted at once, and could be inserted anew.
 create trigger token_signing_keys_end_later before insert or update of published_until on token_signing_keys
   for each row when (new.published_until < transaction_timestamp()) execute function refuse_change();
 create table revoked_tokens (
   id text primary key,
   expires_at timestamptz not null
 );
--- Kept for as long after this as the longest token lives: also one that was written with an end in the past.
+-- Kept for as long after this as the longest token lives, even if it was inserted with an expiry in the past.
 create function keep_revoked_token() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -152,16 +153,16 @@ create trigger revoked_tokens_are_kept before insert on revoked_tokens
   for each row execute function keep_revoked_token();
 create index revoked_tokens_by_expiry on revoked_tokens (expires_at);
 
--- What renews a session: each is replaced when it is used, by the next of its family. One that is used twice ends the family
--- with its access tokens.
+-- Refresh tokens: each is replaced by the next of its family when used. One that is used twice ends the family with its
+-- access tokens.
 create table refresh_tokens (
   token_hash text primary key,
   family_id uuid not null,
   user_id uuid not null references users (id),
-  -- As of the access tokens: it ends with them all.
+  -- The user's token_generation, as in access tokens.
   token_generation integer not null,
   second_factor text,
-  -- The access token that was made beside it.
+  -- The access token issued with it.
   access_token_id text not null unique,
   access_expires_at timestamptz not null,
   created_at timestamptz not null default clock_timestamp(),
@@ -174,7 +175,7 @@ create index refresh_tokens_by_expiry on refresh_tokens (expires_at);
 create trigger refresh_tokens_of_nobody_erased before insert on refresh_tokens
   for each row execute function refuse_erased('user_id');
 
--- The second factor of the user of this id. A code is of a time step; those up to the last one are spent.
+-- The second factor of a user. A code belongs to a time step; steps up to the last used one are spent.
 create table second_factors (
   id uuid primary key references users (id),
   secret_sealed text not null,
@@ -184,28 +185,28 @@ create table second_factors (
 );
 create trigger second_factors_of_nobody_erased before insert on second_factors
   for each row execute function refuse_erased('id');
--- Those that are left; one that was used is gone.
+-- The unused codes; a used one is deleted.
 create table recovery_codes (
   user_id uuid not null references second_factors (id) on delete cascade,
   code_hash text not null,
   primary key (user_id, code_hash)
 );
 
--- Authentication and authorization of requests that arrived together, in one call: for each its number in the arrays, and
--- whom it is of; no row for one whose token may not be used.
+-- Authenticates and authorizes concurrent requests in one call: for each its number in the arrays, and its caller; no
+-- row where the token may not be used.
 create function callers_of(p_user_ids uuid[], p_token_ids text[], p_generations integer[], p_issued_at timestamptz[])
 returns table (number integer, user_id uuid, user_type text, organization_id uuid, organization_status text,
   role_id uuid, role_name text, permissions text, asked_at timestamptz)
 language plpgsql stable rows 1
 set search_path = pg_catalog, public, pg_temp
--- For few questions the planner would find a plan of their own cheaper, and plan each time.
+-- For few requests the planner would find a custom plan cheaper, and plan each time.
 set plan_cache_mode = force_generic_plan as $$
 begin
   return query
     select asked.number::integer, c.*, clock_timestamp()
     from unnest(p_user_ids, p_token_ids, p_generations, p_issued_at) with ordinality
       as asked (user_id, token_id, generation, issued_at, number)
-    -- One at a time, however many the planner expects.
+    -- One look-up per row, however many rows the planner expects.
     cross join lateral (
       select u.id, u.user_type, u.organization_id, o.status, r.id as role_id, r.name::text, r.permission_names
       from users u

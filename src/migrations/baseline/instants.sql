@@ -1,5 +1,5 @@
--- Every instant is one that a clock can show. An infinite one, or one of the year 294276, is a row that stops whoever
--- counts from it: a check, an alarm, a sweep.
+-- Every instant is one that a clock can show. An infinite one, or one in the year 294276, would break whatever
+-- calculates with it: a check, an alarm, a sweep.
 do $$
 declare
   place record;

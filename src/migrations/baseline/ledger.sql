@@ -1,13 +1,13 @@
--- The ledger: accounts, journals of postings that sum to zero, and balances that follow from postings. What breaks a
--- law of the ledger is refused by a trigger here, whoever asks.
+-- The ledger: accounts, journals of postings that sum to zero, and balances that follow from postings. Triggers refuse
+-- whatever breaks a law of the ledger, no matter who writes.
 --
 -- A balance is the sum of its shards. Debits of an account that may not go negative go to shard 0, whose row lock is
 -- the only place where payments from one account wait for each other. Credits go to one of sixteen other shards,
 -- chosen by the connection, so that many payers into one account do not wait. Those shards only grow, so what a debit
 -- reads of them without a lock can be too little but never too much.
 --
--- SQLSTATEs of ours: AM001 insufficient balance, AM002 an unlawful journal, AM003 a change of what is never changed,
--- AM010 a journal, or what leads to one, that no row proves.
+-- SQLSTATEs of ours: AM001 insufficient balance, AM002 an invalid journal, AM003 a change of something immutable, AM010
+-- a journal, or a row that leads to one, that no row proves.
 
 create table accounts (
   id uuid primary key,
@@ -30,24 +30,24 @@ create index accounts_by_creation on accounts (created_at, id);
 create index accounts_by_kind on accounts (kind, created_at, id);
 create unique index accounts_of_system on accounts (kind)
   where kind in ('open_donation_pool', 'gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense', 'loss');
--- What leaves an account by withdrawals is held beside it, in one account.
+-- The account that holds an account's withdrawals until they are sent.
 create unique index accounts_of_withdrawals on accounts (owner_id) where kind = 'withdrawal_reserved';
 
 create table account_balances (
   account_id uuid not null,
   shard smallint not null check (shard between 0 and 16),
-  -- Wider than what is posted: no number of postings fills it.
+  -- Wider than a posting: no number of postings overflows it.
   balance numeric(30, 4) not null,
   primary key (account_id, shard)
 ) with (fillfactor = 60);
 
--- What is unique for ever stands in a small table of its own, which is never divided or archived: journals will be, by
+-- What must be unique forever is in a small table of its own, which is never divided or archived: journals will be, by
 -- month, and an index of theirs would then be unique within a part only.
 create table journal_keys (
   business_key text primary key,
   journal_id uuid not null
 );
--- For the check, which reads what came since: rows come nearly in the order of ids.
+-- For the check, which reads new rows: they arrive nearly in the order of ids.
 create index journal_keys_by_id on journal_keys using brin (journal_id) with (pages_per_range = 16, autosummarize = on);
 
 create table journals (
@@ -60,15 +60,15 @@ create table journals (
 
 create table postings (
   id bigint generated always as identity primary key,
-  -- apply_postings judges that the journal is there: what a foreign key would be, without its locks.
+  -- apply_postings checks that the journal exists: a foreign key without its locks.
   journal_id uuid not null,
   account_id uuid not null,
   amount numeric(20, 4) not null check (amount <> 0),
   created_at timestamptz not null default now()
 );
 create index postings_of_journal on postings (journal_id);
--- A day of the books: rows come nearly in the order of time, so that the bounds of each stretch of pages tell enough, and
--- keeping them costs a payment next to nothing.
+-- The postings of a day: rows arrive nearly in the order of time, so the bounds of each range of pages suffice, and
+-- maintaining them costs a payment next to nothing.
 create index postings_by_time on postings using brin (created_at) with (pages_per_range = 16, autosummarize = on);
 create index postings_of_account on postings (account_id, created_at, id) include (amount);
 
@@ -84,12 +84,12 @@ create trigger accounts_are_kept before delete on accounts for each row execute 
 create trigger accounts_stay before truncate on accounts for each statement execute function refuse_change();
 create trigger account_kind_is_final before update of id, kind, currency on accounts
   for each row execute function refuse_change();
--- An account stays whose it is, or its transactions would be listed where they do not belong.
+-- An account keeps its owner, or its transactions would be listed in the wrong place.
 create trigger account_owner_is_final before update of user_id, organization_id, owner_id on accounts
   for each row execute function refuse_change();
 
--- What a row may have debited is an account of its own: of the kind that the trigger names after the column, and opened
--- for this row. Otherwise a row that names somebody's account would prove journals that empty it.
+-- The account that a row may debit is its own: of the kind that the trigger names after the column, and opened for this
+-- row. Otherwise a row that names another's account would prove journals that empty it.
 create function keep_own_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -105,8 +105,9 @@ begin
   end loop;
   return new;
 end $$;
--- What people give and save goes to accounts that people hold, never to one of a partner, from which it could be paid out,
--- nor to one that may go negative, where it would fill a hole: the trigger names a column, and the kinds of its account.
+-- Donations and savings go to accounts that people hold, never to a partner's, from which they could be paid out, nor
+-- to one that may go negative, where they would cover a deficit. The trigger names a column, and the allowed kinds of
+-- its account.
 create function keep_account_kinds() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -120,8 +121,8 @@ begin
   return new;
 end $$;
 
--- Only the triggers of postings and accounts write balances: a direct statement arrives at depth 0, where a shard may
--- only begin, with nothing in it.
+-- Only the triggers of postings and accounts write balances: a direct statement runs at depth 0, where it may only
+-- insert an empty shard.
 create trigger balances_follow_postings before update or delete on account_balances
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 create trigger balances_begin_with_nothing before insert on account_balances
@@ -129,7 +130,7 @@ create trigger balances_begin_with_nothing before insert on account_balances
 create trigger balances_are_kept before truncate on account_balances
   for each statement execute function refuse_change();
 
--- An account has a shard 0 from its first instant: what debits lock.
+-- An account has a shard 0 from the start: debits lock it.
 create function open_balance() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -138,7 +139,7 @@ begin
 end $$;
 create trigger account_has_balance after insert on accounts for each row execute function open_balance();
 
--- Postings are judged by the statement that writes them, and applied: any number of journals, each of them whole.
+-- Postings are checked and applied by the statement that inserts them: any number of journals, each complete.
 create function apply_postings() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -154,15 +155,15 @@ begin
     from new_postings n
     left join lateral (select may_go_negative from accounts where id = n.account_id limit 1) a on true
     group by n.journal_id, n.account_id, a.may_go_negative),
-  -- Whole, balanced, and of a journal that is there: the join is what a foreign key would be, without its locks.
+  -- Complete, balanced, and of an existing journal: the join is a foreign key without its locks.
   unlawful as (
     select d.journal_id from (
       select journal_id, sum(delta) as total, sum(written) as written from due group by journal_id) d
     where d.total <> 0 or d.written = 1 or d.written <> (
       select count(*) from journals j join postings p on p.journal_id = j.id where j.id = d.journal_id)
     limit 1),
-  -- In one order for all (src/ledger/lock-order.ts), and what is there is changed in its latest version: debited accounts
-  -- by id, then credited ones.
+  -- In one order for all (src/ledger/lock-order.ts), on the latest version of each row: debited accounts by id, then
+  -- credited ones.
   applied as (
     insert into account_balances (account_id, shard, balance)
       select d.account_id, d.shard, sum(d.delta)
@@ -181,7 +182,7 @@ begin
   elsif broken is not null then
     raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002', detail = broken::text;
   end if;
-  -- What it holds is read after its lock was taken.
+  -- The balance is read after its lock was acquired.
   if debited is not null then
     select b.account_id into overdrawn from account_balances b
       where b.account_id = any (debited) group by b.account_id having sum(b.balance) < 0 limit 1;
@@ -204,11 +205,11 @@ begin
   end if;
 end $$;
 
--- Writes a journal that whoever calls this has proven. False when one of this business key is already there: then nothing
+-- Writes a journal that the caller has proven. Returns false when its business key already exists: then nothing
 -- is done. Not for the application, which has it proven by post_journal.
 --
--- A journal is dated after it was judged under the locks of what it debits. Dated by the beginning of its transaction,
--- which may have waited, it would stand before the credits that it spends, in an account that was never below zero.
+-- A journal is dated after it was checked under the locks of what it debits. Dated by the start of its transaction,
+-- which may have waited, it would precede the credits that it spends, in an account that was never below zero.
 create function write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
 returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -234,7 +235,7 @@ begin
   if found then
     raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
   end if;
-  -- Not before its transaction began, also where the clock was set back meanwhile.
+  -- Not before its transaction started, even if the clock was set back since.
   dated := greatest(clock_timestamp(), transaction_timestamp());
   with journal as (
     insert into journals (id, business_key, kind, created_at) values (p_id, p_business_key, p_kind, dated))
@@ -244,8 +245,8 @@ begin
   return true;
 end $$;
 
--- The way in which money moves that is no payment from a balance: a journal is posted when the rows that it is of prove
--- each of its postings (proven_postings). False as write_journal.
+-- Posts a journal, other than a balance payment, when its rows prove each of its postings (proven_postings). Returns
+-- false as write_journal does.
 create function post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -254,7 +255,7 @@ begin
   if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
     return false;
   end if;
-  -- Judged when it is written: the same journal posted again is the same, whatever has become of its rows since.
+  -- Checked when it is written: the same journal posted again is the same, whatever its rows have become since.
   if (select array_agg(row (entry.account_id, entry.amount) order by entry.account_id, entry.amount)
       from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0)
     is distinct from coalesce(
@@ -272,7 +273,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id
 $$;
 
--- A journal has two postings at least, and they sum to zero.
+-- A journal has at least two postings, and they sum to zero.
 create view check_journals_balance as
   select j.id as journal_id, count(p.id) as postings, coalesce(sum(p.amount), 0) as sum
   from journals j left join postings p on p.journal_id = j.id and p.journal_id >= checks_since()
@@ -284,10 +285,11 @@ create view check_journals_have_their_keys as
   from (select id, business_key from journals where id >= checks_since()) j
   full join (select * from journal_keys where journal_id >= checks_since()) k on k.business_key = j.business_key
   where j.id is distinct from k.journal_id;
--- The balance of an account is the sum of its postings, and so of the exports of all days: a posting is of one day. That
--- reads all history, so between the nights only the sum of all balances is proved, which is nothing, as of each journal.
--- While all other checks of the ledger are empty, the postings are right: with API and workers stopped and two people present,
--- a superuser corrects one shard of account_balances (set local session_replication_role = 'replica').
+-- The balance of an account is the sum of its postings, and so of the exports of all days, because each posting belongs
+-- to one day. That reads all history, so between the nights only the sum of all balances is checked: it is zero, as for
+-- each journal. While all other checks of the ledger are empty, the postings are right: with API and workers stopped
+-- and two people present, a superuser corrects one shard of account_balances (set local session_replication_role =
+-- 'replica').
 create view check_balances_match_postings as
   select account_id, coalesce(b.balance, 0) as balance, coalesce(p.balance, 0) as postings
   from (select account_id, sum(balance) as balance from account_balances group by account_id) b
@@ -295,12 +297,12 @@ create view check_balances_match_postings as
   where checks_read_all() and coalesce(b.balance, 0) <> coalesce(p.balance, 0)
   union all
   select null, sum(balance), 0 from account_balances having sum(balance) <> 0;
--- No account is below zero that may not be, and no shard of credits.
+-- No account that must stay positive is below zero, and no shard of credits is.
 create view check_no_forbidden_negative as
   select a.id as account_id, a.kind, sum(b.balance) as balance
   from accounts a join account_balances b on b.account_id = a.id
   where not a.may_go_negative group by a.id having sum(b.balance) < 0 or min(b.balance) filter (where b.shard > 0) < 0;
--- Each posting is of an account that is there, and each account has a balance.
+-- Each posting belongs to an existing account, and each account has a balance.
 create view check_postings_have_accounts as
   select p.id as posting_id, p.account_id from postings p
   where p.journal_id >= checks_since() and not exists (select from accounts a where a.id = p.account_id)

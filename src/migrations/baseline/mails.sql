@@ -9,7 +9,7 @@ create table mails (
     'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
     'allocation', 'contribution', 'top_up', 'withdrawal', 'disbursement', 'year_statement', 'circle_due',
     'circle_overdue', 'circle_default', 'circle_pot', 'circle_invitation', 'cause_approved', 'cause_stopped')),
-  -- What it is about, and the circle's turn, the cause's stop or the year: each person is told once.
+  -- What it is about, and the circle's turn, the cause's stop or the year: each person gets one mail.
   resource_id uuid,
   turn_number integer,
   -- What only the mail may contain (a token, where a login came from), sealed under the person's key until it is final.
@@ -48,7 +48,7 @@ language sql set search_path = pg_catalog, public, pg_temp as $$
   on conflict do nothing
 $$;
 
--- What concerns too many people for one transaction. A worker records their mails in batches, in the order of the people's
+-- Mail to too many people for one transaction. A worker records their mails in batches, in the order of the people's
 -- ids.
 create table mail_rounds (
   kind text not null check (kind in ('disbursement', 'year_statement')),

@@ -1,27 +1,27 @@
--- Months: what grows for ever is divided by month (of UTC) into PostgreSQL's own partitions, so that old months can be
--- archived and dropped, and indexes and vacuums stay as small as a month.
+-- Months: unbounded tables are partitioned by month (of UTC), so that old months can be archived and dropped, and
+-- indexes and vacuums stay as small as a month.
 --
--- Such a table is divided by its id. That is a UUID of version 7, which carries its instant: so the id alone is the
--- primary key, unique over all months, and finds its row in one partition. It is made by the database (`uuidv7()`),
--- because the clock of a process may be hours off. What else is unique for ever stands in a key table (journal_keys).
+-- Such a table is partitioned by its id, a version 7 UUID, which carries its instant: so the id alone is the primary
+-- key, unique over all months, and finds its row in one partition. The database generates it (`uuidv7()`), because the
+-- clock of a process may be hours off. Anything else that must be unique forever is in a key table (journal_keys).
 --
--- Partitions are in a schema of their own, in which only the owner has rights: everybody else comes through the table,
--- with the rights that they have there. They are made ahead. What comes while its month is missing is kept in a default
--- partition, moves into the month when that is made, and is reported until then.
+-- Partitions are in a schema of their own, in which only the owner has rights: everybody else accesses the table with
+-- their rights on it. They are created ahead. A row whose month is missing goes to a default partition, moves into the
+-- month once that is created, and is reported until then.
 create schema months;
 
--- The least id that a row of this instant or of a later one has: ids begin with their milliseconds.
+-- The smallest id that a row of this instant or a later one has: ids begin with their milliseconds.
 create function first_id_at(p_at timestamptz) returns uuid language sql immutable parallel safe
 set search_path = pg_catalog, public, pg_temp as $$
   select (lpad(to_hex(least(greatest(floor(extract(epoch from p_at) * 1000), 0), 281474976710655)::bigint), 12, '0')
     || repeat('0', 20))::uuid
 $$;
 
--- Months whose rows are in the file store only: the manifest there lists the objects that hold them.
+-- Months whose rows are only in the file store: the manifest there lists the objects with them.
 create table archived_months (
   table_name text not null,
   month date not null check (extract(day from month) = 1),
-  -- Its rows have this id or a later one, and an earlier one than the next month's (first_id_at).
+  -- Its rows have ids from this one up to the next month's (first_id_at).
   first_id uuid not null,
   next_id uuid not null check (next_id > first_id),
   rows bigint not null check (rows >= 0),
@@ -31,7 +31,7 @@ create table archived_months (
   primary key (table_name, month)
 );
 
--- Whether a row of this id was, or would be, in a month that is archived.
+-- Whether a row of this id was, or would be, in an archived month.
 create function is_archived(p_table text, p_id uuid) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select exists (select from archived_months a
@@ -44,8 +44,8 @@ set search_path = pg_catalog, public, pg_temp as $$
   select p_table || to_char(p_month::timestamp, '_YYYY_MM')
 $$;
 
--- Makes the partition of the month, given by its first day, that a table lacks, and moves into it what came while it was
--- missing. Whoever uses other months does not wait for it; where it would have to wait itself, it gives way (55P03).
+-- Creates the missing partition of the month, given by its first day, and moves the rows that arrived without it. Users
+-- of other months do not wait for it; where it would have to wait itself, it fails (55P03).
 create function make_month(p_table text, p_month date) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$
@@ -56,7 +56,7 @@ declare
   next_id constant uuid := first_id_at((p_month + interval '1 month') at time zone 'UTC');
   referenced regclass;
 begin
-  -- One at a time: nobody who reads or writes waits for this lock.
+  -- One at a time: this lock blocks no reader or writer.
   execute format('lock table only public.%I in share update exclusive mode', p_table);
   if to_regclass(format('months.%I', partition_name)) is not null then
     return;
@@ -67,7 +67,7 @@ begin
     execute format('create table months.%I partition of public.%I default', default_name, p_table);
   end if;
   execute format('create table months.%I (like public.%I including all)', partition_name, p_table);
-  -- All that is locked below is locked here, before anything of it is held.
+  -- Acquires all locks here, before any of them is needed.
   for referenced in select k.confrelid::regclass from pg_constraint k
       where k.conrelid = format('public.%I', p_table)::regclass and k.contype = 'f' order by k.confrelid loop
     execute format('lock table only %s in share row exclusive mode', referenced);
@@ -79,8 +79,8 @@ begin
     p_table, partition_name, first_id, next_id);
 end $$;
 
--- Makes one partition that will be needed, and answers its name: of last month, of this one, and of the three that
--- follow. Null when all are there.
+-- Creates one partition that will be needed, and returns its name: of last month, of this one, and of the next three.
+-- Null when all exist.
 create function make_coming_month() returns text language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
 set timezone = 'UTC' as $$

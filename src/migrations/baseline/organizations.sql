@@ -1,4 +1,4 @@
--- Organizations, and what they choose from when they sign up.
+-- Organizations, and the lists they choose from when they sign up.
 
 create table organization_sizes (
   id uuid primary key,
@@ -39,7 +39,7 @@ insert into organization_sizes (id, label, range, created_at)
     (1, 'hundreds', '100-999'),
     (2, 'thousands', '1,000-999,999'),
     (3, 'millions', '1,000,000 and more')) as size (place, label, range);
--- `technnology` is spelled so in the API, and stays.
+-- `technnology` is spelled so in the API, and stays so.
 insert into organization_industries (id, value, label, created_at)
   select uuidv7(), value, label, timestamptz '2026-01-01 00:00:00Z' + place * interval '1 second'
   from (values

@@ -1,4 +1,4 @@
--- Partners: their accounts, keys, fees, limits and linked organizations, and signatures that were used.
+-- Partners: their accounts, keys, fees, limits and linked organizations, and used signatures.
 
 create table partners (
   id uuid primary key,
@@ -14,7 +14,7 @@ create table partners (
   available_account_id uuid not null unique references accounts (id),
   pending_account_id uuid not null unique references accounts (id),
   reserved_account_id uuid not null unique references accounts (id),
-  -- Until when the last replay of its webhooks keeps its pace: another one waits for that.
+  -- Until when the last replay of its webhooks keeps its pace: another one waits until then.
   replayed_until timestamptz,
   created_by uuid references users (id),
   created_at timestamptz not null default now(),
@@ -67,7 +67,7 @@ create table partner_fees (
   unique nulls not distinct (partner_id, method, channel, organization_id)
 );
 
--- Signatures over whole requests that changed something without an idempotency key: each is taken once.
+-- Signatures over whole requests that changed something without an idempotency key: each is accepted once.
 create table used_signatures (
   digest text primary key check (length(digest) = 64),
   used_at timestamptz not null default clock_timestamp()

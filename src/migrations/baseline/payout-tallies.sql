@@ -1,11 +1,11 @@
--- What counts towards the limits of a rolling hour and day, added up by owner and stretches of ten minutes, so that a
--- reservation, which has its owner's lock, does not read every payout of the day. Triggers add and give back in the
--- transaction that does. Of the stretch in which a window begins the payouts themselves are read, so that a sum is exact to
--- the instant.
+-- What counts towards the limits of a rolling hour and day, summed by owner and intervals of ten minutes, so that a
+-- reservation, which holds its owner's lock, does not read every payout of the day. Triggers add and subtract in the
+-- same transaction. For the interval in which a window begins the payouts themselves are read, so that a sum is exact
+-- to the instant.
 
--- The payouts that limits count, with whose limits they are and how much: those of partners with refunds by transfer, and
--- what people withdraw, but neither refunds to the wallet that paid nor disbursements. A failed one counts as one of
--- nothing, unless it has left after all.
+-- The payouts that limits count, with the owner of the limits and the amount: those of partners, including refunds by
+-- transfer, and withdrawals, but neither refunds to the wallet that paid nor disbursements. A failed one counts as one
+-- payout of amount zero, unless it left after all.
 create view limited_payouts as
   select p.id, p.partner_id as owner_id, case when p.status = 'failed' and not p.has_left then 0 else p.amount end as amount,
     p.created_at
@@ -18,21 +18,21 @@ create table payout_tallies (
   -- A partner or a user.
   owner_id uuid not null,
   starts_at timestamptz not null,
-  -- Without what failed.
+  -- Without failed ones.
   amount numeric(20, 4) not null check (amount >= 0),
-  -- With what failed.
+  -- With failed ones.
   payouts integer not null check (payouts >= 0),
   primary key (owner_id, starts_at)
 ) with (fillfactor = 60);
 create index payout_tallies_by_time on payout_tallies (starts_at);
 
--- When the stretch of an instant begins; the next one begins ten minutes later.
+-- When the interval of an instant begins; the next one begins ten minutes later.
 create function tally_start(p_at timestamptz) returns timestamptz language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
 $$;
 
--- A payout is tallied with the row that says whose limits it counts towards: its own, or that of the withdrawal.
+-- A payout is counted with the row that says whose limits it uses: its own, or that of the withdrawal.
 create function tally_payout() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -45,8 +45,8 @@ create trigger payouts_are_tallied after insert on payouts for each row
   when (new.partner_id is not null) execute function tally_payout();
 create trigger withdrawals_are_tallied after insert on withdrawals for each row execute function tally_payout();
 
--- What failed gives its amount back, and stays counted as one; what has left after all takes it again. Of a stretch that was
--- forgotten there is nothing to change.
+-- A failed payout gives its amount back, and still counts as one; one that left after all takes it again. If its
+-- interval has been deleted, there is nothing to change.
 create function change_tally() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -59,8 +59,8 @@ create trigger payouts_change_their_tally after update on payouts for each row
   when ((new.status = 'failed' and not new.has_left) <> (old.status = 'failed' and not old.has_left))
   execute function change_tally();
 
--- What an owner has reserved after an instant of the last two days: stretches that begin after it, and the payouts of the
--- one in which it lies.
+-- What an owner has reserved after an instant of the last two days: intervals that begin after it, and the payouts of
+-- the one that contains it.
 create function reserved_since(p_owner_id uuid, p_since timestamptz, out amount numeric, out payouts integer)
 language sql stable
 set search_path = pg_catalog, public, pg_temp as $$

@@ -1,20 +1,20 @@
 -- Payouts: money that leaves for a bank account, or for the wallet that paid: reserved, sent once, spent or returned.
--- All have one life; `kind` says whose money it is, what is checked before and what follows. An attempt is written down
--- before it is made. The same frozen request may be made again where the provider does not know it: an attempt is open
--- until the provider has said so, and a payout has one open attempt, never two.
+-- All share one life cycle; `kind` says whose money it is, what is checked before and what follows. An attempt is
+-- recorded before it is made. The same frozen request may be repeated if the provider does not know it: an attempt is
+-- open until the provider has said so, and a payout never has two open attempts.
 
 create table payout_banks (
   bank_code text primary key,
   -- Who sends transfers to it.
   provider text not null default 'xendit',
   name varchar(100) not null,
-  -- Of what reaches the bank: the least that the provider sends to it, and the most that BI-FAST carries.
+  -- Limits of the amount that reaches the bank: the provider's minimum, and the maximum of BI-FAST.
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
   account_number_min_length smallint not null check (account_number_min_length > 0),
   account_number_max_length smallint not null,
   active boolean not null default true,
-  -- What the provider takes from us for a transfer of people and organizations; for those of partners their fee rules say it.
+  -- The provider's price of a transfer for people and organizations; partners' fee rules contain theirs.
   provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0 and provider_fee_fixed < 'Infinity'),
   provider_fee_basis_points integer not null default 0 check (provider_fee_basis_points between 0 and 10000),
   check (maximum_amount >= minimum_amount),
@@ -23,9 +23,9 @@ create table payout_banks (
 
 create table payouts (
   id uuid primary key,
-  -- Its journals have the kind as their family: partner_payout is partner-payout/<id>/reserved.
+  -- The kind is the family of its journals: partner_payout is partner-payout/<id>/reserved.
   kind text not null check (kind in ('partner_payout', 'withdrawal', 'payment_refund')),
-  -- Where the money comes from, and comes back to when it is not spent; and where it is until then.
+  -- The account that the money comes from, and returns to if it is not spent; and the one that holds it until then.
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
   partner_id uuid references partners (id),
@@ -36,16 +36,16 @@ create table payouts (
   fee numeric(20, 4) not null check (fee >= 0 and fee < 'Infinity'),
   net_amount numeric(20, 4) not null check (net_amount > 0 and net_amount = trunc(net_amount)),
   provider_fee numeric(20, 4) not null default 0 check (provider_fee >= 0 and provider_fee < 'Infinity'),
-  -- What the provider took for the transfer, posted with the settlement.
+  -- The provider's price of the transfer, posted with the settlement.
   provider_cost numeric(20, 4) not null default 0 check (provider_cost >= 0 and provider_cost < 'Infinity'),
   bank_code text references payout_banks (bank_code),
-  -- Of a refund that the provider makes to the wallet that paid: the provider's id of the payment request.
+  -- For a refund by the provider to the wallet that paid: the provider's id of the payment request.
   refund_of text,
   provider text not null default 'xendit',
   texts_sealed text not null,
   -- The batch that it was an item of.
   batch_id uuid,
-  -- What is sent is frozen by a digest.
+  -- A digest freezes the request.
   request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
   status text not null check (status in ('pending', 'succeeded', 'failed', 'reversed')),
   failure_code text,
@@ -59,18 +59,18 @@ create table payouts (
   -- When the delay was reported to those who ask for it, if any; reported once.
   delay_told_at timestamptz,
   contradicted_at timestamptz,
-  -- The word against its final status that an operator has explained: said again, it is no news.
+  -- The contradicting provider status that an operator has explained: repeated, it is not reported again.
   explained_word text,
-  -- Whether its money is gone, or may be (say_what_has_left).
+  -- Whether its money left, or may have (say_what_has_left).
   has_left boolean not null default true,
-  -- When two people booked what left although it failed here, or had come back.
+  -- When two people booked a transfer that left although the payout had failed or was returned.
   booked_at timestamptz,
-  -- How much that was.
+  -- The amount that was booked.
   booked_amount numeric(20, 4) check (booked_amount > 0 and booked_amount < 'Infinity'),
   look_again_at timestamptz,
   version integer not null default 0,
   request_id text,
-  -- When the money had left; it stays when the bank gives it back.
+  -- When the money left; it stays set when the bank returns the money.
   succeeded_at timestamptz,
   finalized_at timestamptz,
   created_at timestamptz not null,
@@ -87,14 +87,14 @@ create table payouts (
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
   check (booked_at is null or status in ('failed', 'reversed')),
   check ((booked_at is null) = (booked_amount is null)),
-  -- What the bank gave back is looked after until it is booked.
+  -- Money returned by the bank is followed up until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null),
   constraint payouts_provider_ids check (provider = 'xendit' or starts_with(provider_transfer_id, provider || ':'))
 );
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (kind, status, amount)
   where partner_id is not null;
--- For operators, who look at all of them, and search.
+-- For operators, who list all of them, and for search.
 create index payouts_by_creation on payouts (created_at desc, id desc) include (kind, status);
 create index payouts_by_external_ref on payouts (external_ref, partner_id) where external_ref is not null;
 -- For the checks, as of payment orders.
@@ -105,7 +105,7 @@ create index payouts_to_look_at on payouts (look_again_at) where look_again_at i
 create index payouts_pending on payouts (created_at) where status = 'pending';
 create index payouts_unheard on payouts (finalized_at) where status = 'failed' and has_left and booked_at is null and explained_word is null;
 create index payouts_failed on payouts (finalized_at) where status = 'failed';
--- A transfer is for good with the provider of its bank, and a refund with that of the payment.
+-- A transfer stays with the provider of its bank, and a refund with that of the payment.
 create function set_provider_of_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -119,7 +119,7 @@ create trigger payouts_status_law before insert or update of status on payouts
   for each row execute function keep_status('status', '>pending', 'pending>succeeded', 'pending>failed',
     'succeeded>reversed');
 
--- Whether transfers and refunds leave at all, of every kind and partner: one row, which a super admin switches.
+-- Whether transfers and refunds are sent at all, of every kind and partner: one row, which a super admin switches.
 create table payout_switch (
   id boolean primary key default true check (id),
   enabled boolean not null default true,
@@ -134,8 +134,8 @@ create function payouts_held() returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select not s.enabled from payout_switch s
 $$;
--- What the provider said of a bank account that a partner asked about, and how often the partner asked: for a day. The
--- account is found by its keyed digest. Whose account it is, is sealed.
+-- The provider's answer about a bank account that a partner asked about, and how often the partner asked: kept for a
+-- day. The account is found by its keyed digest. Its holder is encrypted.
 create table bank_account_checks (
   id uuid not null unique,
   partner_id uuid not null references partners (id),
@@ -143,7 +143,7 @@ create table bank_account_checks (
   bank_code text not null references payout_banks (bank_code),
   asks integer not null default 1 check (asks > 0),
   asked_at timestamptz not null default clock_timestamp(),
-  -- Null until the provider has said.
+  -- Null until the provider has answered.
   exists_at_bank boolean,
   holder_sealed text,
   checked_at timestamptz,
@@ -153,8 +153,8 @@ create table bank_account_checks (
 );
 create index bank_account_checks_by_age on bank_account_checks (asked_at);
 
--- An attempt without an outcome may have reached the provider. One that may have is open until the provider, asked two
--- minutes or more after it, does not know it: not_known_at is when it was last asked with that answer. Another follows
+-- An attempt without an outcome may have reached the provider. Such an attempt is open until the provider, asked at
+-- least two minutes after it, does not know it: not_known_at is when the provider last said so. Another attempt follows
 -- only one that provably never left, or that the provider does not know.
 create table payout_attempts (
   payout_id uuid not null references payouts (id),
@@ -164,7 +164,7 @@ create table payout_attempts (
   failure_code text,
   answered_at timestamptz,
   not_known_at timestamptz,
-  -- Found at the provider: a restore took away the attempt that made it.
+  -- Found at the provider: a restore lost the attempt that made it.
   is_found boolean not null default false,
   primary key (payout_id, number),
   check ((outcome is null) = (answered_at is null)),
@@ -172,10 +172,10 @@ create table payout_attempts (
 );
 create unique index payout_attempts_one_open on payout_attempts (payout_id)
   where outcome is distinct from 'unsent' and not_known_at is null;
--- The transfers of a day: that of their first attempt, as a payout may be reserved days before it is sent.
+-- The transfers of a day: the day of their first attempt, as a payout may be reserved days before it is sent.
 create index payout_attempts_by_day on payout_attempts (sent_at, payout_id) where outcome is distinct from 'unsent';
 
--- What the provider said of a transfer, one row for each change of it.
+-- The provider's statuses of a transfer, one row for each change.
 create table payout_words (
   id bigint generated always as identity primary key,
   payout_id uuid not null references payouts (id),
@@ -185,8 +185,8 @@ create table payout_words (
 );
 create index payout_words_of_payout on payout_words (payout_id, id);
 
--- A payout takes from, and holds in, accounts of the owner of its money: a row that names somebody else's would prove
--- journals that empty it.
+-- A payout debits, and is held in, accounts of the owner of its money: a row that names another's would prove journals
+-- that empty it.
 create function keep_payout_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -203,7 +203,7 @@ end $$;
 create trigger payouts_have_their_accounts before insert on payouts
   for each row execute function keep_payout_accounts();
 
--- Whose a payout is, where it goes and how much it is never changes.
+-- The owner, destination and amount of a payout never change.
 create function keep_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -227,8 +227,9 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
--- Whether a payout's money counts as gone: of one that failed here or came back, while the provider says that it was made; and
--- of one that people ended unheard, until the provider has said how it ended, or that it does not know it.
+-- Whether a payout's money counts as gone: for one that failed here or was returned, while the provider reports that it
+-- was made; and for one that people failed without an answer, until the provider has reported its outcome, or that it
+-- does not know it.
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -242,8 +243,8 @@ end $$;
 create trigger payouts_say_what_has_left before insert or update on payouts
   for each row execute function say_what_has_left();
 
--- Begins an attempt of a pending payout and answers its number; the index refuses one beside another that is open. Null
--- while transfers are held, of one that the provider has not got already.
+-- Begins an attempt of a pending payout and returns its number; the index refuses one beside another open one. Null
+-- while transfers are held, for a payout that the provider does not have already.
 create function open_payout_attempt(p_payout_id uuid, p_is_made boolean default false) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -263,7 +264,7 @@ begin
   return opened;
 end $$;
 
--- Writes down how an attempt was answered, once.
+-- Records how an attempt was answered, once.
 create function answer_payout_attempt(p_payout_id uuid, p_number integer, p_outcome text, p_failure_code text)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -275,8 +276,8 @@ begin
   end if;
 end $$;
 
--- Writes down that the provider, asked at p_asked_at, did not know the transfer: which closes the attempt if
--- it was made at least two minutes before that; a later one stays open.
+-- Records that the provider, asked at p_asked_at, did not know the transfer: this closes the attempt if it was made at
+-- least two minutes before that; a later one stays open.
 create function close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamptz)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -288,8 +289,9 @@ begin
     where a.payout_id = p_payout_id and a.number = p_number and a.sent_at <= p_asked_at - interval '2 minutes';
 end $$;
 
--- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and whole. One line for each
--- payout, joined once: of four joins with as many lines the planner expects so few that it compares every payout with all.
+-- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and in full. One row per
+-- payout, joined once: for four joins with as many rows the planner expects so few that it compares every payout with
+-- all others.
 create view check_payouts_posted_once as
   select p.id as payout_id, p.status, p.net_amount + p.fee as amount, posted.reserved, posted.spent, posted.returned,
     posted.reversed, p.provider_cost, posted.cost
@@ -312,7 +314,7 @@ create view check_payouts_posted_once as
     or posted.reversed is distinct from case when p.status = 'reversed' then p.net_amount end
     or coalesce(posted.cost, 0) <> p.provider_cost or p.provider_cost not in (0, p.provider_fee)
     or posted.costs_elsewhere > 0);
--- What is reserved is the pending payouts with their fees.
+-- Reserved balances equal the pending payouts with their fees.
 create view check_reserved_matches_payouts as
   select account_id, coalesce(held.balance, 0) as balance, coalesce(open.amount, 0) as open_payouts
   from (select id as account_id, account_balance(id) as balance from accounts
@@ -320,9 +322,9 @@ create view check_reserved_matches_payouts as
   full join (select reserved_account_id as account_id, sum(net_amount + fee) as amount from payouts
     where status = 'pending' group by 1) open using (account_id)
   where coalesce(held.balance, 0) <> coalesce(open.amount, 0);
--- Never two attempts that may both have been executed, unless the provider did not know the first in between; never more
--- than five; none after the payout's end (a minute is left for clocks that differ). One that failed and that the provider has
--- after all is no fault of the books: operators are told of it.
+-- Never two attempts that may both have been executed, unless the provider did not know the first in between; never
+-- more than five; none after the payout's end (with a minute's tolerance for clocks). A failed one that the provider
+-- has after all is not a fault of the books: it is reported to operators.
 create view check_payouts_sent_once as
   select p.id as payout_id, p.status, p.provider_transfer_id, c.attempts, c.unasked
   from payouts p

@@ -1,4 +1,4 @@
--- Products. What a product holds is its account's balance; one without a target has no row that its payers share.
+-- Products. A product's money is its account's balance; one without a target has no row that its payers share.
 
 create table products (
   id uuid primary key,
@@ -23,10 +23,10 @@ create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
     'completed>open', 'completed>closed');
 
--- What products of a kind take of these amounts, in the order in which they are asked for (payment_target). With p_hold a
--- product with a target is locked first, so that what it still takes stays true until the payment is made; of several
--- amounts for it each is judged as if those before it were paid, and one that is too much then is null: it is judged alone.
--- Null, too, where others hold a product for long: who waits for it waits alone.
+-- What products of a kind accept of these amounts, in the order of the request (payment_target). With p_hold a product
+-- with a target is locked first, so that its remaining amount stays valid until the payment; several amounts for one
+-- product are each checked as if those before were paid, and one that exceeds the rest is null: it is checked alone.
+-- Also null where others hold a product for long: that payment waits alone.
 create function targets_of_products(p_kind text, p_ids uuid[], p_amounts numeric[], p_hold boolean) returns payment_target[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -95,7 +95,7 @@ begin
   return cardinality(p_paid);
 end $$;
 
--- Of saving goals and products alike.
+-- For saving goals and products alike.
 create view check_completed_targets_are_reached as
   select g.id, 'saving goal' as thing, account_balance(g.account_id) as held, g.target_amount
   from saving_goals g where g.status = 'completed' and g.closed_at is null

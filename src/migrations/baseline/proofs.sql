@@ -1,5 +1,5 @@
--- What proves a journal of a payout of whatever kind, of which the journal's kind and key have the family: reserved while it
--- is pending; then spent or returned; and once spent, given back by the bank.
+-- The proof of a journal of any payout, whose kind and key name the family: reserved while it is pending; then spent or
+-- returned; and once spent, returned by the bank.
 create function payout_postings(p_kind text, p_business_key text, p_payout_id uuid)
 returns table (to_account uuid, due numeric) language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
@@ -20,17 +20,17 @@ set search_path = pg_catalog, public, pg_temp as $$
     ('00000000-0000-4000-8000-000000000003', case s.step when 'spent' then -p.provider_cost end),
     ('00000000-0000-4000-8000-000000000002', case s.step when 'spent' then p.fee end)) e (account_id, amount)
   where p.id = p_payout_id and e.amount is not null
-    -- Whose money a withdrawal is was judged with its row.
+    -- The owner of a withdrawal's money was checked with its row.
     and (p.kind <> 'withdrawal' or exists (select from withdrawals w where w.id = p.id))
     and (p.kind <> 'payment_refund' or exists (select from payment_refunds r where r.id = p.id))
     and (s.follows is null
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $$;
 
--- What proves a journal: for each kind, the rows that it is of, and the postings that follow from them. What is not here
--- is not posted by post_journal, so nothing else takes money out of an account that may go negative, out of suspense, out
--- of what is reserved, or out of anybody's account. (Payments from balances, receipts in suspense and the platform's own
--- movements have functions of their own, which post what they prove.)
+-- The proof of a journal: for each kind, its rows, and the postings that follow from them. post_journal posts nothing
+-- else, so nothing else debits an account that may go negative, suspense, reserved money, or anybody's account.
+-- (Payments from balances, receipts in suspense and the platform's own movements have functions of their own, which
+-- post what they prove.)
 --
 -- The system's accounts: ...1 gateway clearing, ...2 fee revenue, ...3 provider cost, ...5 open donations.
 create function proven_postings(p_kind text, p_business_key text)
@@ -42,7 +42,7 @@ declare
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   pool constant uuid := '00000000-0000-4000-8000-000000000005';
   subject uuid := substring(p_business_key from '^[a-z-]+/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)');
-  -- The order after whose payment a closed goal was emptied.
+  -- The order whose payment triggered emptying a closed goal.
   settled uuid := substring(p_business_key from '/released/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$');
 begin
   case p_kind
@@ -86,14 +86,14 @@ begin
       return query select e.account_id, e.amount
         from saving_circle_contributions c
         join saving_circles s on s.id = c.saving_circle_id
-        -- The guarantee of a contribution that was completed stays until the circle is settled.
+        -- The guarantee of a completed contribution stays until the circle is settled.
         cross join lateral (select c.amount + case c.status when 'completed' then 0 else c.guarantee_amount end as back) b
         cross join lateral (values (s.holding_account_id, -b.back), (c.refund_account_id, b.back))
           e (account_id, amount)
         where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
           and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
     when 'saving-circle.settled' then
-      -- All that it holds, which is read after the journal: nothing is left.
+      -- The whole balance, read after the journal: nothing is left.
       return query select e.account_id, e.amount
         from saving_circles s
         cross join lateral (
@@ -104,7 +104,7 @@ begin
         where s.id = subject and s.ended_at is not null and account_balance(s.holding_account_id) = 0
           and p_business_key = 'saving-circle/' || s.id || '/settlement';
     when 'saving-goal.released' then
-      -- All that it holds, which is read after the journal: nothing is left.
+      -- The whole balance, read after the journal: nothing is left.
       return query select e.account_id, e.amount
         from saving_goals g
         join journal_keys k on k.business_key = p_business_key
@@ -122,7 +122,7 @@ begin
         cross join lateral (values (pool, -given.amount), (c.account_id, given.amount)) e (account_id, amount)
         where p_business_key = 'donation-allocation/' || subject;
     when 'donation.refunded' then
-      -- Never what of the cause is disbursed.
+      -- Never money that is being disbursed.
       return query select e.account_id, e.amount
         from donations d
         left join charitable_causes c on c.id = d.cause_id

@@ -14,32 +14,32 @@ create table receipts (
   account_id uuid references accounts (id),
   settled_by uuid references users (id),
   note varchar(300),
-  -- When we learnt of it: the day with whose records of the provider it is compared.
+  -- When we learnt of it: the day whose provider records it is compared with.
   received_at timestamptz not null default clock_timestamp(),
   settled_at timestamptz,
   constraint receipts_applied_to_one
     check (num_nonnulls(order_id, partner_payment_id) = case when state = 'applied' then 1 else 0 end),
   check ((state = 'applied') = (reason is null)),
-  -- No two providers share an id: those of any but the first begin with its name.
+  -- Ids of different providers never collide: those of all but the first begin with the provider's name.
   constraint receipts_provider_ids check (provider = 'xendit' or starts_with(provider_payment_id, provider || ':'))
 );
 create unique index receipts_of_order on receipts (order_id) where order_id is not null;
 create unique index receipts_of_partner_payment on receipts (partner_payment_id) where partner_payment_id is not null;
 create index receipts_by_time on receipts (received_at, id);
--- What came besides under a reference: the receipts that were applied are found by what they paid.
+-- Further money under a reference: applied receipts are found by what they paid.
 create index receipts_besides on receipts (reference, received_at) where state <> 'applied';
 create index receipts_of_settler on receipts (settled_by) where settled_by is not null;
 create index receipts_by_state on receipts (state, received_at, id) where state <> 'applied';
--- For the checks, which read those that are in suspense, or were settled since.
+-- For the checks, which read those in suspense, or settled since.
 create index receipts_by_settlement on receipts ((coalesce(settled_at, 'infinity'))) where state <> 'applied';
 create trigger receipts_are_kept before delete on receipts for each row execute function refuse_change();
 create trigger receipts_state_law before insert or update of state on receipts
   for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>applied',
     'suspended>credited', 'suspended>refunded');
 
--- What the provider was paid for an order, or for a partner's payment, that is open: the receipt is of its whole amount.
--- Money that nobody knew when it came leaves suspense, by the journal that undoes its journal in, for the row of its
--- reference that has come back. Whether it did.
+-- The provider's payment of an open order or partner's payment: the receipt covers its full amount. Money that was
+-- unknown when it arrived leaves suspense by the journal that reverses its first one, for the row of its reference that
+-- a restore brought back. Returns whether it did.
 create function apply_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
   p_order_id uuid, p_partner_payment_id uuid)
 returns boolean language plpgsql
@@ -56,7 +56,7 @@ begin
     from (select * from payment_orders where id = p_order_id for no key update) o
     where o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    -- What is paid again and again is the provider's reference, whichever payment it becomes.
+    -- For a reusable instrument this is the provider's reference, whichever payment it becomes.
     select p_id, p.provider, p_provider_payment_id, p_provider_payment_method_id, coalesce(p.instrument_id, p.id)::text, p.amount,
       'applied', null, p.id
     from (select * from partner_payments where id = p_partner_payment_id for no key update) p
@@ -77,7 +77,7 @@ begin
   return write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.applied', undone.accounts, undone.amounts);
 end $$;
 
--- Puts money that nobody takes into suspense with its receipt, in one journal. False when it has a receipt already.
+-- Posts unmatched money to suspense, with its receipt, in one journal. Returns false when it already has a receipt.
 create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text,
   p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text,
   p_provider text)
@@ -87,7 +87,7 @@ declare
   subject uuid := substring(p_reference from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
 begin
   perform refuse_old_snapshot();
-  -- It may keep more than came, where that is the price of what the money came for: then the rest is owed to it.
+  -- The cost may exceed the money, if that is the price of what it came for: the difference is then owed.
   if p_cost is null or p_cost < 0 or p_cost > p_amount
     and not exists (select from partner_payments p where p.id = subject and p.provider_fee = p_cost)
     and not exists (select from payment_orders o join payment_channels c on c.id = o.payment_id
@@ -110,7 +110,7 @@ begin
 end $$;
 
 -- An applied receipt belongs to a paid order and a paid order has one; money in suspense was posted in once, and out
--- once, to whom it was credited, when it was settled.
+-- once, to the credited account, when it was settled.
 create view check_receipts_posted_once as
   select r.id as receipt_id, r.state, 'an applied receipt belongs to a paid order' as problem
   from receipts r join payment_orders o on o.id = r.order_id
@@ -152,7 +152,7 @@ create view check_suspense_matches_receipts as
     (select sum(b.balance) as balance from account_balances b join accounts a on a.id = b.account_id
      where a.kind = 'suspense') s
   where coalesce(s.balance, 0) <> r.amount;
--- The open pool holds open donations that are not allocated, and what was credited to it from suspense.
+-- The open pool holds unallocated open donations, and what was credited to it from suspense.
 create view check_open_pool_matches_donations as
   select pool.balance, unallocated.amount as unallocated, credited.amount as credited_from_suspense
   from (select coalesce(sum(b.balance), 0) as balance from account_balances b
@@ -162,7 +162,7 @@ create view check_open_pool_matches_donations as
     (select coalesce(sum(amount), 0) as amount from receipts
       where state = 'credited' and account_id = '00000000-0000-4000-8000-000000000005') credited
   where pool.balance <> unallocated.amount + credited.amount;
--- Whose money it is: no open payment's own money is in suspense.
+-- Suspense never holds the money of an open payment.
 create view check_receipts_reach_their_owners as
   with named as not materialized (
     select id as receipt_id, provider, state, amount, received_at, coalesce(order_id, partner_payment_id) as applied_to,

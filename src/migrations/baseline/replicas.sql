@@ -1,9 +1,9 @@
--- On a replica: returns when it has replayed the primary's log up to p_position, so that what was committed before that
--- position was asked for is visible to the next statement. Refuses (AM011) when that takes longer than p_within; in a
--- database that is no replica (any more), since a promoted one goes its own way; and when it is not known to replay the
--- primary's timeline p_timeline, on another of which the same position is another past. The control file learns of a new
--- timeline some time after the replay, and until then a replica that follows it is refused, too. Functions and rights
--- come with the log, so this one is made on the primary and called on the replica.
+-- On a replica: returns when it has replayed the primary's log up to p_position, so that everything committed before
+-- that position was read is visible to the next statement. Raises AM011 when that takes longer than p_within; in a
+-- database that is no replica, or no longer one, since a promoted one diverges; and when it is not known to replay the
+-- primary's timeline p_timeline, because the same position on another timeline is another past. The control file
+-- records a new timeline some time after the replay, and until then a replica that follows it is refused, too.
+-- Functions and rights are replicated, so this one is created on the primary and called on the replica.
 create function await_replay(p_position pg_lsn, p_timeline integer, p_within interval) returns void
 language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
 declare

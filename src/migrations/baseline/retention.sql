@@ -1,15 +1,14 @@
--- Forgetting. What is kept for a time only is deleted here and nowhere else, never sooner than it may be.
+-- Retention: the only place where rows with a limited lifetime are deleted, never before their time.
 --
--- SQLSTATE of ours: AM009 it is too soon, or nothing of this kind is ever forgotten.
+-- SQLSTATE of ours: AM009 it is too soon, or nothing of this kind is ever deleted.
 
--- Forgets rows of a kind that are older than `p_age`, up to `p_limit` of them, and answers how many. Each kind has a least
--- age, below which nothing of it is forgotten whoever asks. Rows are named by where they stand, so that they are found
--- once only; one that is changed meanwhile stands elsewhere then, and is kept. One that somebody holds is left for the next
--- time, and holds up no other. In a table that is divided by month they are named by their ids, and looked for in the
--- months of those.
+-- Deletes rows of a kind that are older than `p_age`, up to `p_limit` of them, and returns how many. Each kind has a
+-- minimum age, which no caller can undercut. Rows are identified by their ctid, so that each is found once; one that is
+-- changed in between moves, and is kept. A locked row is left for the next run, and delays no other. In a partitioned
+-- table rows are identified by their ids, and looked up in the months of those.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
--- A day is as long as it is here, whatever zone the session is in.
+-- Makes a day 24 hours, whatever the session's time zone.
 set timezone = 'UTC' as $$
 declare
   least_age constant interval := case p_kind
@@ -25,7 +24,7 @@ declare
     when 'refresh_tokens' then interval '1 day'
     when 'sign_ups' then interval '1 hour'
     when 'mails' then interval '30 days'
-    -- Five minutes before and after the time that it names, and as much again for clocks.
+    -- Five minutes before and after the time that it names, doubled as tolerance for clocks.
     when 'used_signatures' then interval '20 minutes'
     when 'login_failures' then interval '15 minutes' end;
   before constant timestamptz := clock_timestamp() - p_age;
@@ -33,7 +32,7 @@ declare
   forgotten integer;
   answers integer := 0;
 begin
-  -- Against a clock and not a length: a month is not always thirty days.
+  -- Compares instants, not lengths: a month is not always thirty days.
   if least_age is null or before is null or before > clock_timestamp() - least_age then
     raise exception 'rows of kind % are not forgotten after %', p_kind, p_age using errcode = 'AM009';
   elsif p_limit is null or p_limit not between 1 and 10000 then
@@ -41,7 +40,7 @@ begin
   end if;
   case p_kind
     when 'read_events' then
-      -- Who read what; changes, and who logged in and out, stay.
+      -- Reads only: changes, logins and logouts stay.
       select array_agg(old.id order by old.id) into chosen from (select e.id from events e where e.created_at < before
         and e.id < first_id_at(before + interval '24 hours')
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
@@ -49,7 +48,7 @@ begin
       delete from events
         where id = any (chosen) and id between chosen[1] and chosen[cardinality(chosen)];
     when 'callback_bodies' then
-      -- Of what was delivered, or can be delivered to nobody.
+      -- Of callbacks that were delivered or cannot be.
       select array_agg(old.id order by old.id) into chosen from (select c.id from gateway_callbacks c
         where c.body_sealed is not null and c.id < first_id_at(before) and num_nonnulls(c.delivered_at, c.unread) > 0
         order by c.id limit p_limit for update skip locked) old;
@@ -57,14 +56,14 @@ begin
         where c.id = any (chosen) and c.id between chosen[1] and chosen[cardinality(chosen)]
           and num_nonnulls(c.delivered_at, c.unread) > 0;
     when 'webhook_bodies' then
-      -- Not of what is being sent, again or still.
+      -- Not of webhooks that are still being sent.
       select array_agg(old.id order by old.id) into chosen from (select d.id from webhook_deliveries d
         where d.body_sealed is not null and d.id < first_id_at(before) and d.status <> 'pending'
         order by d.id limit p_limit for update skip locked) old;
       update webhook_deliveries d set body_sealed = null
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'requests' then
-      -- The answer, which speaks of people. The key stays with what it made, so that it never stands for anything else.
+      -- The answer, which may name people. The key stays with its resource, so that it is never reused for another.
       update requests set answer_status = null, answer_body = null, answer_sealed = null
         where ctid = any (array(select k.ctid from requests k
           where k.answer_status is not null and k.decided_at < before order by k.decided_at limit p_limit
@@ -108,6 +107,6 @@ begin
   return forgotten + answers;
 end $$;
 
--- Who was invited and never came may be taken away; whoever was a user once stays.
+-- An invited user who never accepted may be deleted; anyone else stays.
 create trigger users_are_kept before delete on users for each row when (old.status <> 'invited')
   execute function refuse_change();

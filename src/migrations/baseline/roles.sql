@@ -19,7 +19,7 @@ alter default privileges revoke execute on functions from public;
 
 grant select on all tables in schema public to amanah_app;
 
--- Written down and never changed or taken away by the application.
+-- Inserted by the application, which never updates or deletes them.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
   saving_circle_invitations, recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
   callback_keys, webhook_version_keys, withdrawals, payment_refunds
@@ -148,7 +148,7 @@ grant execute on function
   why_disbursement_ends, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
   checks_read_all
   to amanah_app, amanah_reader;
--- What triggers call runs with the rights of whoever writes.
+-- Functions of triggers run with the rights of the writing role.
 grant execute on function refuse_old_snapshot, whole_table to amanah_app;
 -- Called on a replica before a list, a document or a check is read there.
 grant execute on function await_replay to amanah_app;

@@ -1,4 +1,4 @@
--- Saving goals. What a goal holds is its account's balance.
+-- Saving goals. A goal's money is its account's balance.
 
 create table saving_goals (
   id uuid primary key,
@@ -9,7 +9,7 @@ create table saving_goals (
   target_amount numeric(20, 4) not null check (target_amount > 0 and target_amount < 'Infinity'),
   target_date date,
   status text not null check (status in ('active', 'completed')),
-  -- When it was closed, and where to what it held went, and what is paid for it later goes.
+  -- When it was closed, and the account that got its money and gets later payments for it.
   closed_at timestamptz,
   released_to uuid references accounts (id),
   created_at timestamptz not null default now(),
@@ -31,7 +31,7 @@ create trigger saving_goals_stay_closed before update of closed_at, released_to 
     and (new.closed_at, new.released_to) is distinct from (old.closed_at, old.released_to))
   execute function refuse_change();
 
--- What a goal held goes to its saver, or to the organization that they act for.
+-- A goal's money goes to its saver, or to the organization that they act for.
 create function keep_release_with_saver() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -46,7 +46,7 @@ end $$;
 create trigger saving_goals_release_to_their_saver before insert or update of released_to on saving_goals
   for each row when (new.released_to is not null) execute function keep_release_with_saver();
 
--- The pending row of a gateway contribution: one open order for a goal, whatever comes at once.
+-- The pending row of a gateway contribution: one open order per goal, even for simultaneous requests.
 create table saving_goal_orders (
   payment_order_id uuid primary key references payment_orders (id),
   saving_goal_id uuid not null references saving_goals (id),
@@ -59,8 +59,8 @@ create trigger saving_goal_orders_status_law before insert or update of status o
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>failed',
     'pending>cancelled');
 
--- Moves all that a closed goal holds to where it was released, with its transaction row, under the lock of its row. At its
--- release, or after the payment of an order. Answers the journal; null when it holds nothing.
+-- Moves the balance of a closed goal to the account it was released to, with its transaction row, under the lock of its
+-- row. Runs at its release, and after the payment of an order. Returns the journal; null when the balance is zero.
 create function empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid) returns uuid language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -87,9 +87,9 @@ begin
   return journal;
 end $$;
 
--- Completes a goal that a payment fills. Called after the journal, under the lock of the goal's row: what it holds is its
--- account's balance. A payment of an order that was opened in time is taken whatever has become of its target; of a closed
--- goal it goes on to where that was released.
+-- Completes a goal that a payment fills. Called after the journal, under the lock of the goal's row: its money is its
+-- account's balance. A payment of an order opened in time is accepted whatever the goal's status is now; that of a
+-- closed goal moves on to the account it was released to.
 create function settle_saving_goal(p_id uuid, p_order_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -109,7 +109,7 @@ begin
   end if;
 end $$;
 
--- What goals take of these amounts from these users, in the order in which they are asked for. Held and judged as
+-- What goals accept of these amounts from these users, in the order of the request. Locked and checked as in
 -- targets_of_products.
 create function targets_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[], p_hold boolean)
 returns payment_target[] language plpgsql
@@ -157,7 +157,7 @@ create view check_goal_orders_follow_orders as
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id
   where o.updated_at >= checks_since_time() and g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
     when 'EXPIRED' then 'cancelled' else 'pending' end;
--- A closed goal holds nothing, and what it held went where it was released, and nowhere else.
+-- A closed goal holds nothing, and its money went to the account it was released to, and nowhere else.
 create view check_closed_goals_are_empty as
   select g.id as saving_goal_id, account_balance(g.account_id) as held, null::uuid as journal_id
   from saving_goals g where g.closed_at >= checks_since_time() and account_balance(g.account_id) <> 0

@@ -1,21 +1,21 @@
--- Where statuses may go. The law of each status is in the trigger beside its table: '>pending' is a status that a row
--- may begin with, 'pending>succeeded' a transition, '*' lets any status follow any other. What is not named is refused,
--- whoever asks; a status from which nothing leads is final. A column that is null has no status yet. The same laws are
--- in the TypeScript files of the kinds; a test compares them, and finds every column that has none.
+-- Allowed transitions of statuses. The law of each status is in the trigger beside its table: '>pending' is an initial
+-- status, 'pending>succeeded' a transition, '*' lets any status follow any other. Everything else is refused, no matter
+-- who writes; a status without transitions is final. A column that is null has no status yet. The same laws are in the
+-- TypeScript files of the kinds; a test compares them, and finds every status column without one.
 --
--- SQLSTATE of ours: AM008 a status against its law; the message names table, id and both statuses.
+-- SQLSTATE of ours: AM008 a status change that its law does not allow; the message names table, id and both statuses.
 --
--- They are arguments of triggers because that is cheapest: a look-up in a table costs a change of status five times as
--- much, and a WHEN clause that names the transitions costs every update of the table, as it is prepared each time.
+-- They are arguments of triggers because that is fastest: looking them up in a table makes a status change five times
+-- slower, and a WHEN clause with the transitions slows down every update of the table, as it is prepared each time.
 
--- The name of a table; of a partition, that of the table that is divided.
+-- The name of a table; for a partition, that of the partitioned table.
 create function whole_table(p_table oid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select c.relname::text from pg_class c
   where c.oid = coalesce((select i.inhparent from pg_inherits i where i.inhrelid = p_table), p_table)
 $$;
 
--- The law of a column: its name is the first argument, the others are what is allowed.
+-- The law of a column: its name is the first argument, the others are the allowed statuses and transitions.
 create function keep_status() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   was text;
@@ -42,7 +42,7 @@ begin
     using errcode = 'AM008', schema = 'public', table = whole_table(tg_relid), column = tg_argv[0];
 end $$;
 
--- For what is final in any domain.
+-- For immutable rows of any domain.
 create function refuse_change() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

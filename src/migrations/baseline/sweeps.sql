@@ -1,4 +1,4 @@
--- What waits for a workflow is looked at again at growing intervals.
+-- Rows that wait for a workflow are examined again at growing intervals.
 
 -- Beside the rows that are swept, not in them: a claim is one statement for every kind, and changes nothing that is
 -- final.

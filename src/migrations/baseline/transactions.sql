@@ -1,7 +1,7 @@
 -- Transactions, which people read, and what their lists need so that neither page nor total scans: an owner's rows are
--- counted over a covering index, everything over counters in shards (never one row, which all payments would lock), and
--- the rows of an organization (of its users and of its accounts) and of a receiver stand in tables of their own. Kept
--- by trigger, proved by check_*.
+-- counted over a covering index, all rows by sharded counters (never one row, which all payments would lock), and the
+-- rows of an organization (of its users and of its accounts) and of a receiver have tables of their own. Maintained by
+-- trigger, proven by check_*.
 
 create table transactions (
   id uuid primary key,
@@ -16,7 +16,7 @@ create table transactions (
   reference_type text not null check (reference_type in ('donation', 'saving_goal', 'saving_circle', 'investment',
     'commodity_financing', 'account_top_up')),
   reference_id uuid not null,
-  -- Its journal, which the function that writes it has written or has looked for; the check below finds one without.
+  -- Its journal, which the inserting function has written or found; the check below finds a row without one.
   batch_id uuid not null,
   purpose text not null check (purpose in ('topup_pocket', 'topup_product', 'external_withdrawal',
     'internal_withdrawal', 'product_transfer', 'pocket_transfer')),
@@ -53,14 +53,14 @@ create table transaction_organizations (
   type text not null,
   reference_id uuid not null
 );
--- For the check, which reads what came since: rows come nearly in the order of time.
+-- For the check, which reads new rows: they arrive nearly in the order of time.
 create index transaction_organizations_by_time on transaction_organizations using brin (created_at)
   with (pages_per_range = 16, autosummarize = on);
 create unique index transactions_of_organization
   on transaction_organizations (organization_id, created_at desc, transaction_id desc)
   include (user_id, reference_type, type, reference_id);
 
--- Who receives money in an account sees it among the transactions.
+-- A user who receives money in an account sees it among the transactions.
 create table transaction_receivers (
   user_id uuid not null,
   transaction_id uuid not null,
@@ -113,14 +113,14 @@ end $$;
 create trigger transactions_are_listed after insert on transactions
   referencing new table as new_transactions for each statement execute function list_transactions();
 
--- Writes the rows that hang on a journal, in the transaction that posted it and in no later one.
+-- Inserts the rows of a journal, in the transaction that posted it and in no later one.
 create function record_transactions(p_journal_id uuid, p_rows jsonb) returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   current_xact constant bigint := pg_current_xact_id()::text;
 begin
-  -- A row's own transaction (or a part of it, whose id is a later one) is the only one that sees it while it is in
-  -- progress. Its instant, not before that transaction's beginning, rules out an id that has wrapped around.
+  -- Only a row's own transaction (or a subtransaction, whose id is later) sees it while it is in progress. Its instant,
+  -- not before that transaction's start, rules out an id that has wrapped around.
   if not exists (select from journals j
     cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
     where j.id = p_journal_id and j.created_at >= transaction_timestamp() and case when written.later < 2147483648
@@ -136,7 +136,7 @@ begin
       purpose text, payment_order_id uuid, created_by uuid);
 end $$;
 
--- Only the triggers of transactions write the lists: a direct statement arrives at depth 0.
+-- Only the triggers of transactions write the lists: a direct statement runs at depth 0.
 create trigger counts_follow_transactions before insert or update or delete on transaction_counts
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 create trigger lists_follow_transactions before insert or update or delete on transaction_organizations
@@ -144,7 +144,7 @@ create trigger lists_follow_transactions before insert or update or delete on tr
 create trigger received_follow_transactions before insert or update or delete on transaction_receivers
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- The rows of a journal say what was posted; clearing gets what is left, of whichever sign.
+-- The rows of a journal say what was posted; clearing gets the remainder, which may be negative.
 create view check_transactions_agree_with_postings as
   select t.batch_id as journal_id, t.amount as transactions, p.amount as postings
   from (select batch_id, sum(amount) as amount from transactions where batch_id >= checks_since() group by batch_id) t
@@ -153,7 +153,7 @@ create view check_transactions_agree_with_postings as
       sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as amount
     from postings where journal_id >= checks_since() group by journal_id) p on p.journal_id = t.batch_id
   where t.amount is distinct from p.amount;
--- What foreign keys would say, and for postings do not.
+-- Foreign keys in all but name; for postings, too.
 create view check_ledger_rows_have_parents as
   select p.id::text as id, 'a posting without its journal' as problem from postings p
   where p.journal_id >= checks_since() and not exists (select from journals j
@@ -165,7 +165,7 @@ create view check_ledger_rows_have_parents as
   union all
   select t.id::text, 'a transaction without its user' from transactions t
   where t.batch_id >= checks_since() and not exists (select from users u where u.id = t.user_id);
--- The counters of transactions are what there is to count.
+-- The counters of transactions equal the number of rows.
 create view check_transaction_counts as
   select reference_type, type, coalesce(c.count, 0) as counted, coalesce(t.count, 0) as rows
   from (select reference_type, type, sum(count) as count from transaction_counts group by 1, 2) c

@@ -1,12 +1,12 @@
--- Which of the provider's transfers are in the books: one fact, that whatever books a transfer writes in its transaction, so
--- that none is booked twice.
+-- Which of the provider's transfers are in the books: one row, which whatever books a transfer inserts in its
+-- transaction, so that none is booked twice.
 
 create table booked_transfers (
   -- The provider's id.
   provider_id text primary key,
-  -- The payout that spent it, or that failed here although it left; null where nobody asked for it.
+  -- The payout that spent it, or that failed here although it left; null for a transfer we never requested.
   payout_id uuid references payouts (id),
-  -- Where two people booked it: their decision, and its journal.
+  -- If two people booked it: their decision, and its journal.
   decision_id uuid references decisions (id),
   journal_id uuid,
   booked_at timestamptz not null default clock_timestamp(),
@@ -17,8 +17,8 @@ create unique index booked_transfers_spent on booked_transfers (payout_id) where
 create index booked_transfers_of_payout on booked_transfers (payout_id) where decision_id is not null and payout_id is not null;
 create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
 
--- A transfer that is a payout's own is no longer one that nobody knows, or a second one: what people booked of it so is
--- taken back. A payout that has succeeded has its transfer in the books.
+-- A transfer that turns out to be a payout's own is neither unknown nor a second one: what people booked of it is
+-- reversed. A payout that has succeeded has its transfer in the books.
 create function book_own_transfer() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -46,8 +46,8 @@ create trigger payouts_book_their_transfer after update on payouts for each row
   when (new.status is distinct from old.status or new.provider_transfer_id is distinct from old.provider_transfer_id)
   execute function book_own_transfer();
 
--- The transfers that somebody may mean by this: our reference, or the provider's id. Those that nobody knows, and second
--- ones; not what is in the books, or is a payout's own.
+-- The transfers that match this: our reference, or the provider's id. Unknown ones, and second ones; not those in the
+-- books or a payout's own.
 create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select r.* from reconciliations r
@@ -57,11 +57,10 @@ set search_path = pg_catalog, public, pg_temp as $$
     and not exists (select from payouts p where p.provider_transfer_id = r.subject)
 $$;
 
--- Books a transfer that left although nobody here has booked it, as two people have decided; with it the decision is
--- carried out and the difference is resolved. What left of a payout that ended here otherwise comes from its source, as far
--- as there is money that is not kept for causes; the rest, and all of a transfer that nobody knows or that is a second one,
--- is the platform's loss. What the provider took for it is its cost, where a payout says how much. False when there is no
--- such transfer any more.
+-- Books a transfer that left without being booked here, as two people have decided; with it the decision is carried out
+-- and the difference is resolved. Money of a payout that ended otherwise here is taken from its source, as far as that
+-- has money not kept for causes; the rest, and all of an unknown or second transfer, is the platform's loss. The
+-- provider's price is its cost, where a payout states it. Returns false when the transfer no longer exists.
 create function book_transfer(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -84,16 +83,16 @@ begin
       return false;
     end if;
     transfer := subject.provider_transfer_id;
-    -- Of another amount than was asked for, what the two were told; more than that is not its owner's.
+    -- If the amount differs from the request, the one shown to the two people; its owner does not pay more than that.
     gone := case subject.last_word when 'succeeded' then subject.net_amount
       else (decided.evidence #>> '{provider,amount}')::numeric end;
-    -- What was taken for one that has succeeded was posted then.
+    -- The price of a successful one was posted then.
     taken := case subject.status when 'failed' then subject.provider_fee else 0 end;
     perform from account_balances b where b.account_id = subject.source_account_id and b.shard = 0 for update;
     select least(gone, subject.net_amount, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
       into from_source from charitable_causes c where c.account_id = subject.source_account_id;
   else
-    -- Whatever is heard of it meanwhile waits, and sees that it is booked.
+    -- Later news about it waits, and then sees that it is booked.
     perform from reconciliations r where r.resource_type = 'payout'
       and r.subject in (select t.subject from transfers_beyond_ours(decided.provider_reference) t) order by r.id for update;
     if (select count(distinct t.subject) from transfers_beyond_ours(decided.provider_reference) t) <> 1 then
@@ -126,9 +125,10 @@ begin
   return true;
 end $$;
 
--- Takes back what two people booked of a transfer: everything goes back to where it came from. What the provider took for
--- it stays where the bank has given it back (p_keeps_cost), and comes back where it never left or is spent by a payout.
--- False where nobody has booked it so.
+-- Reverses what two people booked of a transfer: everything goes back to where it came from. The provider's price stays
+-- where the bank returned the money (p_keeps_cost), and is reversed where the transfer never left or a payout spends
+-- it.
+-- Returns false where it was not booked.
 create function unbook_transfer(p_journal_id uuid, p_provider_id text, p_keeps_cost boolean) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -151,7 +151,7 @@ begin
   select array_agg(p.account_id), array_agg(case p.account_id when clearing then kept - p.amount when cost then -kept - p.amount
       else -p.amount end) into accounts, amounts
     from postings p where p.journal_id = booked.journal_id;
-  -- A payout that it turns out to be of may be ended next: in the one order of all.
+  -- The payout that it turns out to belong to may be finalized next: in the one lock order.
   perform hold_balances(
     array(select p.reserved_account_id from payouts p where p.status = 'pending' and p.provider_transfer_id = p_provider_id),
     accounts || revenue || array(select p.source_account_id from payouts p where p.provider_transfer_id = p_provider_id));
@@ -167,8 +167,8 @@ begin
   return true;
 end $$;
 
--- A transfer is in the books once: what a payout spent, or what people booked, and what was taken back is not. Each
--- row names a transfer that is booked twice, without a fact, or by a fact without its journal.
+-- A transfer is in the books once: spent by a payout, or booked by people and not reversed. Each row names a transfer
+-- that is booked twice, without a row here, or by a row without its journal.
 create view check_transfers_booked_once as
   select coalesce(b.provider_id, p.provider_transfer_id) as provider_id, p.id as payout_id, b.decision_id, 'spent' as booked
   from (select * from payouts where updated_at >= checks_since_time() and status = 'succeeded' and provider_transfer_id is not null) p

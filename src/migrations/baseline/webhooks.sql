@@ -1,6 +1,6 @@
--- Where partners are told, and the outbox of webhooks.
+-- Partners' endpoints, and the outbox of webhooks.
 
--- At most ten of a partner, counted under the partner's lock; one of them at most is the one that operators set.
+-- At most ten per partner, counted under the partner's lock; at most one of them is the one that operators set.
 create table webhook_endpoints (
   id uuid primary key,
   partner_id uuid not null references partners (id),
@@ -12,10 +12,10 @@ create table webhook_endpoints (
   -- Since when no request to it has succeeded; null while the last one did.
   failing_since timestamptz,
   set_by_operator boolean not null default false,
-  -- How many tests were asked for: the version of the next one follows.
+  -- How many tests were requested: the version of the next one follows.
   tests integer not null default 0 check (tests >= 0),
   secret_sealed text not null,
-  -- What signs beside its successor, as JSON with the end of each; null before the first rotation.
+  -- Earlier secrets that still sign, as JSON with the expiry of each; null before the first rotation.
   earlier_secrets_sealed text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -26,7 +26,7 @@ create unique index webhook_endpoints_of_operator on webhook_endpoints (partner_
 create trigger webhook_endpoints_status_law before insert or update of status on webhook_endpoints
   for each row execute function keep_status('status', '>enabled', '>disabled', 'enabled>disabled', 'disabled>enabled');
 
--- One delivery for each version of a resource and each endpoint, for ever: see journal_keys.
+-- One delivery per version of a resource and endpoint, forever: see journal_keys.
 create table webhook_version_keys (
   resource_type text not null,
   resource_id uuid not null,
@@ -39,7 +39,7 @@ create table webhook_version_keys (
 create index webhook_version_keys_by_id on webhook_version_keys using brin (delivery_id)
   with (pages_per_range = 16, autosummarize = on);
 
--- An event is one delivery for each endpoint that asks for it; a delivery outlives its endpoint. Divided by month.
+-- An event is one delivery per subscribed endpoint; a delivery outlives its endpoint. Partitioned by month.
 create table webhook_deliveries (
   id uuid primary key,
   partner_id uuid not null references partners (id),
@@ -48,7 +48,7 @@ create table webhook_deliveries (
   resource_id uuid not null,
   version integer not null check (version > 0),
   type text not null,
-  -- What is sent; null once it is forgotten. Its digest stays.
+  -- The body that is sent; null once deleted by retention. Its digest stays.
   body_sealed text,
   body_digest text not null,
   status text not null default 'pending' check (status in ('pending', 'delivered', 'parked')),
@@ -57,7 +57,7 @@ create table webhook_deliveries (
   last_error text,
   next_attempt_at timestamptz,
   delivered_at timestamptz,
-  -- How often it was asked for again: an attempt that began before the last time does not end it.
+  -- How often a redelivery was requested: an attempt that began before the last request does not finish it.
   redeliveries integer not null default 0 check (redeliveries >= 0),
   created_at timestamptz not null default now(),
   check ((status = 'delivered') = (delivered_at is not null)),
@@ -65,12 +65,12 @@ create table webhook_deliveries (
   check (status <> 'pending' or body_sealed is not null)
 ) partition by range (id);
 create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc) include (status);
--- What waits or was given up, among all that was delivered.
+-- Pending and parked deliveries, among all the delivered ones.
 create index webhook_deliveries_undelivered on webhook_deliveries (partner_id, status, created_at desc, id desc)
   where status <> 'delivered';
 create index webhook_deliveries_of_resource on webhook_deliveries (partner_id, resource_id, created_at desc, id desc);
 create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at desc, id desc);
--- What retention forgets.
+-- What retention deletes.
 create index webhook_deliveries_with_body on webhook_deliveries (id) where body_sealed is not null;
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status = 'pending';
 create trigger webhook_deliveries_status_law before insert or update of status on webhook_deliveries
@@ -82,7 +82,7 @@ create trigger webhook_version_keys_are_final before update or delete on webhook
 create trigger webhook_version_keys_are_kept before truncate on webhook_version_keys
   for each statement execute function refuse_change();
 
--- Each version of a webhook has its key, and each key its webhook, unless that is archived.
+-- Each version of a webhook has its key, and each key its webhook, unless it is archived.
 create view check_webhooks_have_their_keys as
   select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version, endpoint_id
   from (select id, resource_type, resource_id, version, endpoint_id from webhook_deliveries where id >= checks_since()) d
@@ -92,7 +92,7 @@ create view check_webhooks_have_their_keys as
     and not (d.id is null and exists (select from archived_months a
       where a.table_name = 'webhook_deliveries' and k.delivery_id >= a.first_id and k.delivery_id < a.next_id));
 
--- A version is one event: whoever is told of it is told the same.
+-- A version is one event: every endpoint receives the same body.
 create view check_webhook_versions_are_one_event as
   select resource_type, resource_id, version from webhook_deliveries where id >= checks_since()
   group by resource_type, resource_id, version having count(distinct type) > 1;

@@ -1,14 +1,14 @@
--- Withdrawals: payouts of people and organizations, from an account of theirs to a bank account of theirs. What every
--- payout has is in payouts, under the same id; this adds whose it is and where it goes.
+-- Withdrawals: payouts of people and organizations, from one of their accounts to one of their bank accounts. What all
+-- payouts share is in payouts, under the same id; this adds the owner and the destination.
 
 create table withdrawals (
   id uuid primary key references payouts (id),
-  -- Who asked for it, and the organization if the account is one of its.
+  -- The requester, and the organization if the account belongs to one.
   user_id uuid not null references users (id),
   organization_id uuid references organizations (id),
   bank_account_id uuid not null references bank_accounts (id),
   transaction_id uuid not null,
-  -- Of a disbursement: the cause whose money it is, and what it is for; the note is public.
+  -- For a disbursement: the cause whose money it is, and its purpose; the note is public.
   cause_id uuid references charitable_causes (id),
   purpose_note varchar(500) check (length(btrim(purpose_note)) >= 10),
   created_at timestamptz not null,
@@ -22,8 +22,8 @@ create index withdrawals_of_bank_account on withdrawals (bank_account_id);
 create index withdrawals_of_cause on withdrawals (cause_id, created_at, id) where cause_id is not null;
 create trigger withdrawals_are_final before update or delete on withdrawals for each row execute function refuse_change();
 
--- Money goes from an account to a usable bank account of the same owner: a row that says otherwise would prove
--- journals that empty anybody's account.
+-- Money goes from an account to a usable bank account of the same owner: any other row would prove journals that empty
+-- anybody's account.
 create function keep_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -50,7 +50,7 @@ end $$;
 create trigger withdrawals_are_of_one_owner before insert on withdrawals
   for each row execute function keep_withdrawal();
 
--- What the owner of a disbursement is that may not move money: `suspended` or `inactive`; null where it may.
+-- The status of a disbursement's owner that forbids moving money: `suspended` or `inactive`; null where it may.
 create function owner_of_disbursement(p_withdrawal_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(case when u.status <> 'active' then u.status end,
@@ -59,7 +59,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
--- People are told when their withdrawal was paid, and donors when a disbursement was.
+-- Mails owners when their withdrawal was paid, and donors when a disbursement was.
 create function tell_of_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -72,7 +72,7 @@ end $$;
 create trigger payouts_tell_of_withdrawals after update of status on payouts
   for each row when (new.kind = 'withdrawal' and new.status = 'succeeded') execute function tell_of_withdrawal();
 
--- Each withdrawal is a payout and has its transaction; what came back has rows of its own.
+-- Each withdrawal is a payout and has its transaction; returned money has rows of its own.
 create view check_withdrawals_are_told as
   select p.id as withdrawal_id, p.status, p.net_amount + p.fee as amount, told.successful, told.reversed
   from payouts p
@@ -87,7 +87,7 @@ create view check_withdrawals_are_told as
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);
 
--- What of a cause of a person who was erased was paid out by a decision (book_external), as nobody can disburse it.
+-- Money of an erased person's cause that was paid out by a decision (book_external), as it cannot be disbursed.
 create table cause_remainders (
   cause_id uuid not null references charitable_causes (id),
   decision_id uuid not null,
@@ -97,8 +97,8 @@ create table cause_remainders (
 create index cause_remainders_of_decision on cause_remainders (decision_id);
 create trigger cause_remainders_are_final before update or delete on cause_remainders for each row execute function refuse_change();
 
--- What of a cause has been disbursed: pending ones and those that left although they failed here included, less what came
--- back; and what was paid out in their place.
+-- How much of a cause has been disbursed: pending ones and those that left although they failed here included, less
+-- what was returned; and what was paid out in their place.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce((select sum(case when p.has_left then least(p.net_amount, p.booked_amount) else 0 end + case p.status when 'failed' then 0 else p.fee end)
@@ -106,7 +106,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;
 
--- What of a cause may be disbursed: what it has received and not disbursed yet.
+-- How much of a cause may be disbursed: what it has received and not disbursed yet.
 create function disbursable_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
@@ -134,14 +134,14 @@ set search_path = pg_catalog, public, pg_temp as $$
         and d.allocation_batch_id is null and d.amount <= l.amount and refund_account(d.id) is not null))
 $$;
 
--- What of an account's balance was given to its causes and stays for them.
+-- How much of an account's balance was given to its causes and is reserved for them.
 create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(kept_for_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
 $$;
 
--- Refuses to take so much from an account that less is left than it keeps for its causes, under the lock of its balance;
--- what is beyond the balance is judged by the ledger.
+-- Refuses a debit that leaves an account less than it keeps for its causes, under the lock of its balance; the ledger
+-- refuses what exceeds the balance.
 create function refuse_what_causes_keep(p_account_id uuid, p_amount numeric) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -155,7 +155,7 @@ begin
   end if;
 end $$;
 
--- What was given to the causes of an account is there, or was disbursed or paid out in its place. Whatever changes either
+-- Donations to the causes of an account are there, or were disbursed or paid out in its place. Whatever changes either
 -- posts something on the account.
 create view check_causes_keep_what_was_given as
   with held as not materialized (

@@ -37,7 +37,7 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
   const { attempts } = counted;
   await route(em, ports, callback);
   const body_sealed = bodyKept(callback.reference);
-  // Not if `attempts` has changed (its payment ended meanwhile, or another delivery runs): then it is delivered again.
+  // Not if `attempts` has changed (its payment has ended, or another delivery runs): then it is delivered again.
   await em.nativeUpdate(
     CallbackRow,
     { id: callback.id, attempts },

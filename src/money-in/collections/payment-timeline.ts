@@ -171,7 +171,7 @@ const cameTexts: Record<ReceiptReason, string> = {
   unknown: 'came, which belongs to nothing that is known',
 };
 
-/** Money that arrived for this payment and could not be applied to it, and what became of it. */
+/** Money that arrived for this payment but could not be applied to it, and where it went. */
 async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPayment): Promise<TimelineItem[]> {
   const rows = await em.execute<ReceiptRow[]>(
     `select amount, reason, state, received_at, settled_at, account_id from receipts

@@ -50,7 +50,7 @@ export async function presentPartnerPayment(sealer: Sealer, { payment, channel, 
   };
 }
 
-/** As it was sent; null without, and once nobody can read it any more. */
+/** As it was sent; null if none was, or once its key is destroyed. */
 async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PartnerPayment): Promise<Metadata | null> {
   const opened = sealed ? await openUnlessGone(sealer, partnerMetadataPlace(id), sealed) : null;
   return opened === null ? null : JSON.parse(opened);

@@ -117,7 +117,7 @@ export async function refuseUnknownChannel(
 function requireMobileNumber(phone: string | undefined, channel: string | undefined): void {
   if (phone === undefined) refuseField('customer_phone', `is required for ${channel}`);
   if (indonesianMobileOf(phone) === null) {
-    refuseField('customer_phone', `${channel} needs an Indonesian mobile number: 08..., 628... or +628...`);
+    refuseField('customer_phone', `${channel} needs an Indonesian mobile number (08..., 628... or +628...)`);
   }
 }
 

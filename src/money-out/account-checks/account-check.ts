@@ -7,14 +7,14 @@ export type AccountCheckStatus = (typeof accountCheckStatuses)[number];
 export const nameMatches = ['match', 'partial', 'mismatch'] as const;
 export type NameMatch = (typeof nameMatches)[number];
 
-/** What the provider said of an account is kept and told again for so many hours. */
+/** For how many hours the provider's answer about an account is stored and reused. */
 export const resultKeptHours = 24;
 /** A partner asks at most so often in 24 hours, over all accounts. */
 export const mostChecksOfDay = 1000;
 /** About one account it asks at most so often: each question with another name is a guess. */
 export const mostChecksOfAccount = 20;
 
-/** Shorter words (initials, `bin`, titles without their point) tell nobody apart. */
+/** Shorter words (initials, `bin`, titles without their full stop) do not distinguish people. */
 const tellingLetters = 4;
 
 const wordsOf = (name: string): string[] =>

@@ -80,7 +80,7 @@ export async function checkBankAccount(
       kept.id,
     ],
   );
-  // Forgotten meanwhile, it is a day old and the answer is new.
+  // If the row was deleted, it was a day old, and the answer is new.
   const at = row === undefined ? new Date() : new Date(row.checked_at);
   return answerOf(kept.id, { state, at }, name);
 }

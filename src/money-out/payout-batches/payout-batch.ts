@@ -18,9 +18,9 @@ export const isFinalBatch = (status: PayoutBatchStatus): boolean =>
   status !== 'needs_approval' && status !== 'processing';
 
 export const mostItems = 1000;
-/** A partner has at most so many batches that have not ended. */
+/** The most unfinished batches that a partner may have. */
 export const mostOpenBatches = 10;
-/** After so many hours without approval a batch lapses. */
+/** A batch lapses after this many hours without approval. */
 export const batchLivesHours = 72;
 
 /** So many payouts of a batch are begun at a time, and then again after this many milliseconds. */
@@ -57,7 +57,7 @@ export interface BegunPayouts {
 
 /** The port to the workflows of batches; implemented in `temporal/`. */
 export interface PayoutBatchWorkflows {
-  /** Wakes the batch's workflow, or starts it. Never fails: a sweep finds a batch that nobody looks after. */
+  /** Wakes the batch's workflow, or starts it. Never fails: a sweep finds a batch without a running workflow. */
   wakePayoutBatch(batchId: string): Promise<void>;
   /** The same for the sweep: throws when Temporal does not take it. */
   lookAfterPayoutBatch(batchId: string): Promise<void>;

@@ -12,7 +12,7 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 import { fail } from './resolve-payout.ts';
 
-/** What the provider's state of a payout's transfer says: one that failed or came back says so, whatever its amount was. */
+/** The provider's status of a payout's transfer: a failed or returned one has its status whatever its amount. */
 export function reportOf(
   { status, amount, providerTransferId, failureCode }: TransferState,
   asked: Money,

@@ -5,7 +5,7 @@ import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Payout } from './payout.entity.ts';
 
-/** Whether its money is with whoever it was sent to, or on its way there. */
+/** Whether its money has reached the payee or is on its way. */
 const isLive = ({ status }: TransferState): boolean => status === 'accepted' || status === 'succeeded';
 
 /** Each further live transfer under a payout's reference is a difference of its day: we asked for one. */

@@ -81,7 +81,7 @@ const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
     [named],
   );
 
-/** A transfer that nobody knows, or that is the second of its reference. */
+/** An unknown transfer, or the second one under a reference. */
 async function lookBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Look> {
   const field = 'provider_reference';
   const [transfer, another] = await findBeyond(em, named);

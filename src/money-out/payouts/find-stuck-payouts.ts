@@ -12,7 +12,7 @@ import { firstSentAt } from './attempts.ts';
 import type { PayoutKind } from './payout.ts';
 
 export interface StuckPayout {
-  /** Null for a transfer that nobody here knows. */
+  /** Null for an unknown transfer. */
   payout_id: string | null;
   kind: PayoutKind | null;
   /** The provider's id of a transfer beyond those that we know. */
@@ -62,7 +62,7 @@ const reasonOfBeyond = (kind: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER', providerId
 /** SQL: since when the provider has had a payout that it has accepted. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
-/** SQL: people ended it as failed, and its money counts as gone until the provider has said what became of it. */
+/** SQL: operators failed it, and its money counts as spent until the provider reports the outcome. */
 export const isUnheard = "status = 'failed' and has_left and booked_at is null and explained_word is null";
 
 /** Accepted payouts count as stuck a day after they were sent. */

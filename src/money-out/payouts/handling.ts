@@ -14,7 +14,7 @@ export interface Held {
   isBarred?: boolean;
 }
 
-/** What a timeline tells beyond what all payouts have in common. */
+/** What a timeline shows besides what all payouts share. */
 export interface ToldPayout {
   /** What it is called after "A" or "The". */
   name: string;

@@ -45,7 +45,7 @@ export const payoutAttemptLaw = statusLaw({
 });
 export type PayoutAttemptOutcome = StatusOf<typeof payoutAttemptLaw>;
 
-/** What partners are told is final: after that only the bank changes it, by returning a payout that had succeeded. */
+/** Final for partners: after that only the bank changes it, by returning a payout that had succeeded. */
 export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pending';
 
 /** The failure code of a payout that an operator ended. */

@@ -7,7 +7,7 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import { isFinalPayout, payoutLaw } from './payout.ts';
 
-/** What every kind of payout shows, without whom it pays. */
+/** What every kind of payout shows, without its payee. */
 export function presentPayout(payout: Payout) {
   return {
     id: payout.id,
@@ -47,7 +47,7 @@ export async function presentWholePayout(sealer: Sealer, payout: Payout) {
 
 const bankOf = ({ bank_code }: Payout): string => must(bank_code, 'a payout goes to a bank');
 
-/** A payout as of its creation: its transfer goes on meanwhile, and may have ended before the answer was sent. */
+/** A payout as of its creation: its transfer may have completed before the answer is sent. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
   const pending = {
     status: 'pending',

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { openKept } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
@@ -33,7 +33,7 @@ export interface DeliveryProgress {
   answer: string;
   /** Nothing was sent: the endpoint or its partner is at its limit of requests. It does not count as an attempt. */
   deferred?: true;
-  /** Nothing was sent, nor will be: the endpoint is gone or disabled. */
+  /** Nothing is sent: the endpoint is deleted or disabled. */
   unsent?: true;
   /** The redeliveries that had been asked for when it began. More than before: it is the first attempt of a new run. */
   redeliveries?: number;
@@ -181,13 +181,13 @@ function park(
   const { id, partner_id, endpoint_id, type, resource_id } = delivery;
   return em.transactional(async (tx) => {
     if (!(await conclude(tx, delivery, tried, { status: 'parked', next_attempt_at: null }))) return false;
-    await recordEvent(tx, {
-      event: 'WEBHOOK_PARKED',
-      resourceType: 'webhook_delivery',
-      resourceId: id,
-      actorId: null,
-      requestId: null,
-      data: { partner_id, endpoint_id, type, resource_id, attempts: tried.attempts, last_status: tried.last_status },
+    await recordAction(tx, byPlatform, 'WEBHOOK_PARKED', ['webhook_delivery', id], {
+      partner_id,
+      endpoint_id,
+      type,
+      resource_id,
+      attempts: tried.attempts,
+      last_status: tried.last_status,
     });
     return true;
   });

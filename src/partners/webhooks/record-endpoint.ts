@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 
@@ -18,13 +18,5 @@ export function recordEndpoint(
   { id, partner_id }: WebhookEndpoint,
   data: object = {},
 ): Promise<void> {
-  return recordEvent(tx, {
-    event,
-    impact: 'HIGH',
-    resourceType: 'webhook_endpoint',
-    resourceId: id,
-    actorId: caller?.userId ?? null,
-    requestId,
-    data: { partner_id, ...data },
-  });
+  return recordAction(tx, { caller, requestId }, [event, 'HIGH'], ['webhook_endpoint', id], { partner_id, ...data });
 }

@@ -2,7 +2,7 @@ import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/postg
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { forgetLooks, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -69,14 +69,7 @@ export async function redeliverWebhook(
     delivery.redeliveries += 1;
     await tx.flush();
     await forgetLooks(tx, 'webhook_delivery', [delivery.id]);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'webhook_delivery',
-      resourceId: delivery.id,
-      actorId: input.caller?.userId ?? null,
-      requestId: input.requestId,
-      data: { redelivery: true },
-    });
+    await recordAction(tx, input, 'RESOURCE_UPDATED', ['webhook_delivery', delivery.id], { redelivery: true });
     return delivery;
   });
   await workflows.hastenWebhookDelivery(reopened.id);

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { forgetLooks } from '../../platform/housekeeping/sweep-rows.ts';
 import { refuse } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
@@ -51,13 +51,12 @@ export async function replayDeliveries(
       [waitSeconds, replayedPerSecond, textArray(chosen)],
     );
     await forgetLooks(tx, 'webhook_delivery', chosen);
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'webhook_delivery',
-      resourceId: null,
-      actorId: null,
-      requestId,
-      data: { partner_id: partnerId, endpoint_id: endpointId ?? null, replay: chosen.length, from, to },
+    await recordAction(tx, { actorId: null, requestId }, 'RESOURCE_UPDATED', ['webhook_delivery', null], {
+      partner_id: partnerId,
+      endpoint_id: endpointId ?? null,
+      replay: chosen.length,
+      from,
+      to,
     });
     return { ids: chosen, inMs: waitSeconds * 1000 };
   });

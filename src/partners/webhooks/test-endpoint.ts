@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { endpointTest, type WebhookType } from '../partner.ts';
 import { presentEndpoint } from '../present-endpoint.ts';
 import { storyWebhooks } from '../story-webhooks.ts';
@@ -37,13 +37,10 @@ export async function testEndpoint(
       isTest: true,
     } as const;
     const id = await recordDelivery(tx, sealer, test, endpoint.id);
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'webhook_delivery',
-      resourceId: id,
-      actorId: caller?.userId ?? null,
-      requestId,
-      data: { partner_id: partnerId, endpoint_id: endpoint.id, test: true },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['webhook_delivery', id], {
+      partner_id: partnerId,
+      endpoint_id: endpoint.id,
+      test: true,
     });
     return tx.findOneOrFail(WebhookDelivery, { id });
   });

@@ -35,7 +35,7 @@ export interface DeliveryWorkflows {
   hastenWebhookDeliveries(deliveryIds: readonly string[], options?: { inMs?: number }): void;
 }
 
-/** The pace of a replay: few enough that Temporal and the partner's endpoint have room for what happens meanwhile. */
+/** The pace of a replay: slow enough that Temporal and the partner's endpoint keep up with new events. */
 export const replayedPerSecond = 20;
 
 const secondMs = 1000;

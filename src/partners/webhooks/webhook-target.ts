@@ -14,7 +14,7 @@ export interface TargetRules {
   ports?: readonly number[];
 }
 
-/** Not public, though the library says so: a cloud's metadata agent, and IPv6 addresses that nobody assigns. */
+/** Not public, though the library says so: a cloud's metadata service, and unassigned IPv6 addresses. */
 const metadataAgent = ipaddr.parseCIDR('168.63.129.16/32');
 const assignedIpv6 = ipaddr.parseCIDR('2000::/3');
 

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { User } from '../members/user.entity.ts';
@@ -80,12 +80,8 @@ async function setRole(
     tx.assign(user, { role_id: roleId, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
   });
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'user',
-    resourceId: user.id,
-    actorId: caller.userId,
-    requestId,
-    data: { role_id: roleId, previous_role_id: before },
+  await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['user', user.id], {
+    role_id: roleId,
+    previous_role_id: before,
   });
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -53,15 +53,7 @@ export async function createRole(em: EntityManager, input: CreateRoleInput): Pro
       });
       await tx.flush();
       await replacePermissions(tx, role.id, permissions);
-      await recordEvent(tx, {
-        event: 'RESOURCE_CREATED',
-        impact: 'HIGH',
-        resourceType: 'role',
-        resourceId: role.id,
-        actorId: caller.userId,
-        requestId,
-        data: { permissions },
-      });
+      await recordAction(tx, { caller, requestId }, ['RESOURCE_CREATED', 'HIGH'], ['role', role.id], { permissions });
       return role;
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockRole } from './find-role.ts';
@@ -28,13 +28,6 @@ export async function deleteRole(em: EntityManager, { caller, requestId, roleId 
     const now = await readDatabaseClock(tx);
     tx.assign(role, { deleted_at: now, updated_at: now, updated_by: caller.userId });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_DELETED',
-      impact: 'HIGH',
-      resourceType: 'role',
-      resourceId: roleId,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['role', roleId]);
   });
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -113,12 +113,5 @@ function recordRoleUpdate(
   tx: EntityManager,
   { roleId, actorId, requestId, data }: { roleId: string; actorId: string; requestId: string; data: object },
 ): Promise<void> {
-  return recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'role',
-    resourceId: roleId,
-    actorId,
-    requestId,
-    data,
-  });
+  return recordAction(tx, { actorId, requestId }, 'RESOURCE_UPDATED', ['role', roleId], data);
 }

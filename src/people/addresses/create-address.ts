@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newAddressId } from '../../shared/ids.ts';
@@ -32,13 +32,7 @@ export async function createAddress(
       created_by: caller.userId,
     });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'address',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['address', id]);
     return created;
   });
   return { address, details };

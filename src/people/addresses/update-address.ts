@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -44,14 +44,7 @@ export async function updateAddress(
     address.updated_by = caller.userId;
     address.updated_at = await readDatabaseClock(tx);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'address',
-      resourceId: addressId,
-      actorId: caller.userId,
-      requestId,
-      data: { changed },
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['address', addressId], { changed });
     return { address, details };
   });
 }

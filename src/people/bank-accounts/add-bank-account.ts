@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -32,13 +32,7 @@ export async function addBankAccount(
        values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
       [id, caller.userId, organizationId, bankCode, sealed, waitHours],
     );
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'bank_account',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['bank_account', id]);
     const facts = { bank: bankCode, ending: details.account_number.slice(-4) };
     await recordMail(tx, sealer, { userId: caller.userId, kind: 'bank_account_added', facts });
     return tx.findOneOrFail(BankAccount, { id });

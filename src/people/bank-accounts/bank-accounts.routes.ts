@@ -24,7 +24,7 @@ const BankAccountShape = z
   })
   .meta({ id: 'BankAccount' });
 
-/** A bank account as the API shows it, its number masked for everybody. */
+/** A bank account as the API shows it, always with a masked number. */
 const presentBankAccount = ({ account, details }: OpenedBankAccount) => ({
   id: account.id,
   bank_code: account.bank_code,

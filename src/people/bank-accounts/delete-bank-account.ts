@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { getOwnBankAccount } from './get-own-bank-account.ts';
 
@@ -14,13 +14,6 @@ export async function deleteBankAccount(
     const account = await getOwnBankAccount(tx, caller, id, { field: 'id', lockMode: LockMode.PESSIMISTIC_WRITE });
     account.deleted_at = await readDatabaseClock(tx);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_DELETED',
-      impact: 'HIGH',
-      resourceType: 'bank_account',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['bank_account', id]);
   });
 }

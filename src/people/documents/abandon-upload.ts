@@ -69,7 +69,7 @@ export async function abandonUpload(
   });
 }
 
-/** Removes an object of which nothing is known but its key, unless a document carries it. */
+/** Removes an object known only by its key, unless a document refers to it. */
 export async function removeUncarried(em: EntityManager, storage: Pick<Storage, 'remove'>, key: string): Promise<void> {
   await em.transactional(async (tx) => {
     await lockObject(tx, key);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { giveUpObject, removeGivenUp } from './abandon-upload.ts';
@@ -9,7 +9,7 @@ import { getOwnDocument } from './find-documents.ts';
 
 /**
  * Soft-deletes a document, and removes its object for good if no other document carries it: after the commit, or by the
- * sweep when storage is away. Throws NOT_FOUND.
+ * sweep when storage is down. Throws NOT_FOUND.
  */
 export async function deleteDocument(
   em: EntityManager,
@@ -20,14 +20,7 @@ export async function deleteDocument(
     const document = await getOwnDocument(tx, caller, documentId);
     tx.assign(document, { deleted_at: await readDatabaseClock(tx), deleted_by: caller.userId });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_DELETED',
-      impact: 'HIGH',
-      resourceType: 'document',
-      resourceId: documentId,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['document', documentId]);
     return giveUpObject(tx, sealer, document);
   });
   await removeGivenUp(em, { storage, sealer }, givenUp);

@@ -52,7 +52,7 @@ export const listCategories = (em: EntityManager, window: ListWindow) => findPag
 /** Throws REQUEST_INVALID for a category that does not exist. */
 export async function requireCategory(em: EntityManager, id: string | null | undefined): Promise<void> {
   if (id && (await em.count(DocumentCategory, { id })) === 0) {
-    refuse('REQUEST_INVALID', 'no such category', { field: 'category_id' });
+    refuse('REQUEST_INVALID', 'the category was not found', { field: 'category_id' });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { newId } from '../../shared/ids.ts';
@@ -77,13 +77,10 @@ export async function registerDocument(
       ...owner,
     });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'document',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { document_type: documentType, product_type: productType, product_id: productId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['document', id], {
+      document_type: documentType,
+      product_type: productType,
+      product_id: productId,
     });
     return document;
   });

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Storage, StoredObject } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -37,7 +37,7 @@ export interface StoreDocumentInput {
  * Stores a file and its document, both or neither, whatever crashes: first the upload's row, then the object, then one
  * transaction that replaces the upload by the document. Until that commits there is no document, and what is left of
  * the upload is removed, here or by the sweep. Throws 400 for a product that is not the caller's or beyond the user's
- * bytes, 503 when storage is away.
+ * bytes, 503 when storage is down.
  */
 export async function storeDocument(
   em: EntityManager,
@@ -88,7 +88,7 @@ const additionOf = ({
   field: 'file' as const,
 });
 
-/** Replaces the upload by a document; null when the upload is gone. */
+/** Replaces the upload by a document; null when the upload no longer exists. */
 async function tradeForDocument(
   em: EntityManager,
   {
@@ -123,13 +123,10 @@ async function tradeForDocument(
       created_by: caller.userId,
     });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'document',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { document_type: input.documentType, product_type: input.productType, product_id: input.productId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['document', id], {
+      document_type: input.documentType,
+      product_type: input.productType,
+      product_id: input.productId,
     });
     await failpoint('store-document.before-commit');
     return document;

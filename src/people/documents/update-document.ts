@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
@@ -57,7 +57,7 @@ export async function updateDocument(
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {
-      // Lock both objects, in order: a document made of the old one meanwhile would not be marked as a scan below.
+      // Lock both objects, in order: otherwise a document created from the old one at the same time would not be marked as a scan below.
       for (const key of [carried, url].toSorted()) await lockObject(tx, key);
       const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
@@ -81,21 +81,14 @@ export async function updateDocument(
     if (changed.length === 0) return document;
     tx.assign(document, { updated_by: caller.userId, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'document',
-      resourceId: documentId,
-      actorId: caller.userId,
-      requestId,
-      data: { changed },
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['document', documentId], { changed });
     return document;
   });
   if (givenUp !== undefined) await removeGivenUp(em, { storage, sealer }, givenUp);
   return updated;
 }
 
-/** Throws for a new `url` as registration does. The document's current one is accepted, whoever sends it back. */
+/** Throws for a new `url` as registration does. The document's current one is accepted from anyone. */
 async function requireObject(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -51,13 +51,9 @@ export async function acceptInvitation(
     await tx.flush();
     await rememberLogin(tx, loginAttempt(must(user.email_digest, 'an invited user has an address'), input.address));
     const { requestId } = input;
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'user',
-      resourceId: user.id,
-      actorId: user.id,
-      requestId,
-      data: { invitation_id: invitation.id, status: 'active' },
+    await recordAction(tx, { actorId: user.id, requestId }, 'RESOURCE_UPDATED', ['user', user.id], {
+      invitation_id: invitation.id,
+      status: 'active',
     });
     if (user.user_type === 'individual') {
       await openFirstAccount(tx, { userId: user.id }, { actorId: user.id, requestId });

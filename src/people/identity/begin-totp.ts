@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { recordMail } from '../mail/record-mail.ts';
@@ -72,12 +72,7 @@ export async function confirmTotp(
 }
 
 function record(tx: EntityManager, userId: string, secondFactor: string, requestId: string): Promise<void> {
-  return recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: userId,
-    requestId,
-    data: { second_factor: secondFactor },
+  return recordAction(tx, { actorId: userId, requestId }, 'RESOURCE_UPDATED', ['user', userId], {
+    second_factor: secondFactor,
   });
 }

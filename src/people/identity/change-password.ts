@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -52,13 +52,8 @@ export async function changePassword(
     tx.assign(user, { password_sealed, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'user',
-      resourceId: user.id,
-      actorId: user.id,
-      requestId,
-      data: { changed: ['password'] },
+    await recordAction(tx, { actorId: user.id, requestId }, 'RESOURCE_UPDATED', ['user', user.id], {
+      changed: ['password'],
     });
     await recordMail(tx, sealer, { userId: user.id, kind: 'password_changed' });
     return { user, secondFactor: (await hasSecondFactor(tx, caller)) ? caller.secondFactor : null };

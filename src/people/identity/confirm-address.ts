@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
@@ -27,13 +27,8 @@ export async function confirmAddress(
     const now = await readDatabaseClock(tx);
     tx.assign(user, { email_confirmed_at: now, email_bounced_at: null, updated_at: now });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'user',
-      resourceId: user.id,
-      actorId: user.id,
-      requestId,
-      data: { changed: ['email_confirmed_at'] },
+    await recordAction(tx, { actorId: user.id, requestId }, 'RESOURCE_UPDATED', ['user', user.id], {
+      changed: ['email_confirmed_at'],
     });
     return user;
   });

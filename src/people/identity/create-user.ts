@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { isUniqueViolation } from '../../shared/postgres.ts';
 import type { UserStatus, UserType } from '../../shared/user.ts';
@@ -47,14 +47,13 @@ export async function createUser(tx: EntityManager, input: NewUser): Promise<Use
     if (isUniqueViolation(error)) refuseTaken();
     throw error;
   }
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'user',
-    resourceId: user.id,
-    actorId: input.actorId ?? user.id,
-    requestId: input.requestId,
-    data: { user_type: input.userType, organization_id: input.organizationId, role_id: input.roleId },
-  });
+  await recordAction(
+    tx,
+    { actorId: input.actorId ?? user.id, requestId: input.requestId },
+    'RESOURCE_CREATED',
+    ['user', user.id],
+    { user_type: input.userType, organization_id: input.organizationId, role_id: input.roleId },
+  );
   return user;
 }
 

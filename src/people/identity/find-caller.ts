@@ -51,7 +51,7 @@ export function createFindCaller(orm: MikroORM): FindCaller {
 
 function callerOf({ userId, secondFactor, ...token }: TokenClaims, row: CallerRow | undefined): Caller | null {
   if (row === undefined) return null;
-  // A safeguard: nobody may ever act as another user, whatever else is wrong.
+  // A safeguard against acting as another user, whatever else is wrong.
   if (row.user_id !== userId.toLowerCase()) throw new Error('a caller was found who is another than was asked for');
   return {
     userId,

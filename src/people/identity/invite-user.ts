@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction, recordEvent } from '../../platform/events/record-event.ts';
 import { type Caller, isPlatform, requirePermission } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import { sha256 } from '../../shared/digest.ts';
@@ -112,13 +112,9 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
       [id, user.id, sha256(token), expiresAt, caller.userId, caller.isSuperAdmin],
     );
     await recordInvitationMail(tx, sealer, user, token);
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'invitation',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { user_id: user.id, role_id: roleId },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['invitation', id], {
+      user_id: user.id,
+      role_id: roleId,
     });
     return { token, expiresAt, user };
   });

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserStatus } from '../../shared/user.ts';
 import { recordMail } from '../mail/record-mail.ts';
@@ -129,13 +129,7 @@ async function enter(
   if (await rememberLogin(tx, attempt)) {
     await recordMail(tx, sealer, { userId, kind: 'new_login', facts: { from: attempt.address } });
   }
-  await recordEvent(tx, {
-    event: 'USER_LOGGED_IN',
-    impact: 'LOW',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: userId,
-    requestId,
-    data: { second_factor: factor !== null },
+  await recordAction(tx, { actorId: userId, requestId }, ['USER_LOGGED_IN', 'LOW'], ['user', userId], {
+    second_factor: factor !== null,
   });
 }

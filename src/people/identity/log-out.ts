@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { endSessionOf } from './refresh-tokens.ts';
@@ -40,13 +40,5 @@ export async function logOutEverywhere(em: EntityManager, input: LogOutInput): P
 }
 
 function recordLogOut(tx: EntityManager, { userId, requestId }: LogOutInput, everywhere: boolean): Promise<void> {
-  return recordEvent(tx, {
-    event: 'USER_LOGGED_OUT',
-    impact: 'LOW',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: userId,
-    requestId,
-    data: { everywhere },
-  });
+  return recordAction(tx, { actorId: userId, requestId }, ['USER_LOGGED_OUT', 'LOW'], ['user', userId], { everywhere });
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
@@ -16,7 +16,7 @@ const windowMinutes = 15;
 /** An account that logged in from an address within this many days is not held back by others' failures there. */
 const knownDays = 30;
 
-/** A login attempt: the digest of the account's e-mail (which may be nobody's) and the network address. */
+/** A login attempt: the digest of the e-mail address (which may have no account) and the network address. */
 export interface LoginAttempt {
   account: string;
   address: string;
@@ -94,14 +94,7 @@ export async function recordLoginFailure(
     ]);
     await forgetRows(tx, 'login_failures', `${windowMinutes} minutes`, 100);
     if (userId === undefined || held.length === 0) return;
-    await recordEvent(tx, {
-      event: 'USER_LOGIN_FAILED',
-      resourceType: 'user',
-      resourceId: userId,
-      actorId,
-      requestId,
-      data: { reason },
-    });
+    await recordAction(tx, { actorId, requestId }, 'USER_LOGIN_FAILED', ['user', userId], { reason });
   });
 }
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { passwordMaximumCharacters, passwordMinimumCharacters } from '../../shared/user.ts';
@@ -72,14 +72,7 @@ export async function setPassword(
     tx.assign(user, { password_sealed, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'user',
-      resourceId: user.id,
-      actorId: null,
-      requestId: null,
-      data: { changed: ['password'] },
-    });
+    await recordAction(tx, byPlatform, 'RESOURCE_UPDATED', ['user', user.id], { changed: ['password'] });
     return user;
   });
 }

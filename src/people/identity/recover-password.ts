@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
 import { hasManyTokenMails, recordMail, recordTokenMail } from '../mail/record-mail.ts';
 import { emailDigest, openProfile } from '../members/profile.ts';
@@ -46,13 +46,7 @@ async function writeMail(
   if (!row.is_next) return;
   if (await hasManyTokenMails(tx, userId, 'reset_password')) return;
   await recordTokenMail(tx, sealer, { userId, kind: 'reset_password' });
-  await recordEvent(tx, {
-    event: 'PASSWORD_RESET_REQUESTED',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: null,
-    requestId,
-  });
+  await recordAction(tx, { actorId: null, requestId }, 'PASSWORD_RESET_REQUESTED', ['user', userId]);
 }
 
 export interface ResetPasswordInput {
@@ -87,13 +81,9 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
     tx.assign(user, { password_sealed, email_confirmed_at, email_bounced_at: null, updated_at: now });
     await endTokens(tx, user);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'user',
-      resourceId: user.id,
-      actorId: user.id,
-      requestId,
-      data: { changed: ['password'], by: 'mail' },
+    await recordAction(tx, { actorId: user.id, requestId }, 'RESOURCE_UPDATED', ['user', user.id], {
+      changed: ['password'],
+      by: 'mail',
     });
     await recordMail(tx, sealer, { userId, kind: 'password_changed' });
     return user;

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -83,7 +83,7 @@ export async function refreshSession(
   const { family_id: familyId, user_id: userId } = known;
   if (!(await isOwnToken(by.sealer, 'refresh', userId, refreshToken))) refuseRefresh();
   const refreshed = await em.transactional(async (tx) => {
-    // Of two uses at once, of whichever tokens of the family, the second sees what the first has done.
+    // Of two simultaneous uses of the family's tokens, the second sees the effect of the first.
     await tx.execute("select pg_advisory_xact_lock(hashtextextended('session/' || ?, 0))", [familyId]);
     const [row] = await tx.execute<RefreshRow[]>(find, [hash]);
     const user = await holdUserRow(tx, userId);
@@ -91,14 +91,7 @@ export async function refreshSession(
       refuseRefresh();
     if (row.is_used) {
       await endFamily(tx, familyId);
-      await recordEvent(tx, {
-        event: 'SESSION_REUSED',
-        impact: 'HIGH',
-        resourceType: 'user',
-        resourceId: userId,
-        actorId: null,
-        requestId,
-      });
+      await recordAction(tx, { actorId: null, requestId }, ['SESSION_REUSED', 'HIGH'], ['user', userId]);
       await recordMail(tx, by.sealer, { userId, kind: 'sessions_ended' });
       return null;
     }

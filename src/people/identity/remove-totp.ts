@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { recordMail } from '../mail/record-mail.ts';
@@ -34,12 +34,5 @@ export async function forgetSecondFactor(
 ): Promise<void> {
   const removed = await tx.execute<unknown[]>('delete from second_factors where id = ? returning 1', [userId]);
   if (removed.length === 0) return;
-  await recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId,
-    requestId,
-    data: { second_factor: 'removed' },
-  });
+  await recordAction(tx, { actorId, requestId }, 'RESOURCE_UPDATED', ['user', userId], { second_factor: 'removed' });
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { newId } from '../../shared/ids.ts';
 import { retirementGraceSeconds } from './signing-key.ts';
@@ -42,13 +42,7 @@ export async function rotateSigningKey(em: EntityManager, input: RotateInput): P
       JSON.stringify(publicJwk),
       sealed,
     ]);
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'token_signing_key',
-      resourceId: id,
-      actorId: null,
-      requestId: null,
-    });
+    await recordAction(tx, byPlatform, 'RESOURCE_CREATED', ['token_signing_key', id]);
     return id;
   });
 }

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Actor } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { keepSuperAdmin, requireRightOverHolder } from '../access/role-holders.ts';
@@ -40,14 +40,9 @@ export async function setUserStatus(em: EntityManager, input: SetUserStatusInput
     tx.assign(user, { status, updated_at: await readDatabaseClock(tx) });
     if (status === 'suspended') await endTokens(tx, user);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'user',
-      resourceId: userId,
-      actorId: caller.userId,
-      requestId,
-      data: { status, previous_status: previous },
+    await recordAction(tx, { caller, requestId }, ['RESOURCE_UPDATED', 'HIGH'], ['user', userId], {
+      status,
+      previous_status: previous,
     });
     return user;
   });

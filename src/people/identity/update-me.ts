@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { changesTo } from '../../shared/changes.ts';
 import type { Locale } from '../../shared/user.ts';
@@ -46,14 +46,7 @@ export async function updateMe(
       Object.keys(named).length === 0 ? {} : await sealProfile(sealer, user.id, { ...profile, name, profile_picture });
     tx.assign(user, { ...sealed, ...settings, updated_at: await readDatabaseClock(tx) });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'user',
-      resourceId: user.id,
-      actorId: user.id,
-      requestId,
-      data: { changed },
-    });
+    await recordAction(tx, { actorId: user.id, requestId }, 'RESOURCE_UPDATED', ['user', user.id], { changed });
     return user;
   });
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 
 /** The mailbox or domain does not exist or is closed (RFC 3463, RFC 7505). */
 const ofTheAddress = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1', '5.4.4']);
@@ -53,13 +53,9 @@ export async function recordBounce(
       [mailId],
     );
     if (stopped === undefined) return false;
-    await recordEvent(tx, {
-      event: 'MAIL_BOUNCED',
-      resourceType: 'user',
-      resourceId: stopped.id,
-      actorId: null,
-      requestId,
-      data: { mail_id: mailId, status },
+    await recordAction(tx, { actorId: null, requestId }, 'MAIL_BOUNCED', ['user', stopped.id], {
+      mail_id: mailId,
+      status,
     });
     return true;
   });

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import { forgetLooks } from '../../platform/housekeeping/sweep-rows.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -146,14 +146,7 @@ async function end(
     if (ended.length === 0) return;
     await forgetLooks(tx, 'mail', [id]);
     if (status !== 'parked') return;
-    await recordEvent(tx, {
-      event: 'MAIL_PARKED',
-      resourceType: 'mail',
-      resourceId: id,
-      actorId: null,
-      requestId: null,
-      data: { kind, user_id, last_error: error ?? null },
-    });
+    await recordAction(tx, byPlatform, 'MAIL_PARKED', ['mail', id], { kind, user_id, last_error: error ?? null });
   });
   return status;
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Document } from '../documents/document.entity.ts';
@@ -49,14 +49,7 @@ export async function createOfficialDocument(
       verification_status: 'pending',
     });
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'official_document',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { kind },
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['official_document', id], { kind });
     return created;
   });
   return { row, details };

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { lockOfficialDocument } from './find-official-documents.ts';
 
@@ -11,13 +11,6 @@ export async function deleteOfficialDocument(
   await em.transactional(async (tx) => {
     tx.remove(await lockOfficialDocument(tx, caller, id));
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_DELETED',
-      impact: 'HIGH',
-      resourceType: 'official_document',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-    });
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['official_document', id]);
   });
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { type Changes, changesTo } from '../../shared/changes.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -66,13 +66,9 @@ export async function updateOfficialDocument(
     });
     requirePeriod(row.issued_on ?? null, row.expires_on ?? null);
     await tx.flush();
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      resourceType: 'official_document',
-      resourceId: id,
-      actorId: caller.userId,
-      requestId,
-      data: { changed, verification_status: row.verification_status },
+    await recordAction(tx, { caller, requestId }, 'RESOURCE_UPDATED', ['official_document', id], {
+      changed,
+      verification_status: row.verification_status,
     });
     return opened;
   });

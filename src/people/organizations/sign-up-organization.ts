@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { withFieldNames } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { getDefaultRole } from '../access/find-role.ts';
@@ -66,13 +66,7 @@ export async function signUpOrganization(
         requestId,
       }),
     );
-    await recordEvent(tx, {
-      event: 'RESOURCE_CREATED',
-      resourceType: 'organization',
-      resourceId: organization.id,
-      actorId: admin.id,
-      requestId,
-    });
+    await recordAction(tx, { actorId: admin.id, requestId }, 'RESOURCE_CREATED', ['organization', organization.id]);
     const owner = { organizationId: organization.id };
     await recordTokenMail(tx, sealer, { userId: admin.id, kind: 'confirm_address' });
     const accountId = await openFirstAccount(tx, owner, { actorId: admin.id, requestId });

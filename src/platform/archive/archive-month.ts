@@ -45,8 +45,8 @@ export async function archiveMonth(
 }
 
 /**
- * From here on nobody writes into the month, so that what is copied is what there is. Whoever is writing into it is waited
- * for first. Answers why it is needed; then nothing is closed.
+ * Closes the month to writers, so that the copy is complete, after waiting for those under way. Returns why the month
+ * is still needed; then it stays open.
  */
 async function close(em: EntityManager, { table, month, partition }: MonthPlace): Promise<string | null> {
   const tx = em.fork();
@@ -82,7 +82,7 @@ async function copy(em: EntityManager, storage: Storage, { table, month, partiti
   return manifest;
 }
 
-/** Detaches and drops the month, and notes where it is now: all of it or nothing. Holds up readers for a moment only. */
+/** Detaches and drops the month, and records where it is now, in one transaction. Blocks readers only for a moment. */
 function remove(em: EntityManager, { table, month, partition }: MonthPlace, manifest: Manifest): Promise<void> {
   const { key, sha256 } = manifestObject(manifest);
   const name = `months.${quoteName(partition)}`;

@@ -3,7 +3,7 @@ import { sha256 } from '../../shared/digest.ts';
 
 /** Rows in one object of an archive. */
 export const rowsPerPart = 10_000;
-/** No part or manifest is larger; what is is not ours. */
+/** No part or manifest is larger; a larger object is not ours. */
 export const maximumObjectBytes = 256 * 1024 * 1024;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -14,7 +14,7 @@ const Part = z.strictObject({
   rows: z.int().min(1),
   /** Of the object. */
   sha256: digest,
-  /** Of its lines, which a later version of gzip might compress to other bytes. */
+  /** The digest of its lines: another version of gzip might compress them to other bytes. */
   lines_sha256: digest,
 });
 export type ArchivedPart = z.infer<typeof Part>;
@@ -48,7 +48,7 @@ export function manifestObject(manifest: Manifest): { key: string; content: Buff
   };
 }
 
-/** Reads a manifest. Throws for what is none. */
+/** Reads a manifest. Throws if the object is not one. */
 export const parseManifest = (content: Buffer): Manifest => Manifest.parse(JSON.parse(content.toString()));
 
 /** Whether the text is a month, `YYYY-MM`. */

@@ -6,11 +6,11 @@ export interface MonthPlace {
   table: string;
   /** `YYYY-MM`. */
   month: string;
-  /** The partition's name, whether it is there or not. */
+  /** The partition's name, whether it exists or not. */
   partition: string;
   /** Whether the database has its rows, as a part of the table. */
   attached: boolean;
-  /** The object that says what is archived; null unless it is. */
+  /** The object that lists what is archived; null unless it is. */
   archived: { key: string; sha256: string; rows: number } | null;
 }
 

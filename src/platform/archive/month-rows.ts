@@ -8,7 +8,7 @@ import { type ArchivedPart, maximumObjectBytes, partKey, rowsPerPart } from './a
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Rows in the order of ids, as the lines of a part: the same text for the same rows, whoever reads them. */
+/** Rows in the order of ids, as the lines of a part: the same rows always make the same text. */
 export interface RowsOfPart {
   rows: number;
   /** JSON objects, each with a line break behind it; instants in UTC, with microseconds. */
@@ -48,7 +48,7 @@ export async function* readParts(
   }
 }
 
-/** Stores a part and reads it back. Does nothing but that for one that is stored. Throws when another comes back. */
+/** Stores a part, unless it is stored already, and reads it back. Throws when the content differs. */
 export async function storePart(
   storage: Storage,
   place: { table: string; month: string; number: number },
@@ -73,7 +73,7 @@ export async function storeObject(
   await readObject(storage, { key, sha256: hash });
 }
 
-/** The content of an object. Throws, naming it, when it is gone or is another. */
+/** The content of an object. Throws, naming it, when it is missing or differs. */
 export async function readObject(storage: Storage, object: { key: string; sha256: string }): Promise<Buffer> {
   const content = await storage.read(object.key, maximumObjectBytes);
   if (content === null) throw new Error(`the object ${object.key} is not in the file store`);

@@ -12,15 +12,15 @@ import { quoteName, readObject, readPart, readParts } from './month-rows.ts';
 
 export interface RestoreOutcome {
   table: string;
-  /** `absent`: the database does not know that it was ever archived. */
+  /** `absent`: the database has no record that it was ever archived. */
   state: 'restored' | 'there' | 'absent';
   rows: number;
 }
 
 /**
- * Brings an archived month of one table back from the file store, as the owner: its rows are loaded beside the table,
- * compared with what was archived, and then become part of it, all in one transaction. May be killed at any point and
- * done again. Throws, naming the object, when one is gone or is not what was archived; the table is then as it was.
+ * Restores an archived month of one table from the file store, as the owner: its rows are loaded beside the table,
+ * compared with the manifest, and then attached to it, all in one transaction. May be killed at any point and rerun.
+ * Throws, naming the object, when one is missing or differs; the table is then unchanged.
  */
 export async function restoreMonth(
   em: EntityManager,
@@ -36,7 +36,7 @@ export async function restoreMonth(
     if (bounds === null) return { table, state: 'there', rows: 0 };
     await load(tx, storage, place, manifest);
     await failpoint('restore.loaded');
-    // Whoever uses the table goes first; the rows that are loaded stay.
+    // Users of the table go first; the loaded rows stay.
     await givingWay(() => tx.transactional((nested) => attach(nested, place, bounds)));
     await failpoint('restore.attached');
     return { table, state: 'restored', rows: manifest.rows };
@@ -48,7 +48,7 @@ interface Bounds {
   next_id: string;
 }
 
-/** Waits for another run that restores the month; null when that has. The note is gone when this transaction commits. */
+/** Waits for another run that restores the month; null when that one did. The note is deleted when this transaction commits. */
 async function take(tx: EntityManager, { table, month }: MonthPlace): Promise<Bounds | null> {
   const [bounds] = await tx.execute<Bounds[]>(
     'delete from archived_months where table_name = ? and month = ?::date returning first_id, next_id',

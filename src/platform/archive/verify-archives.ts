@@ -7,7 +7,7 @@ import { readObject } from './month-rows.ts';
 export interface ArchiveVerdict {
   /** Archived months of tables. */
   months: number;
-  /** What is not as it was archived, as sentences. */
+  /** What differs from the archive, as sentences. */
   differences: string[];
   /** Why the objects were not compared; null when they were. */
   objectsNotCompared: string | null;
@@ -22,8 +22,8 @@ interface ArchivedRow {
 }
 
 /**
- * Looks whether every archived month is in the file store: its manifest, read whole, and each of its parts, by the digest
- * with which it was stored. Does not throw when the file store is unavailable; the verdict then says so.
+ * Checks that every archived month is in the file store: its manifest, read in full, and each of its parts, by the
+ * digest it was stored with. Does not throw when the file store is unavailable; the verdict reports it.
  */
 export async function verifyArchives(em: EntityManager, storage: Storage): Promise<ArchiveVerdict> {
   const rows = await em.execute<ArchivedRow[]>(

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { firstDayOf, partitionOf } from './archived-month.ts';
 import { quoteName } from './month-rows.ts';
 
-/** Rows of a table that somebody still needs, as a condition, and why. What waits is never archived. */
+/** Rows of a table that are still needed, as a condition, and why. Pending rows are never archived. */
 const needed: Record<string, readonly [condition: string, reason: string][]> = {
   events: [
     [
@@ -42,7 +42,7 @@ export async function whyTooEarly(em: EntityManager, month: string, afterMonths:
   return null;
 }
 
-/** Why the month of a table is still needed; null when nobody needs it. */
+/** Why the month of a table is still needed; null when it is not. */
 export async function whyNeeded(em: EntityManager, table: string, month: string): Promise<string | null> {
   const reasons = needed[table];
   if (reasons === undefined) return `nothing says when ${table} is no longer needed`;

@@ -22,7 +22,7 @@ const CallbackSchema = defineEntity({
     provider_payment_request_id: p.text().nullable(),
     provider_payment_method_id: p.text().nullable(),
     provider_transfer_id: p.text().nullable(),
-    /** Null once it is forgotten. */
+    /** Null once retention has deleted it. */
     body_sealed: p.text().nullable(),
     received_at: p.datetime(),
     delivered_at: p.datetime().nullable(),

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** So many payments are looked at, none older than this; fewer tell nothing. */
+/** How many recent payments are examined, none older than this; fewer prove nothing. */
 const measured = { most: 20, least: 5, hours: 2 };
-/** Of so many payments one may have been told by asking alone: a single callback is late now and then. */
+/** How many settled payments may include one without a callback: a single callback is sometimes late. */
 const oneMayBeMissing = 10;
 
 /**
- * Whether the provider's callbacks come, as measured: nearly all payments that it lately confirmed had one. False where
- * too few were paid to tell.
+ * Whether the provider's callbacks arrive: nearly all payments it recently confirmed had one. False when too few were
+ * paid to judge.
  */
 export async function doCallbacksCome(em: EntityManager): Promise<boolean> {
   const [{ paid, told }] = await em.execute<[{ paid: number; told: number }]>(

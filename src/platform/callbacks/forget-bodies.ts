@@ -6,9 +6,9 @@ import { textArray } from '../../shared/postgres.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
 
 /**
- * Forgets what callbacks said about a person's payments and withdrawals: they repeat names and bank accounts. Nothing
- * reads a body to deliver it, so those that are still to be delivered lose it, too. The person's rows have to be empty,
- * and that committed: what is stored too late to be seen here is forgotten when it is delivered (`bodyKept`).
+ * Deletes the callbacks' bodies about a person's payments and withdrawals: they contain names and bank accounts.
+ * Delivery does not read a body, so undelivered ones lose it, too. The person's rows must be empty, and that committed:
+ * a callback stored too late to be found here loses its body when it is delivered (`bodyKept`).
  */
 export async function forgetCallbacksOf(em: EntityManager, userId: string): Promise<void> {
   await withTime(em, budgets.database.sweep, (tx) =>
@@ -24,8 +24,8 @@ export async function forgetCallbacksOf(em: EntityManager, userId: string): Prom
 }
 
 /**
- * What a callback's column `body_sealed` is set to when it is delivered: nothing, if its reference is a payment or a
- * withdrawal of somebody who was erased.
+ * The value for a callback's column `body_sealed` when it is delivered: null if its reference is a payment or a
+ * withdrawal of an erased person.
  */
 export function bodyKept(reference: string | null | undefined): RawQueryFragment | undefined {
   if (!reference || !isUuid(reference)) return undefined;
@@ -38,7 +38,7 @@ export function bodyKept(reference: string | null | undefined): RawQueryFragment
   );
 }
 
-/** Forgets what callbacks said under these references, the ids of orders of partners. */
+/** Deletes the bodies of callbacks under these references, the ids of partners' orders. */
 export async function forgetCallbacksAbout(em: EntityManager, references: readonly string[]): Promise<void> {
   await em.execute(
     'update gateway_callbacks set body_sealed = null where reference = any(?::text[]) and body_sealed is not null',

@@ -19,7 +19,7 @@ export interface ReceivedCallback {
 
 export interface StoredCallback {
   id: string;
-  /** Whether a different body came under the same id before. */
+  /** Whether a different body arrived under the same id before. */
   hasOtherBody: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function storeCallback(
   // By the database's clock, which says in which month it is kept.
   const [{ id }] = await em.execute<[{ id: string }]>('select uuidv7() as id');
   const { hint } = reading;
-  // However it is written there: whatever concerns a payment or payout is found by its id.
+  // In any spelling: callbacks about a payment or payout are found by its id.
   const reference = hint && isUuid(hint.reference) ? canonicalId(hint.reference) : (hint?.reference ?? null);
   const knownAs = shorten(webhookId) ?? `sha256:${body.digest}`;
   const encoding = isExactText(body.bytes) ? 'utf8' : 'base64';

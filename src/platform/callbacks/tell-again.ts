@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { callbacksSince } from './callbacks-since.ts';
 
 /**
- * In the transaction that makes a payment final: makes its payment callbacks without a receipt undelivered again. While
- * it was open they only woke its workflow, and the provider may not have listed their money yet when that last asked;
- * now each opens a receipt workflow of its own, which keeps asking. Counting one attempt more keeps a delivery that is
- * under way from marking its callback delivered.
+ * In the transaction that makes a payment final: marks its payment callbacks without a receipt as undelivered. While it
+ * was open they only woke its workflow, and the provider may not have listed their money when that last asked; now each
+ * opens a receipt workflow of its own, which keeps asking. Incrementing the attempts keeps a delivery under way from
+ * marking its callback delivered.
  */
 export async function tellAgain(
   tx: EntityManager,

@@ -52,8 +52,8 @@ export interface MigrationConfig {
 }
 
 /**
- * What `npm run migrate` needs, and nothing else. The owners' URLs are MIGRATION_DATABASE_URL, or else DATABASE_URL, and
- * MIGRATION_KEYS_DATABASE_URL, or else KEYS_DATABASE_URL.
+ * What `npm run migrate` needs, and nothing else. The owners' URLs are MIGRATION_DATABASE_URL, falling back to
+ * DATABASE_URL, and MIGRATION_KEYS_DATABASE_URL, falling back to KEYS_DATABASE_URL.
  */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
   const config = parse(migrationSchema, withFiles(env));
@@ -145,7 +145,7 @@ const archiveSchema = z
     NODE_ENV: environment,
     ...databases,
     ...storage,
-    /** How many whole months a month is kept after its end; nothing is archived without it. */
+    /** How many full months a month is kept after its end; without it nothing is archived. */
     ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
     FAILPOINTS: schema.shape.FAILPOINTS,
   })

@@ -29,7 +29,7 @@ export const schema = z
   .object({
     NODE_ENV: environment,
     PORT: port.default(3000),
-    /** Set by `npm start`, which nobody else on the network is to reach; every address without it. */
+    /** Set by `npm start`, which must not be reachable from the network; all addresses without it. */
     LISTEN_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
     WORKER_PORT: port.optional(),
     METRICS_PORT: port.optional(),
@@ -68,9 +68,9 @@ export const schema = z
     ...storage,
     ...provider,
     PAYOUT_RESEND_HOURS: z.coerce.number().int().min(0).max(720).default(24),
-    /** Bodies of callbacks and webhooks are forgotten after this; for ever kept without it. */
+    /** Bodies of callbacks and webhooks are deleted after this; without it they are kept forever. */
     BODIES_KEPT_DAYS: z.coerce.number().int().min(30).max(36_500).optional(),
-    /** The keys of partners' customers and beneficiaries are destroyed after this; for ever kept without it. */
+    /** The keys of partners' customers and beneficiaries are destroyed after this; without it they are kept forever. */
     CUSTOMERS_KEPT_DAYS: z.coerce.number().int().min(400).max(36_500).optional(),
     BANK_ACCOUNT_WAIT_HOURS: z.coerce.number().int().min(0).max(720).default(24),
     ERASURE_WAIT_HOURS: z.coerce.number().int().min(0).max(8760).default(72),
@@ -87,7 +87,7 @@ export const schema = z
     /** Newest first. */
     DATA_ENCRYPTION_KEYS: namedKeys,
     ...sealing,
-    /** The mail server; without one mails wait. Its password, if it has one, stands in the URL. */
+    /** The mail server; without one, mails wait. Its password, if any, is in the URL. */
     SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
     MAIL_FROM: z
       .string()
@@ -108,7 +108,7 @@ export const schema = z
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-    // As its specification has it: whatever is not true is false.
+    // As its specification says: anything but `true` is false.
     OTEL_SDK_DISABLED: z
       .string()
       .default('false')
@@ -119,7 +119,7 @@ export const schema = z
       for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS', 'TEMPORAL_SKIPS_TIME'] as const) {
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
       }
-      // Either wrong value fails silently: any caller's claimed address is believed, or everyone appears as the proxy.
+      // A wrong value fails silently: either any claimed address is believed, or every caller has the proxy's address.
       if (env.TRUST_PROXY === undefined) {
         ctx.addIssue({ code: 'custom', path: ['TRUST_PROXY'], message: 'must be true or false' });
       }
@@ -201,9 +201,9 @@ export const configVariables: readonly string[] = Object.keys(schema.shape);
 export type Config = z.infer<typeof schema>;
 
 /**
- * An environment in which the values of files stand: of each variable that a process reads, `<name>_FILE` may name a file
- * that holds it, as container platforms mount secrets; the line feed at its end does not count. Throws ConfigError for a
- * file that cannot be read, and for a variable that is also set itself.
+ * An environment with the values of files filled in: for each variable that a process reads, `<name>_FILE` may name a
+ * file that holds it, as container platforms mount secrets; its trailing line feed is ignored. Throws ConfigError for
+ * an unreadable file, and for a variable that is also set itself.
  */
 export function withFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const complaints: string[] = [];

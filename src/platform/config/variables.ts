@@ -39,7 +39,7 @@ export const databases = {
   READER_DATABASE_URL: databaseUrl.optional(),
 };
 
-/** The database of the keys under which people are sealed. */
+/** The database of people's encryption keys. */
 export const keysDatabases = {
   KEYS_DATABASE_URL: databaseUrl,
   MIGRATION_KEYS_DATABASE_URL: databaseUrl.optional(),
@@ -51,12 +51,12 @@ export const storage = {
   S3_PUBLIC_ENDPOINT: z.url().optional(),
   S3_REGION: z.string().min(1).default('us-east-1'),
   S3_BUCKET: z.string().min(3),
-  /** Without a key the SDK's own credential chain is used: the role of the pod or machine, a profile, its variables. */
+  /** Without a key the SDK uses its own credential chain: the role of the pod or machine, a profile, its variables. */
   S3_ACCESS_KEY_ID: z.string().min(1).optional(),
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
 };
 
-/** Half a key would be ignored, and the process would use another identity. */
+/** Half a key would be ignored silently, and the process would use another identity. */
 export function complainAboutStorage(
   env: { S3_ACCESS_KEY_ID?: string | undefined; S3_SECRET_ACCESS_KEY?: string | undefined },
   ctx: Complaints,
@@ -66,7 +66,7 @@ export function complainAboutStorage(
   ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
 }
 
-/** Where Temporal is, and the TLS and credentials for reaching it; see `connection-options.ts`. */
+/** Temporal's address, TLS and credentials; see `connection-options.ts`. */
 export const temporalServer = {
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),

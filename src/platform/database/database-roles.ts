@@ -55,7 +55,7 @@ export async function createRoles(
   }
   for (const { name } of missing) {
     // A utility statement takes no parameters, so its text is built in the database, with proper quoting.
-    // The password is a parameter, and what fails says nothing of the statement: the server's log has neither.
+    // The password is a parameter, and errors do not quote the statement: the server's log contains neither.
     await executePrepared(tx, "select set_config('amanah.password', ?, true) as password", [passwords[name] ?? '']);
     await tx.execute(`do $make$ begin
         execute format('create role ${name} login password %L', nullif(current_setting('amanah.password'), ''));
@@ -66,8 +66,8 @@ export async function createRoles(
 }
 
 /**
- * Throws ConfigError unless this connection's role owns the schema, in words of what it wants there. The application's role
- * would fail at the first table, with an error that does not say what to do.
+ * Throws ConfigError unless this connection's role owns the schema. The application's role would otherwise fail at the
+ * first table, with an error that does not help.
  */
 export async function refuseUnlessOwner(
   em: EntityManager,

@@ -45,8 +45,9 @@ export function withTime<T>(
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Keeps what statements carry out of the server's log: of one that fails, its text, and the DETAIL, which quotes rows and
- * of a deadlock the statements of both sides. Only an administrator may set these, or whom they let.
+ * Keeps the contents of statements out of the server's log: for a failed one, its text, and the DETAIL, which quotes
+ * rows and, for a deadlock, the statements of both sides. Only an administrator, or a role they granted it to, may set
+ * these.
  */
 const quietLog: Record<string, string> = { log_min_error_statement: 'panic', log_error_verbosity: 'terse' };
 const timeOuts: Record<string, string> = Object.fromEntries(

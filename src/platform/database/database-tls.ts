@@ -12,16 +12,16 @@ export const databaseVariables = [
   'MIGRATION_KEYS_DATABASE_URL',
 ] as const;
 
-/** As PostgreSQL's own clients know them, without those that fall back to the clear. */
+/** The modes of PostgreSQL's own clients, without those that may fall back to plain text. */
 const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const parameters: readonly string[] = ['sslmode', 'sslrootcert'];
 
-/** Whether a host is this machine: nothing of what is said to it travels. */
+/** Whether a host is this machine: nothing sent to it leaves the machine. */
 const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
 /**
- * Why a database's URL cannot be obeyed: a parameter or an `sslmode` that is not known, a certificate that cannot be read,
- * or, in production, a database elsewhere without a word on encryption. Null when it can.
+ * Why a database's URL is refused: an unknown parameter or `sslmode`, an unreadable certificate, or, in production, a
+ * remote database without an encryption setting. Null when it is fine.
  */
 export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduction: boolean }): string | null {
   if (!URL.canParse(url)) return null;
@@ -49,8 +49,9 @@ export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduct
 }
 
 /**
- * How a database is spoken to, by its URL: `require` encrypts, `verify-ca` believes only certificates of the authority
- * (`sslrootcert`, or those that Node knows), `verify-full` only the host's own. `require` with `sslrootcert` is `verify-ca`.
+ * The TLS settings of a database's URL: `require` encrypts, `verify-ca` accepts only certificates of the authority
+ * (`sslrootcert`, or those that Node trusts), `verify-full` only the host's own. `require` with `sslrootcert` is
+ * `verify-ca`.
  */
 export function tlsOf(url: string): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url);
@@ -62,7 +63,7 @@ export function tlsOf(url: string): ConnectionOptions | false {
   return {
     rejectUnauthorized: true,
     ...(authority !== null && { ca: readFileSync(authority, 'utf8') }),
-    // The certificate is compared with this name; an address has none to be asked for.
+    // The certificate is compared with this name; an IP address cannot be.
     ...(mode === 'verify-full' ? { host, ...(isIP(host) === 0 && { servername: host }) } : anyHost),
   };
 }

@@ -7,7 +7,7 @@ import { prepareMarkedStatements } from './prepared-statements.ts';
 import { keepLimits, type LimitedClient } from './time-limit.ts';
 import { traceStatements } from './traced-statements.ts';
 
-/** A cursor or a stream, which the client runs as it is. */
+/** A cursor or a stream, which the client runs itself. */
 const isSubmittable = (config: unknown): boolean =>
   typeof config === 'object' && config !== null && 'submit' in config && typeof config.submit === 'function';
 
@@ -48,7 +48,7 @@ export interface NamedMigration {
   class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
 }
 
-/** What lies in a database. */
+/** What a database contains. */
 export interface Contents {
   entities: NonNullable<Options['entities']>;
   migrations: readonly NamedMigration[];

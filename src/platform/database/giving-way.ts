@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { budgets } from '../../shared/budgets.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
 
-/** SQLSTATEs of whoever blocked others or was blocked (lock time-out, deadlock). */
+/** SQLSTATEs of a transaction that blocked others or was blocked (lock time-out, deadlock). */
 const inTheWay: readonly unknown[] = ['55P03', '40P01'];
 
 /**
@@ -15,8 +15,8 @@ export async function giveWaySoon(tx: EntityManager): Promise<void> {
 }
 
 /**
- * Does something that needs a table to itself for a moment. Where it does not get a lock in time, others go first and it
- * is done again after a pause; after `givesWayMs` it throws what keeps it. Calls `tell` each time it gives way.
+ * Does something that needs a table to itself for a moment. When it gets no lock in time, it lets others go first and
+ * retries after a pause; after `givesWayMs` it throws the last error. Calls `tell` on each retry.
  */
 export async function givingWay<T>(
   work: () => Promise<T>,

@@ -63,7 +63,7 @@ async function readPage<Row extends object>(
   const offset = further === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   const ordered = `order by row.${instant} ${order}, row.id ${order}`;
   const cut = `${filterOf(listed)} ${ordered} limit ${limit + 1} offset ${offset}`;
-  // The rows before a page that is asked for by its number are read from an index only, where one has what is asked for.
+  // For a page by number, the rows before it are read from an index only, if one contains the columns asked for.
   const read = await em.execute<(Row & Placed)[]>(
     offset === 0n
       ? `select ${columns}, ${position} from ${table} ${cut}`

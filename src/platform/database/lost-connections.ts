@@ -9,9 +9,9 @@ export const isRollback = (sql: unknown): boolean => typeof sql === 'string' && 
 
 /**
  * Lets a connection that was lost in a transaction leave its pool. The query builder releases a connection only after a
- * `begin`, `commit` or `rollback` that succeeded; so one that the server closed (a time-out, a restart) would keep its
- * place in the pool for ever. The transaction is gone with the connection: its rollback counts as done, and after a
- * failed `begin` the next statement fails.
+ * successful `begin`, `commit` or `rollback`; so one that the server closed (a time-out, a restart) would keep its
+ * place in the pool forever. The transaction ended with the connection: its rollback counts as done, and after a failed
+ * `begin` the next statement fails.
  */
 export function releaseWhenLost(client: PoolClient): void {
   const query = client.query.bind(client);

@@ -23,7 +23,7 @@ export interface Placed {
   position: string;
 }
 
-/** What a page tells of its list: the number of all matches, and `next` when rows follow. */
+/** A page's metadata: the number of all matches, and `next` when rows follow. */
 export interface Listed {
   total: number;
   next?: string | undefined;
@@ -66,7 +66,7 @@ function readPosition(position: string): Position | undefined {
   return { at, id, ...(question !== undefined && { counted: { total: Number(total), question } }) };
 }
 
-/** Whether there is such a day and time: the database refuses the 30th of February, and a Date makes a March of it. */
+/** Whether this date and time exist: the database refuses the 30th of February, and a Date turns it into March. */
 function isInstant(at: string): boolean {
   const date = new Date(at);
   return Number.isFinite(date.getTime()) && date.toISOString().slice(0, 23) === at.slice(0, 23);

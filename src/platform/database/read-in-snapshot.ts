@@ -32,7 +32,7 @@ export async function* readInSnapshot<Part>(
       // Another snapshot would not continue what was handed on.
       if (handedOn) throw error;
     } finally {
-      // Nobody waits for it: it waits for whatever is still under way there.
+      // In the background: it waits for whatever is still under way there.
       void parts.return().catch(() => undefined);
     }
   }

@@ -132,7 +132,7 @@ const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_serv
 
 /**
  * Throws ConfigError, naming every problem, unless this connection's role cannot tamper with the ledger, or with what
- * guards the keys; `variable` is the one that names the database.
+ * protects the keys; `variable` is the one that names the database.
  */
 export async function refuseMightyRole(
   em: EntityManager,

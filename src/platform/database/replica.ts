@@ -5,7 +5,7 @@ import { ConfigError, errorCodeOf, isDataError, isDomainError } from '../../shar
 import { withPatience } from '../../shared/patience.ts';
 import { allowTime, withTime } from './database-time-outs.ts';
 
-/** Who answered a read that a replica may answer: the replica, or the primary because the replica was late, away or failed. */
+/** Which server answered a read: the replica, or the primary because the replica was late, down or failed. */
 export type ReadOutcome = 'replica' | 'late' | 'away' | 'failed' | 'resting';
 
 interface Replica {
@@ -18,7 +18,7 @@ interface Replica {
 /** The replica of each primary, by the configuration that all managers of the primary share. */
 const replicas = new WeakMap<Configuration, Replica>();
 
-/** Lets lists, documents and checks of this primary be read from a replica of it; `tell` hears of each such read. */
+/** Lets lists, documents and checks of this primary be read from its replica; `tell` is called for each read. */
 export function attachReplica(primary: MikroORM, replica: MikroORM, tell: Replica['tell'] = () => undefined): void {
   replicas.set(primary.config, { orm: replica, tell, restsUntil: 0 });
 }
@@ -32,9 +32,9 @@ interface LogPosition {
   timeline: number;
 }
 
-/** What `await_replay` says. */
+/** The result of `await_replay`. */
 const notReplayed = 'AM011';
-/** What a server that replays another's log says to whoever asks for its own position. */
+/** The error of a server in recovery when asked for its own position. */
 const inRecovery = '55000';
 const replayWithin = `${budgets.replica.replayed} milliseconds`;
 
@@ -57,13 +57,13 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     return await withPatience(budgets.replica.begun, () => beginning);
   } catch (error) {
     leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
-    // One that answers after all: nobody waits for it any more.
+    // A late answer: no caller waits for it any more.
     void beginning.then(end, () => undefined);
     return null;
   }
 }
 
-/** Where the primary is. Null while it is no primary itself, in a failover: what may be read there is read there. */
+/** The primary's position. Null while it is in recovery, in a failover: reads are then answered there. */
 async function findPosition(em: EntityManager, replica: Replica): Promise<LogPosition | null> {
   try {
     const [primary] = await em.execute<[LogPosition]>(
@@ -78,7 +78,7 @@ async function findPosition(em: EntityManager, replica: Replica): Promise<LogPos
   }
 }
 
-/** The primary answers alone for a while: a replica that does not serve must not hold up each request anew. */
+/** The primary answers alone for a while: an unresponsive replica must not delay every request. */
 function leaveAlone(replica: Replica, outcome: ReadOutcome, error: unknown): void {
   replica.restsUntil = performance.now() + budgets.replica.rests;
   replica.tell(outcome, error);
@@ -107,7 +107,7 @@ async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): 
 
 const end = (tx: EntityManager): Promise<void> => tx.rollback().catch(() => undefined);
 
-/** Tells that the replica of this primary has answered a read. */
+/** Reports that this primary's replica has answered a read. */
 export const tellOfAnswer = (em: EntityManager): void => replicas.get(em.config)?.tell('replica');
 
 /**
@@ -171,7 +171,7 @@ const identify = async (em: EntityManager): Promise<Identity> => {
 
 /**
  * Throws ConfigError if DATABASE_READ_URL leads to something other than a replica of the primary, as the same role. A
- * replica that is down is told of, and no reason not to start.
+ * replica that is down is reported, but does not keep the process from starting.
  */
 export async function refuseOtherReplica(primary: MikroORM): Promise<void> {
   const replica = replicas.get(primary.config);

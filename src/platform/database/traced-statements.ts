@@ -8,7 +8,7 @@ interface Client {
   query(config: unknown, ...rest: unknown[]): unknown;
 }
 
-/** What a statement does to which table, e.g. `UPDATE payouts`: of few kinds, and without values. */
+/** A statement's operation and table, e.g. `UPDATE payouts`: few values, without data. */
 export function summaryOf(statement: string): { operation: string; table: string | undefined } {
   const sql = statement.replace(/\/\*.*?\*\/\s*/g, '').trimStart();
   const [, change, changed] = /\b(insert into|update|delete from)\s+(?:only\s+)?"?(\w+)/i.exec(sql) ?? [];

@@ -4,7 +4,7 @@ import { ConfigError } from '../../shared/errors.ts';
 
 /** `KEYS_DATABASE_URL` points to keys that no row here uses. */
 export class OtherKeys extends ConfigError {
-  /** For a step, the keys are down: it is repeated. */
+  /** For a step, the keys are down: it is retried. */
   readonly code = 'KEYS_AWAY';
 }
 

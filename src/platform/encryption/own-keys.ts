@@ -7,12 +7,12 @@ import { textArray } from '../../shared/postgres.ts';
 
 /** 256 bits, for A256GCM and HMAC-SHA256. */
 const keyBytes = 32;
-/** Keys that a process keeps at hand, and for how long: one that was destroyed is gone everywhere after that time. */
+/** How many keys a process caches, and for how long: a destroyed key is unusable everywhere after that time. */
 const mostCached = 10_000;
 const cachedMs = 5 * 60_000;
 const mostTogether = 500;
 
-/** The keys cannot be reached, or one is missing that should be there. Not a refusal: it is simply to be done again. */
+/** The keys cannot be reached, or one is missing that should exist. Not a refusal: the caller retries. */
 export class KeysAway extends Error {
   override readonly name: string = 'KeysAway';
   readonly code = 'KEYS_AWAY';
@@ -26,13 +26,13 @@ export class KeyMissing extends KeysAway {
   override readonly name = 'KeyMissing';
 }
 
-/** What is to be read was sealed under a key that was destroyed: nobody reads it again. */
+/** The value was encrypted under a key that has been destroyed: it can never be read again. */
 export class KeyErased extends Error {
   override readonly name: string = 'KeyErased';
   readonly code = 'KEY_ERASED';
 }
 
-/** The same, but that nobody destroyed it: it was lost with its database, and may be found again. */
+/** The same for a key that was not destroyed: it was lost with its database, and may be restored. */
 export class KeyLost extends KeyErased {
   override readonly name = 'KeyLost';
 }
@@ -46,7 +46,7 @@ export interface KeyPlace {
   row: string;
 }
 
-/** What seals the keys themselves. */
+/** Encrypts the keys themselves. */
 export interface Wrapping {
   seal(place: KeyPlace, plain: string): Promise<string>;
   open(place: KeyPlace, sealed: string): Promise<string>;
@@ -80,7 +80,7 @@ export interface OwnKeys {
 const withoutTrace = {
   // Nobody was erased: this is the database of before, or another.
   personal_keys: (id: string): Error => new KeyMissing(`there is no key of ${id}`),
-  // Lost with the database of the keys: nobody waits for it, as money does.
+  // Lost with the keys' database: callers do not wait for it, unlike money.
   order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
 };
 
@@ -172,7 +172,7 @@ export function createOwnKeys(
 
 const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
 
-/** A wait that was too long is no refusal: a step that gets it is repeated. */
+/** A wait that was too long is no refusal: a step that gets it is retried. */
 async function reached<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;

@@ -17,7 +17,7 @@ import {
   type Wrapping,
 } from './own-keys.ts';
 
-/** What is opened; null when it was sealed under the key of somebody who was erased. */
+/** The plain text; null when its person has been erased. */
 export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
   try {
     return await opening;
@@ -28,8 +28,8 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
 }
 
 /**
- * What is opened to be shown among others; null when its key is missing though the keys answer. One person whose key was
- * lost keeps nobody else from being shown.
+ * The plain text to be shown among others; null when its key is missing though the keys' database answers. One person's
+ * lost key does not hide the others.
  */
 export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
   try {
@@ -59,7 +59,7 @@ export interface PersonalKeys extends OwnKeys {
    * people whose keys are already destroyed; returns those whose keys it destroyed.
    */
   destroy(ids: readonly string[]): Promise<string[]>;
-  /** When the key of each of these people was destroyed, as the database says it; nothing of those whose key is there. */
+  /** When the keys of these people were destroyed, by the database's clock; omits people whose key exists. */
   destroyedAt(ids: readonly string[]): Promise<{ id: string; erased_at: string }[]>;
   /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
@@ -73,12 +73,12 @@ export interface PersonalKeys extends OwnKeys {
     prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
     input: { days: number; limit: number },
   ): Promise<number>;
-  /** The key of the digests by which sealed texts are found, made at first; the same for everybody. */
+  /** The key of the digests by which encrypted texts are found, created on first use; shared by all people. */
   lookUpKey(): Promise<Uint8Array>;
   /**
-   * Looks at keys that were made a day ago or earlier, up to `limit` of them, and asks `find` whose they are: settles
-   * those of people who are there to stay, looks after a day again at those of people who may still go, and deletes the
-   * others, which were made for somebody who was never written down or has gone. Returns how many it looked at.
+   * Examines keys created at least a day ago, up to `limit` of them, and asks `find` whose they are: settles those of
+   * permanent people, examines after another day those of people who may still be deleted, and deletes the others,
+   * whose person was never stored or has been deleted. Returns how many it examined.
    */
   settle(find: (ids: readonly string[]) => Promise<readonly KeptPerson[]>, limit: number): Promise<number>;
   /** Throws unless the database of the keys answers. */
@@ -92,10 +92,10 @@ interface LookUpKey {
 }
 
 const asAgreed = 'are_agreed_keys(?)';
-/** Not that of the keys that were agreed on, or not even one of keys. */
+/** Not the agreed keys' database, or no keys' database at all. */
 const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
 
-/** Somebody who is written down; whoever was only invited may go again. */
+/** A person who has a row; one who was only invited may be deleted again. */
 export interface KeptPerson {
   id: string;
   stays: boolean;
@@ -130,8 +130,8 @@ export function createPersonalKeys(
     return agreed;
   }
   /**
-   * A connection that was made anew may lead to another database, after a failover or by mistake: each statement looks
-   * whether it is still the one that was agreed on. Where it is not, or the look-up key was sealed anew, they agree again.
+   * A new connection may lead to another database, after a failover or by mistake: each statement checks that it is
+   * still the agreed one. If it is not, or the look-up key was re-encrypted, they agree again.
    */
   const execute = async (sql: string, params: readonly unknown[] = []): Promise<unknown> => {
     const at = sql.indexOf(asAgreed);

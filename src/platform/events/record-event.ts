@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Caller, isPlatform } from '../../shared/caller.ts';
-import type { NewEvent } from './event.ts';
+import { type Actor, type Caller, isPlatform } from '../../shared/caller.ts';
+import type { EventImpact, NewEvent } from './event.ts';
 
 const insert = `insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
   values (?, ?, ?, ?, ?, ?, ?::jsonb)`;
@@ -19,6 +19,29 @@ const valuesOf = ({ event, impact = 'MEDIUM', resourceType, resourceId, actorId,
 export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<void> {
   await tx.execute(insert, valuesOf(event));
 }
+
+/** Who acted, and by which request; both are null where the platform acted by itself. */
+type By = { requestId: string | null } & (
+  | { caller: Pick<Actor, 'userId'> | null | undefined }
+  | { actorId: string | null }
+);
+
+export const byPlatform: By = { actorId: null, requestId: null };
+
+/** `recordEvent` of what somebody did to a resource. The impact of RESOURCE_DELETED is HIGH unless another is given. */
+export const recordAction = (
+  tx: EntityManager,
+  by: By,
+  what: string | readonly [event: string, impact: EventImpact],
+  [resourceType, resourceId]: readonly [type: string, id: string | null],
+  data?: object,
+): Promise<void> => {
+  const [event, impact]: readonly [string, EventImpact] =
+    typeof what === 'string' ? [what, what === 'RESOURCE_DELETED' ? 'HIGH' : 'MEDIUM'] : what;
+  const actorId = 'caller' in by ? (by.caller?.userId ?? null) : by.actorId;
+  const { requestId } = by;
+  return recordEvent(tx, { event, impact, resourceType, resourceId, actorId, requestId, ...(data && { data }) });
+};
 
 /** As `recordEvent`, for any number of events, in their order: one insert. */
 export async function recordEvents(tx: EntityManager, events: readonly NewEvent[]): Promise<void> {

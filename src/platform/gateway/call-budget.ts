@@ -4,11 +4,11 @@ import { must } from '../../shared/assert.ts';
 import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';
 import { ProviderUnknown } from './gateway.ts';
 
-/** What decides which call goes first: whether it is of a payout, and for which partner it is made, if for one. */
+/** The priority of a call: whether it is for a payout, and for which partner it is made, if any. */
 export interface Call {
   payout: boolean;
   partnerId: string | null;
-  /** Whether it follows a call that was just made and is of no use without it: then it goes before all others. */
+  /** Whether it completes a call that was just made and is useless without it: then it goes before all others. */
   follows?: boolean | undefined;
 }
 
@@ -16,15 +16,15 @@ export interface Call {
 export interface CallBudget {
   /** 0 when a call may be made now, which is then counted; otherwise the milliseconds after which to try again. */
   take(call: Call): Promise<number>;
-  /** Those of this process that wait here for a call; by partner, so that one partner never takes every place. */
+  /** The calls of this process that wait here; by partner, so that one partner never takes every place. */
   waiting: Semaphore;
   /** Records that the provider asked not to be called for this many milliseconds. */
   pause(ms: number): Promise<void>;
 }
 
 /**
- * How many calls of one partner wait in a process: a worker has 40 places on the queue of what is asked of the provider,
- * and whoever waits keeps one from everybody else.
+ * How many calls of one partner may wait in a process: a worker has 40 slots on the provider's queue, and each waiting
+ * call occupies one.
  */
 const waitingOfPartner = 10;
 const createWaiting = () => createSemaphore(Number.POSITIVE_INFINITY, { perKey: waitingOfPartner, mostWaiting: 0 });
@@ -82,7 +82,7 @@ export async function awaitCall(
       const usedUp = (ms: number) => new ProviderUnknown('the calls to the provider are used up', { restMs: ms });
       if (performance.now() + restMs > until) throw usedUp(restMs);
       if (call.partnerId !== null) {
-        // Not before those that wait have gone, and not all at once.
+        // Not before the waiting calls have gone, and not all at once.
         leave ??= await budget.waiting.enter({ key: call.partnerId }).catch(() => {
           throw usedUp(Math.ceil(Math.max(restMs, patienceMs * (1 + Math.random()))));
         });

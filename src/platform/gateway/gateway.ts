@@ -12,7 +12,7 @@ export interface InstrumentRequest {
   /** IDR, whole rupiah. */
   amount: Money;
   expiresAt: Date;
-  /** What it is for, as the provider's own pages show it. */
+  /** The purpose, as the provider's own pages show it. */
   description?: string;
   customer?: { name?: string; email?: string; phone?: string };
   /** Where an e-wallet's checkout sends the payer afterwards. */
@@ -29,11 +29,11 @@ export interface Instrument {
   expiresAt: Date | null;
 }
 
-/** What a customer pays as often as it likes: an account number or QR code without a deadline. */
+/** What a customer pays any number of times: an account number or QR code without a deadline. */
 export interface ReusableRequest
   extends Pick<InstrumentRequest, 'reference' | 'channelCode' | 'description' | 'customer'> {
   method: Exclude<PaymentMethodKind, 'ewallet'>;
-  /** IDR, whole rupiah, what each payment has to be; null for any. */
+  /** The required amount of each payment, IDR, whole rupiah; null for any. */
   amount: Money | null;
 }
 
@@ -100,7 +100,7 @@ export interface TransferState {
   amount: Money;
   status: 'accepted' | 'succeeded' | 'failed' | 'reversed';
   failureCode: string | null;
-  /** When the provider made it; null where it does not say so. */
+  /** When the provider created it; null where it does not say. */
   createdAt: Date | null;
 }
 
@@ -116,11 +116,11 @@ export type TransferOutcome =
 export interface BankAccountQuestion {
   bankCode: string;
   accountNumber: string;
-  /** Whose account it is said to be. */
+  /** The claimed account holder. */
   name?: string | undefined;
 }
 
-/** What the provider knows of a bank account; `holder` is null where it does not say whose a valid one is. */
+/** The provider's record of a bank account; `holder` is null where it does not name the holder of a valid one. */
 export type BankAccountState = { status: 'valid'; holder: string | null } | { status: 'invalid'; holder: null };
 
 /** A movement of money at the provider: one entry of its own books. */
@@ -169,9 +169,9 @@ export interface CallOptions {
    * Called right before a request is sent, after any wait; false makes the outcome unknown and the request never sent.
    */
   beforeSend?: () => Promise<boolean>;
-  /** The partner for whom the call is made, if it is one's: many calls for one give way to those for others. */
+  /** The partner for whom the call is made, if any: many calls for one partner yield to those for others. */
   partnerId?: string | null;
-  /** Whether it follows a call that was just made and is of no use without it: then it goes before all others. */
+  /** Whether it completes a call that was just made and is useless without it: then it goes before all others. */
   follows?: boolean;
 }
 
@@ -201,7 +201,7 @@ export interface Gateway {
    * idempotency key for it. Of several under one reference the oldest counts. Throws ProviderUnknown.
    */
   requestReusable(request: ReusableRequest, options?: CallOptions): Promise<ReusableOutcome>;
-  /** What was made under this reference; null when the provider knows none. */
+  /** The instrument of this reference; null when the provider knows none. */
   findReusable(reference: string, options?: CallOptions): Promise<ReusableInstrument | null>;
   /**
    * The payments under a payment method that were made at `since` or later and at `before` or earlier, newest first, as
@@ -233,7 +233,7 @@ export interface Gateway {
     period: { from: Date; to: Date; after?: string },
     options?: CallOptions,
   ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
-  /** Whether a bank account exists, and whose it is. Throws ProviderUnknown when the provider does not say. */
+  /** Whether a bank account exists, and its holder. Throws ProviderUnknown when the provider does not say. */
   checkBankAccount(question: BankAccountQuestion, options?: CallOptions): Promise<BankAccountState>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
@@ -248,7 +248,7 @@ export interface Gateways {
   readonly names: readonly string[];
   /** Throws for a name that is not among `names`. */
   of(provider: string): Gateway;
-  /** What all providers hold together, IDR. Throws ProviderUnknown when one of them does not say. */
+  /** The sum of all providers' balances, IDR. Throws ProviderUnknown when one of them does not say. */
   readBalance(options?: CallOptions): Promise<Money>;
 }
 

@@ -5,22 +5,22 @@ import { timeLeft } from '../database/time-limit.ts';
 
 /** Rows that one round forgets: one short transaction. */
 const roundLimit = 10_000;
-/** Rows that are held are left out; a table that is held is waited for so briefly that several leave time for the rest. */
+/** Locked rows are skipped; the wait for a locked table is short enough to leave time for the others. */
 const budget = { ...budgets.database.sweep, lock: budgets.database.role.lock };
 
 /** Forgets up to `limit` rows of a kind; returns how many. */
 export type Forget = (tx: EntityManager, limit: number) => Promise<number>;
-/** A kind whose rows take long each: a round forgets fewer, so that it stays short. */
+/** A kind whose rows take long each: a round deletes fewer, so that it stays short. */
 export interface SlowKind {
   forget: Forget;
   roundLimit: number;
 }
 
 /**
- * Forgets rows of several kinds in rounds, each a transaction of its own: a kind goes on for as long as its rounds are
- * full, and time is left. So what is kept for a time goes as fast as it came. Half of the time of a sweep is taken, at
- * most: the next run continues. A kind that fails holds up no other; all that failed are thrown at the end, by name.
- * Returns how many rows it forgot.
+ * Deletes rows of several kinds in rounds, each a transaction of its own: a kind continues while its rounds are full
+ * and time is left, so that rows expire as fast as they arrive. Takes at most half the time of a sweep; the next run
+ * continues. A failing kind delays no other; the failures are thrown at the end, by name. Returns how many rows it
+ * deleted.
  */
 export async function inRounds(em: EntityManager, kinds: Readonly<Record<string, Forget | SlowKind>>): Promise<number> {
   const endsAt = performance.now() + Math.min(budgets.steps.sweep, timeLeft()) / 2;

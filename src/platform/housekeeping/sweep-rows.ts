@@ -34,7 +34,7 @@ export interface Sweep {
   due: string;
   /** The longest wait between two looks, a day by default: shorter for rows that expire sooner. */
   longestWaitMinutes?: number;
-  /** One that takes longer than its sweep is left to itself, and counts as failed. */
+  /** One that takes longer than its sweep is abandoned, and counts as failed. */
   wake(id: string): Promise<unknown>;
 }
 
@@ -57,14 +57,14 @@ const atOnce = 50;
  * a sweep share the time for claiming: each has its part, and those that have more then share what the others left.
  */
 const beforeEnd = { claiming: 20_000, waking: 12_000, waiting: 4_000 };
-/** How long after its last claim a kind goes on waking, and then waits for what it has begun to wake. */
+/** How long after its last claim a kind continues waking, and then waits for the wakings under way. */
 const overtime = { waking: beforeEnd.claiming - beforeEnd.waking, waiting: beforeEnd.claiming - beforeEnd.waiting };
 /** The first wait; each later one is twice as long. */
 const firstWaitMinutes = 1;
 /** A row that becomes due again after this long starts over with short waits. */
 const forgivenAfterDays = 2;
 const forgottenAfterDays = 30;
-/** So many are forgotten in one statement, which takes a second or two. */
+/** The most rows deleted in one statement, which takes a second or two. */
 const looksAtATime = 100_000;
 
 /**
@@ -153,7 +153,7 @@ async function claim(
   return rows.map(({ subject_id }) => subject_id);
 }
 
-/** These rows were claimed and not woken: they are due again, as if nobody had looked. */
+/** These rows were claimed but not woken: they become due again, as if unclaimed. */
 async function giveBack(em: EntityManager, kind: SweptKind, ids: readonly string[]): Promise<void> {
   const claimed = 'kind = ? and subject_id = any(?::uuid[])';
   await em.execute(

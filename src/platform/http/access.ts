@@ -29,7 +29,7 @@ export interface Open {
 export interface PartnerAccess {
   kind: 'partner';
   permission: string;
-  /** Whether a change needs no signature over the whole request, only that over its body, unless the key demands it. */
+  /** Whether a change needs only the signature over its body, not over the whole request, unless the key demands it. */
   bodySignatureSuffices: boolean;
 }
 export type Access = Allow | SignedIn | Open | PartnerAccess;

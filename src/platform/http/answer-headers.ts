@@ -27,7 +27,7 @@ const describe = ([description, example]: readonly [string, string]) => ({
   description,
   schema: { type: 'string' as const, examples: [example] },
 });
-/** Those of what is deprecated, which is rarely anything. */
+/** Headers of deprecated routes, usually none. */
 const deprecationHeaders = {
   Deprecation: describe(['Since when it is deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600']),
   Sunset: describe(['Until when it works (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT']),

@@ -7,10 +7,10 @@ import { refuseBody } from './json-body.ts';
 const kibibyte = 1024;
 /** The most bytes of a body, as sent and once it is decompressed. */
 export const bodyLimitBytes = {
-  /** Where anybody may send one, and of all that is about a login. */
+  /** For routes open to anyone, and those for logging in. */
   auth: 16 * kibibyte,
   usual: 256 * kibibyte,
-  /** Of lists of up to a thousand things. */
+  /** For lists of up to a thousand items. */
   list: 1024 * kibibyte,
 } as const;
 /** How many times its size a compressed body may have once it is decompressed. */
@@ -50,7 +50,7 @@ async function receive(request: IncomingMessage, limitBytes: number): Promise<Bu
       chunks.push(chunk);
     }
   } catch (error) {
-    // The client is gone and sees no answer; without this, its ECONNRESET would be logged as our own dependency away.
+    // The client has disconnected and gets no answer; otherwise its ECONNRESET would be logged as a failed dependency of ours.
     if (request.errored) refuse('REQUEST_INVALID', 'The body ended early', { cause: error });
     throw error;
   }
@@ -88,7 +88,7 @@ export async function decodeBody(bytes: Buffer, encoding: string, limitBytes: nu
 
 const isPlain = (encoding: string): boolean => encoding === '' || encoding === 'identity';
 
-/** Refuses a compressed body, before it is read: the work that it makes is for callers whom we know. */
+/** Refuses a compressed body before reading it: only authenticated callers may cost that much work. */
 export function refuseCompressed(encoding: string): void {
   if (isPlain(encoding.trim().toLowerCase())) return;
   refuse('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding, as the caller is not known yet');

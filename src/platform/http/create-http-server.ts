@@ -5,7 +5,7 @@ import { bodyTimeoutMs } from './body.ts';
 import { presentError, statusOfError } from './errors.ts';
 import { requestIdFrom } from './request-id.ts';
 
-/** How long the request line and headers may take to arrive, and how often that is looked at. */
+/** How long the request line and headers may take to arrive, and how often that is checked. */
 const headersTimeoutMs = 15_000;
 const lookMs = 30_000;
 /** Longer than load balancers keep an idle connection, so that they close it and we do not. */
@@ -14,14 +14,14 @@ const keepAliveTimeoutMs = 65_000;
 export interface HttpServerOptions {
   /** Most open connections; one more is closed at once. */
   maxConnections: number;
-  /** How long the request line and headers may take to arrive, and how often that is looked at; 15 s and 30 s. */
+  /** How long the request line and headers may take to arrive, and how often that is checked; 15 s and 30 s. */
   headersMs?: number;
   lookEveryMs?: number;
   /** How long the rest of a body may take to arrive after its request was answered; `bodyTimeoutMs` by default. */
   restOfBodyMs?: number;
 }
 
-/** What is known of a connection: how many requests came by it, which of them are not answered, and its end. */
+/** A connection's state: how many requests it has carried, which are unanswered, and whether it has ended. */
 interface HttpConnection {
   arrived: number;
   underWay: Set<IncomingMessage>;
@@ -43,7 +43,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     connections.set(socket, known);
     return known;
   };
-  /** False for what comes after a refusal: nobody serves or answers it. */
+  /** False for requests after a refusal: they are neither served nor answered. */
   const accepts = (request: IncomingMessage, response: ServerResponse): boolean => {
     const connection = connectionOf(request.socket);
     if (connection.isRefused) {
@@ -77,7 +77,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   const refuse = (socket: Socket, writeRefusal: () => void) => {
     const connection = connectionOf(socket);
     connection.isRefused = true;
-    // What has wholly arrived is being carried out: a refusal here would be taken for that of it. No answer tells nothing.
+    // A request that has fully arrived is being served: a refusal here would look like its answer, so none is sent.
     if ([...connection.underWay].some(({ complete }) => complete)) socket.destroy();
     else writeRefusal();
   };
@@ -85,8 +85,8 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     const socket = stream as Socket;
     const refuseIt = () => refuse(socket, () => refuseUnparsed(error, socket));
     if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseIt();
-    // A process that stood still looks at the clock before it reads what has long been there: then we are late, and not
-    // the client. What was waiting is read before the next immediate.
+    // A process that was paused checks the clock before it reads what arrived long ago: then we are late, not the
+    // client. What was waiting is read before the next immediate.
     const { arrived } = connectionOf(socket);
     setImmediate(() => {
       if (connectionOf(socket).arrived === arrived) refuseIt();
@@ -99,14 +99,14 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     stream.on('error', () => stream.destroy());
     refuse(stream as Socket, () => {
       stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
-      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it for ever.
+      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it forever.
       setTimeout(() => stream.destroy(), restOfBodyMs).unref();
     });
   });
   return server;
 }
 
-/** Closes the connection when the rest of the body, which nobody reads, has not arrived in time. */
+/** Closes the connection when the rest of the body, which is discarded, has not arrived in time. */
 function endUnlessReceived(request: IncomingMessage, withinMs: number): void {
   if (request.complete) return;
   const end = () => {

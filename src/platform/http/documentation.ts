@@ -5,13 +5,13 @@ import Router from '@koa/router';
 import { staticAsset } from './static-asset.ts';
 
 /**
- * The renderer, Scalar, as one file without imports, of which the package's later versions are not made
- * (docs/decisions/reference-by-scalar.md). Of the package we use nothing else.
+ * The renderer, Scalar, as one file without imports, which later versions of the package do not have
+ * (docs/decisions/reference-by-scalar.md). We use nothing else of the package.
  */
 const rendererPath = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js');
 
-/** What the renderer shows in a secret's field, as long as it is empty: a joke in base64, which readers take for a value. */
+/** What the renderer shows in an empty secret field: a joke in base64, which readers mistake for a value. */
 const strangePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 const renderer = (): string =>
   readFileSync(rendererPath(), 'utf8').replaceAll(strangePlaceholder, 'The signing secret');
@@ -45,7 +45,7 @@ const pageOf = ({ title, script }: Page): string => `<!doctype html>
 </html>
 `;
 
-/** Nothing is fetched from, sent to or kept by anyone else, and what is typed in is gone when the page is closed. */
+/** The page uses no third party, and forgets what was typed in when it is closed. */
 const startOf = ({ document }: Page, further = ''): string => `Scalar.createApiReference('#reference', {
   url: '${document}', telemetry: false, withDefaultFonts: false, persistAuth: false, proxyUrl: '',
   hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true },
@@ -85,7 +85,7 @@ const authentication = {
 };
 `;
 
-/** A page or a file that is served as it is; read when it is asked for first. */
+/** A page or a file that is served unchanged; read on its first request. */
 export interface Asset {
   path: string;
   type: string;

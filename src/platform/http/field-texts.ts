@@ -23,7 +23,7 @@ const webhookScope = 'webhook';
 /** Whether null is among the values that a schema allows. */
 const isNullable = ({ type, anyOf = [] }: Schema): boolean => [type].flat().includes('null') || anyOf.some(isNullable);
 
-/** What a name says by itself: `cause_id`, `approved_at`, `approved_by`. */
+/** The meaning of a name by convention: `cause_id`, `approved_at`, `approved_by`. */
 function readName(name: string, schema: Schema): string | undefined {
   const [, words = '', ending] = /^(\w+)_(id|at|by)$/.exec(name) ?? [];
   const plain = words.replaceAll('_', ' ');

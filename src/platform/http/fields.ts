@@ -15,7 +15,7 @@ export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }
 
 const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
 
-/** A longer text is refused for its length alone: what else is asked of a text may take the square of its length. */
+/** A longer text is refused for its length alone: the other checks may take quadratic time. */
 const atMost = (maximum: number) => ({ error: `must have at most ${maximum} characters`, abort: true });
 
 const storable = (maximum: number) =>
@@ -44,7 +44,7 @@ export const text = (maximum: number, minimum = 1) =>
 export const nameAtBank = (maximum: number) =>
   text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks take no other');
 
-/** As `text`, but of as many lines as one likes: what somebody tells, and not what something is called. */
+/** As `text`, but with any number of lines: for descriptions, not names. */
 export const prose = (maximum: number, minimum = 1) => trimmed(storable(maximum), minimum);
 
 /** A text on one line that is kept as sent, white space and all. */
@@ -83,7 +83,7 @@ export const httpsUrl = () =>
 
 const passwordAtMost = atMost(passwordMaximumCharacters);
 
-/** A password as typed: in Unicode form NFKC up to four of its characters become one. */
+/** A password as typed: Unicode form NFKC may turn up to four of its characters into one. */
 const typedPassword = () => z.string().max(4 * passwordMaximumCharacters, passwordAtMost);
 
 /** A password that is to be compared; it is measured in Unicode form NFKC. */
@@ -101,14 +101,14 @@ export const password = () =>
     .max(passwordMaximumCharacters, passwordAtMost)
     .meta({ format: 'password' });
 
-/** What somebody who writes fifty thousand as 50.000 is told: such an amount is refused everywhere, lest it be fifty. */
+/** The complaint about fifty thousand written as 50.000: refused everywhere, because it might mean fifty. */
 const threeDecimals = 'has three decimals: a point separates decimals, and fifty thousand is 50000';
 const hasThreeDecimals = (value: string): boolean => /\.\d{3}$/.test(value);
 const moneyPattern = '(0|[1-9]\\d{0,15})(\\.(\\d{1,2}|\\d{4}))?$';
 
 const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** No amount is written with more characters: what follows may take the square of their number. */
+/** No amount is written with more characters: parsing may take quadratic time. */
 const longestLiteral = 64;
 
 /** Reads a JSON number literal as money, or says what is wrong with it. */

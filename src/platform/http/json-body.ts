@@ -21,7 +21,7 @@ export class NumberLiteral {
   }
 }
 
-/** Refuses the body as a whole, in the words that every envelope uses for it. */
+/** Refuses the body as a whole, with the wording shared by all envelopes. */
 export function refuseBody(complaint: string): never {
   const message = `The body ${complaint}`;
   refuse('REQUEST_INVALID', message, { details: [{ field: 'body', message }] });
@@ -33,7 +33,7 @@ interface PlacedLiteral {
   source: string;
 }
 
-/** What one pass over a JSON text finds that its parsed value no longer tells. */
+/** What one pass over a JSON text finds that its parsed value no longer shows. */
 export interface JsonScan {
   /** How deeply lists and objects are nested: 0 for a text without any. */
   nesting: number;
@@ -155,7 +155,7 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   try {
     const text = utf8.decode(bytes);
     scan = scanJson(text, literalKeys);
-    // To parse what is nested deeply costs most.
+    // Parsing deeply nested bodies costs most.
     if (scan.nesting <= mostNesting) value = JSON.parse(text);
   } catch {
     return refuseBody('is not well-formed JSON');

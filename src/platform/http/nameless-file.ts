@@ -8,7 +8,7 @@ const prefix = 'amanah-upload-';
 const chunkBytes = 256 * 1024;
 const abandonedAfterMs = 60_000;
 
-/** A file on disk that is already unlinked: it is gone when its handle closes, even when the process is killed. */
+/** A file on disk that is already unlinked: it disappears when its handle closes, even if the process is killed. */
 export async function openNamelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `${prefix}${newId()}`);
   const handle = await open(path, 'wx+', 0o600);

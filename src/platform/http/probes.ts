@@ -3,17 +3,17 @@ import type { Logger } from 'pino';
 import { budgets } from '../../shared/budgets.ts';
 import { collectTogether, gauge, type Metrics } from '../metrics/metrics.ts';
 
-/** `ok`, `away`, or what is missing. */
+/** `ok`, `away`, or the problem. */
 type State = string;
 type Checks = Readonly<Record<string, () => Promise<void>>>;
 
-/** A dependency that answers and lacks something: `/readyz` shows the message. */
+/** A dependency that answers but is not fully working: `/readyz` shows the message. */
 export class Lacking extends Error {}
 
-/** These are shown and measured, and make no process unready. */
+/** These are shown and measured, but do not make a process unready. */
 const shownOnly: ReadonlySet<string> = new Set(['temporal', 'storage']);
 
-/** A dependency that has not answered after this long counts as away. */
+/** A dependency that has not answered after this long counts as down. */
 const probeTimeoutMs = budgets.reach.probe;
 
 async function probe(check: () => Promise<void>): Promise<{ state: State; error?: unknown }> {
@@ -29,7 +29,7 @@ async function probe(check: () => Promise<void>): Promise<{ state: State; error?
   }
 }
 
-/** What the dependencies answered is kept this long, however many ask. */
+/** The dependencies' answers are cached this long, however many ask. */
 const keptMs = 1_000;
 
 /** Asks all dependencies; answers the state of each by its name. Logs once why one does not answer, and that it does again. */
@@ -65,7 +65,7 @@ export function probes(readiness: Checks, metrics: Metrics | null, log?: Logger)
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    // A process that stops says so at once.
+    // A stopping process reports it at once.
     const checks: Record<string, State> = { ...(await states()), ...('serving' in readiness && { serving: 'away' }) };
     const ready = Object.entries(checks).every(([name, state]) => state === 'ok' || shownOnly.has(name));
     ctx.status = ready ? 200 : 503;

@@ -76,7 +76,7 @@ export async function receiveFile(ctx: Context, options: ReceiveOptions): Promis
 
 type Spooled = Pick<ReceivedFile, 'fields' | 'sizeBytes' | 'sha256' | 'fileName'> & { declaredType: string | null };
 
-/** What one upload has brought so far. */
+/** The state of one upload. */
 interface Arriving {
   fields: Map<string, string>;
   file: { stream: Readable; fileName: string | undefined; declaredType: string; spooling: Promise<Measured> } | null;
@@ -132,7 +132,7 @@ function openParser(ctx: Context, { field, maximumBytes }: ReceiveOptions): Busb
         fields: maximumFields,
         parts: maximumFields + 1,
         fieldSize: maximumFieldBytes,
-        // Of exactly the limit a file is not too big.
+        // A file of exactly the limit is not too big.
         fileSize: maximumBytes + 1,
         headerPairs: 100,
       },
@@ -142,7 +142,7 @@ function openParser(ctx: Context, { field, maximumBytes }: ReceiveOptions): Busb
   }
 }
 
-/** Collects the parts as they come; whatever is wrong with one gives the whole up at once. */
+/** Collects the parts as they arrive; an error in one aborts the whole upload. */
 function collect(
   parser: BusboyInstance,
   { open, options, giveUp }: { open: () => Writable; options: ReceiveOptions; giveUp: (error: unknown) => void },
@@ -158,7 +158,7 @@ function collect(
     else arriving.fields.set(name, value);
   });
   parser.on('file', (name, stream, fileName, _, declaredType) => {
-    // It is read to its end, or destroyed: an error of it is the parser's as well.
+    // It is read to its end, or destroyed: its error is the parser's as well.
     stream.on('error', (error) => giveUp(malformed(error)));
     if (name !== field) {
       const what = !name ? 'A file without a field name' : `${name}: unknown file`;
@@ -232,7 +232,7 @@ function asRefusal(error: unknown, { req }: Context): unknown {
   return req.complete ? error : malformed(error);
 }
 
-/** Reads on and discards, within bounds: closing the connection while the client still sends would lose the answer. */
+/** Reads on and discards, within limits: closing the connection while the client still sends would lose the answer. */
 async function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();

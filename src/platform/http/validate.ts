@@ -77,5 +77,5 @@ export function validate<S extends z.ZodType>(schema: S, value: unknown): z.outp
     .flatMap((issue) => complaintsOf(issue, value))
     .slice(0, mostComplaints);
   const messages = complaints.map(({ message }) => message);
-  return refuse('REQUEST_INVALID', messages[0] ?? 'invalid', { messages, details: complaints });
+  return refuse('REQUEST_INVALID', messages[0] ?? 'The request is invalid', { messages, details: complaints });
 }

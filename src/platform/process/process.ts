@@ -47,7 +47,7 @@ export function announceReady(): void {
   if (process.connected) process.send?.('ready');
 }
 
-/** A process whose parent is gone, or that was asked to stop, exits after this long whatever it still waits for. */
+/** A process whose parent has exited, or that was asked to stop, exits after this time no matter what it waits for. */
 const endLater = (): void => void setTimeout(() => process.exit(1), budgets.shutdown.process).unref();
 
 /**

@@ -159,7 +159,7 @@ async function run(): Promise<void> {
   const { owner, application, reader, keysOwner, keysApplication } = readMigrationConfig();
   const passwords = { ...passwordFor(applicationRole, application), ...passwordFor(readerRole, reader) };
   const tell = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-  // The keys first: nobody is written down without them.
+  // The keys first: no person can be stored without them.
   const done = [
     ...(await migrateKeys(keysOwner, passwordFor(keysRole, keysApplication), { tell })),
     ...(await migrate(owner, passwords, { tell })),

@@ -37,7 +37,7 @@ await runCommand(usage, async () => {
     await client.connect();
     await client.query('start transaction read only');
     const answers: pg.QueryResult<Record<string, unknown>>[] = [];
-    // So that the server refuses what it reads as several statements, whose later ones nobody has looked at here.
+    // Makes the server refuse several statements in one text, because only the first was checked here.
     for (const statement of statements) {
       const query = { text: statement, queryMode: 'extended' };
       answers.push(await client.query<Record<string, unknown>>(query));

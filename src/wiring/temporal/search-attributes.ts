@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 
-/** Search attributes (docs/contract.md 9). Histories keep their names for ever. */
+/** Search attributes (docs/contract.md 9). Histories keep their names forever. */
 export const searchAttributeKeys = {
   PaymentState: defineSearchAttributeKey('PaymentState', SearchAttributeType.KEYWORD),
   PayoutState: defineSearchAttributeKey('PayoutState', SearchAttributeType.KEYWORD),

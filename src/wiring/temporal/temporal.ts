@@ -19,7 +19,7 @@ import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } fr
 
 /** Temporal is down when it cannot be reached within this (a 503 within 3 seconds). */
 const reachTimeoutMs = budgets.reach.temporal;
-/** The bound for a process that is too busy to hear the answer: patient, but not for ever. */
+/** The bound for a process that is too busy to read the answer: patient, but finite. */
 const longestReachMs = 10_000;
 /** Signals and starts answer within this, or have failed. */
 const callTimeoutMs = budgets.reach.temporalCall;

@@ -90,7 +90,7 @@ export async function createWorkers(
   );
 }
 
-/** SDK warnings that nobody has to look at. */
+/** SDK warnings that need no attention. */
 const unremarkable: ReadonlySet<string> = new Set([
   // Each step logs its own failures, but not every attempt.
   'Activity failed',

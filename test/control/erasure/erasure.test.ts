@@ -80,7 +80,7 @@ const inKeys = (sql: string, params: unknown[]) =>
     await client.query("set session_replication_role = 'replica'");
     await client.query(sql, params);
   });
-/** As though the key had been destroyed so many days ago. */
+/** Backdates the key's destruction by a number of days. */
 const destroyedDaysAgo = async (id: string, days: number) => {
   const change = `erased_at = now() - interval '${days} days'`;
   await withoutTriggers(stack, `update erasures set ${change} where user_id = ?`, [id]);
@@ -149,7 +149,7 @@ describe('A person whom two people erase', () => {
     expect(events.map(({ event }: { event: string }) => event)).toEqual(
       expect.arrayContaining(['ERASURE_BEGUN', 'PERSON_EMPTIED', 'PERSON_ERASED']),
     );
-    // The address is free for somebody else, or the same person anew.
+    // The address is free for another person, or for the same one again.
     const anew = await stack.post('/v1/auth/signup', { name: 'Siti', email: person.email, password });
     expect(anew.status).toBe(201);
     expect(anew.body.data.id).not.toBe(person.id);
@@ -237,7 +237,7 @@ describe('A key that came back while the backups were waited for', () => {
 });
 
 describe('A person cannot be erased', () => {
-  /** A circle that no sweep ends meanwhile. */
+  /** A circle that no sweep touches. */
   const begunLater = (creator: BuiltUser) => opened(stack, creator, {}, '2126-01-01T00:00:00+07:00');
   const holds: [string, (user: BuiltUser) => Promise<unknown>][] = [
     ['there is money on their accounts', (user) => fund(stack, user.accountId, '1.0000')],
@@ -372,7 +372,7 @@ describe('After a restore', () => {
     }
   };
   const apply = () => applyRegister(stack.em(), stack.deps);
-  /** The query of the runbook that lists whom something keeps although they were erased again. */
+  /** The runbook's query for people whose renewed erasure something blocks. */
   const keptAlthoughErased = () => {
     const [query = '', ...others] = blocksOf('sql').filter((sql) => sql.includes('hold_of_person'));
     expect(others).toEqual([]);
@@ -419,7 +419,7 @@ describe('After a restore', () => {
     expect(await row(person.id)).toMatchObject({ profile_sealed: null, email_digest: null, status: 'suspended' });
     expect(await keyOf(person.id)).toBeNull();
     if (main) expect(await erasureOf(person.id)).toMatchObject({ decision_id: null, status: 'erasing' });
-    // A key that had come back is in backups of the keys again.
+    // A restored key is in backups of the keys again.
     else expect(Date.parse((await erasureOf(person.id)).erased_at)).toBeGreaterThan(Date.parse(erased_at));
     expect(await apply()).toEqual({ people: 0, keys: 0, isWhole: true });
   });

@@ -223,7 +223,7 @@ describe('What somebody uploaded who belongs to an organization', () => {
     expect(await readBy(admin, [...theirs, ...kept])).toEqual([404, 404, 200, 200]);
     expect(await names([...theirs, ...kept])).toEqual([null, null, null, null]);
     expect(await keysOf(stack, String(organizationId))).toHaveLength(2);
-    // The admin goes on with what is the organization's.
+    // The admin keeps using the organization's files.
     const other = (await upload(stack, admin, ofOrganization)).body.url;
     const changed = await stack.patch(`/v1/documents/${report}`, { url: other }, { token: admin.token });
     expect([changed.status, changed.body.document?.file_name]).toEqual([200, null]);

@@ -33,7 +33,7 @@ const undelivered = (reference: string) =>
       [reference],
     );
 
-/** The id of a withdrawal that has ended, with callbacks about it. */
+/** The id of a final withdrawal, with callbacks about it. */
 async function withdrawn(owner: BuiltUser): Promise<string> {
   const { id } = await withdraw(stack, owner);
   await withdrawalWhen(stack, owner, id, 'succeeded');
@@ -70,7 +70,7 @@ const tell = (event: string, reference: string) =>
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
 
-/** Withdrawals and top-ups of somebody. */
+/** Withdrawals and top-ups of one person. */
 const each = isFullRun() ? 2 : 1;
 
 describe('What callbacks said of a person who is erased', () => {
@@ -80,11 +80,11 @@ describe('What callbacks said of a person who is erased', () => {
     for (let made = 0; made < each; made++) {
       about.push([await withdrawn(person), 'payout.succeeded'], [await toppedUp(person), 'payment.succeeded']);
     }
-    // Some could not be delivered yet, as while Temporal is away.
+    // Some are still undelivered, as while Temporal is down.
     for (const [reference] of isFullRun() ? about.slice(-2) : about.slice(-1)) await undelivered(reference);
     await erase(stack, operators, person);
     for (const [reference] of about) expect((await callbacksAbout(reference)).filter(isKept)).toEqual([]);
-    // So is what comes later, with its delivery.
+    // Later callbacks lose theirs when they are delivered.
     for (const [reference, event] of about.slice(0, 2)) {
       const before = (await callbacksAbout(reference)).length;
       await tell(event, reference);

@@ -128,7 +128,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await heading(second)).toBe('Decision carried out');
     expect(await second.locator('main').textContent()).toContain(approver.name);
 
-    // A page that was opened before says what has become of it.
+    // A page opened earlier shows what has happened since.
     await old.getByRole('button', { name: 'Reject' }).click();
     expect(await complaint(old)).toContain('carried_out, not pending');
     expect(await heading(old)).toBe('Decision carried out');

@@ -43,7 +43,7 @@ function commandsOf({ path, text: document }: { path: string; text: string }, fo
   return found;
 }
 
-/** What nobody runs here, and why. */
+/** Commands that are not run here, and why. */
 const notHere: [RegExp, string][] = [
   [/^aws s3/, 'the versions of a real S3'],
   [/^(docker compose|kubectl) /, 'in containers'],
@@ -117,7 +117,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.stop());
 
-/** The account of somebody who has got money after they were erased. */
+/** The account of a person who received money after their erasure. */
 async function buildErasedWithMoney(): Promise<string> {
   const { id, accountId } = await buildIndividual(stack, { balance: '500000' });
   await stack.em().transactional(async (tx) => emptyRows(tx, await tx.findOneOrFail(User, id)));
@@ -152,7 +152,7 @@ async function type({ language, text }: Typed): Promise<{ code: number; printed:
           output: `${stdout}\n${stderr}`,
         }),
     );
-    // A command that reads nothing may have ended.
+    // A command that does not read its input may have exited.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(language === 'sql' ? filled : '');
   });

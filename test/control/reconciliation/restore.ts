@@ -34,7 +34,7 @@ export function backUp(em: EntityManager): Promise<void> {
   );
 }
 
-/** SQLSTATE of a lock that somebody else holds. */
+/** SQLSTATE of a lock held by another session. */
 const locked = '55P03';
 const pauseMs = 20;
 

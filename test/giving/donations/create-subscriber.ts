@@ -36,7 +36,7 @@ export function createSubscriber(place: () => Place) {
         total: number;
         items: { type: string; subscription_id: string }[];
       },
-    /** The attempts of a subscription: which period, how it ended, when it was due (UTC+7 day). */
+    /** The attempts of a subscription: period, outcome, and due day (UTC+7). */
     attemptsOf: (id: string) =>
       place()
         .stack.em()

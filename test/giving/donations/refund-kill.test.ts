@@ -30,7 +30,7 @@ afterEach(() => stack.restart());
 
 type Ask = () => ReturnType<ProcessStack['post']>;
 
-/** A donation of somebody else to a cause of its own, so that none waits for what another holds. */
+/** A donation of another donor to a cause of its own, so that none waits for another's locks. */
 async function given(): Promise<string> {
   creator = await buildOrganizationAdmin(stack);
   causeId = await buildCause(stack, creator, superAdmin);

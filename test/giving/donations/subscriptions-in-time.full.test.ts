@@ -138,7 +138,7 @@ describe('Under time skipping', () => {
       await sleepUntil(due + dayMs * 1.5);
       expect(await eventually(outcomes, (made) => made.length === 3)).toEqual(['paid', 'refused', 'paid']);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-      // A suspension has ended its donor's tokens for good.
+      // The suspension has ended its donor's tokens for good.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
       const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });

@@ -234,7 +234,7 @@ describe('A period of a subscription', () => {
     await ageBy(id, '1 day');
     expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
     expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-    // A suspension has ended its donor's tokens for good.
+    // The suspension has ended its donor's tokens for good.
     const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
     const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
     await stop(id, { ...donor, token });

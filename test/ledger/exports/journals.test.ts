@@ -126,7 +126,7 @@ describe('An export of journals', () => {
   });
 
   it('of all days together adds up to what each account holds', async () => {
-    // Midnight may have come since they were posted.
+    // Midnight may have passed since they were posted.
     const yesterday = westernIndonesiaDay(new Date(Date.now() - 24 * 60 * 60 * 1000));
     const days = ['2026-03-01', '2026-03-02', '2026-03-03', yesterday, today()];
     const held = new Map<string, string>();

@@ -35,7 +35,7 @@ export async function postMany({ owner }: Pick<Stack, 'owner'>, count: number): 
   return ids;
 }
 
-/** A transaction under way that has written a journal and holds nobody up: it touches accounts of its own only. */
+/** An open transaction that has written a journal and blocks nothing: it touches only accounts of its own. */
 export async function postLate({ owner }: Pick<Stack, 'owner'>): Promise<{ id: string; commit(): Promise<void> }> {
   const [from, to] = await owner().transactional(async (tx) => {
     const accounts = [

@@ -37,7 +37,7 @@ async function hashOf(tx: EntityManager): Promise<string> {
   throw new Error('there is one journal');
 }
 
-/** Texts with whatever could end a cell, a row or a text. */
+/** Texts with every character that could terminate a cell, a row or a text. */
 const nasty = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
   fc.string({
@@ -129,7 +129,7 @@ describe('The canonical text', () => {
   ])('has a text of its own for %s', async (instant) => {
     const textOfJournal = (created: string) =>
       undone(async (tx) => {
-        // Whoever owns the table can take the constraint away that keeps such instants out.
+        // The table's owner can drop the constraint that excludes such instants.
         await tx.execute('alter table journals drop constraint journals_created_at_is_real');
         await tx.execute(`update journals set created_at = ${created} where id = '${journal}'`);
         return (await describeJournals(tx, [journal])).get(journal)?.split('\n')[0];

@@ -131,7 +131,7 @@ describe('A day of the books', () => {
 
   it('is closed once, whoever else closes it at the same moment', async () => {
     const last = (await closedDays()).at(-1);
-    // As if the nights since had not come yet.
+    // As if the nights since had not passed yet.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(`delete from closings where day > date '2026-03-02'`);

@@ -12,7 +12,7 @@ const heapMegabytes = 96;
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ own: true });
-  // The ledger takes one journal at a time: these come past it, in one go.
+  // The ledger accepts one journal at a time: these are inserted directly, in one statement.
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'; set local statement_timeout = 0");
     await tx.execute('set local transaction_timeout = 0');

@@ -167,7 +167,7 @@ describe('Of a sealed journal, verify names', () => {
       instant: `${column} + interval '1 second'`,
     }[kind];
     await tamper(
-      // The values of some columns are limited; whoever is past the triggers is past that too.
+      // The values of some columns are limited; an attacker past the triggers is past that too.
       ...['status', 'type', 'reference_type', 'purpose'].map(
         (name) => `alter table transactions drop constraint if exists transactions_${name}_check`,
       ),

@@ -51,7 +51,7 @@ const claim = (facts: object = {}, event = 'payment.succeeded') =>
     data: { id: `py-${randomUUID()}`, reference_id: randomUUID(), payment_method: null, ...facts },
   });
 
-/** Whatever it is: any other answer than 200 would make the provider repeat it for ever. */
+/** For any body: an answer other than 200 would make the provider retry it forever. */
 describe('A callback that has the right token', () => {
   it.each<[string, () => Body, string]>([
     ['no body', () => '', 'the body is empty'],
@@ -191,7 +191,7 @@ describe('If the database cannot store it', () => {
         const { status, headers } = await send(body);
         expect([status, headers.get('retry-after')]).toEqual([503, '2']);
       } finally {
-        // It locks the table and its months, and gives way to whoever has locked some of them in another order.
+        // It locks the table and its months, and yields to transactions that locked some of them in another order.
         await eventually(
           () =>
             stack

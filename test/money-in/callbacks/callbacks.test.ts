@@ -192,7 +192,7 @@ describe('A callback', () => {
     const close = { orderId: id, status: 'EXPIRED' as const, failureCode: null };
     const closing = closePayment(stack.em(), close, stack.deps);
     await eventually(waiting, (count) => count === 1);
-    // It has told again what was there: what comes now, it cannot see.
+    // It redelivered the callbacks that existed: it cannot see later ones.
     const data = {
       id: paymentId,
       reference_id: id,

@@ -5,7 +5,7 @@ import { itInFull } from '../../support/full.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 
-/** Cases of money that nobody takes, over days. */
+/** Cases of unmatched money, over days. */
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
 /** An order that has expired, and can still be paid at the provider. */

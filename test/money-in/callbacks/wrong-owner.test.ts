@@ -47,7 +47,7 @@ interface Payment {
   amount: number;
   payment_method: { id: string };
 }
-/** Money that comes without a callback of its own. */
+/** Money that arrives without a callback of its own. */
 const pay = async ({ payment_code }: Instrument, amount?: number): Promise<Payment> =>
   (await stack.sandbox.post('/sandbox/pay', { payment_code, ...(amount && { amount }) })).body;
 
@@ -104,7 +104,7 @@ describe('Money of an open payment never goes to suspense because a callback nam
     ['nobody, another amount and another status', async () => ({ id: randomUUID() }), { amount: 1, status: 'FAILED' }],
     ['nobody, and that the payment failed', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
   ];
-  // That one which names nobody is settled, the test of its case shows.
+  // The test of its case shows that money without an owner is settled.
   const standing = ['something that is no id', 'another order that is open', 'nobody, and that the payment failed'];
   it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
     '%s: its order is settled with it',

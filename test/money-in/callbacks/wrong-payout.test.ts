@@ -88,7 +88,7 @@ const ends = [
 const crossed = names.flatMap((kind) =>
   names.flatMap((another) => ends.map((end) => [kind, another, ...end] as const)),
 );
-/** Each kind once under way and once ended, and both ends. */
+/** Each kind once pending and once final, with both outcomes. */
 const standing = ['payout payout succeeded', 'withdrawal refund failed', 'refund withdrawal succeeded'];
 it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind} ${another} ${status}`)))(
   'A %s under way is never ended by the word about another %s, which %s: that one ends, by its own',

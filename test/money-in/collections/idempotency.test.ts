@@ -181,7 +181,7 @@ describe('An idempotency key', () => {
     const timeline = (await partner.get(`/payments/${payment_id}/timeline`)).body.data;
     expect(JSON.stringify(timeline.items)).toMatch(/unknown/);
     expect(timeline.next.text).toMatch(/^By then the provider is asked again/);
-    // The next question, and not the deadline, which is a day away.
+    // The next poll, not the deadline, which is a day away.
     expect(Date.parse(timeline.next.at)).toBeGreaterThan(Date.now());
     expect(Date.parse(timeline.next.at)).toBeLessThan(Date.now() + 6 * 60_000);
     await stack.sandbox.put('/sandbox/faults', {});

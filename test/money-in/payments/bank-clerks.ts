@@ -5,7 +5,7 @@ import type { HttpAnswer } from '../../support/http.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually } from '../../support/stack.ts';
 
-/** A partner of the bank test, and what it was told. */
+/** A partner of the bank test, and the answers it got. */
 export interface Clerk {
   partner: BuiltPartner;
   /** Payouts and refunds that were answered 200. */
@@ -18,7 +18,7 @@ export interface Clerk {
 const funded = 1_000_000;
 const paid = 500_000;
 
-/** Accounts whose transfers succeed, are refused, fail, come back, and are made without an answer. */
+/** Accounts whose transfers succeed, are refused, fail, are returned, and are made without an answer. */
 const digits = ['111111', '111111', '121212', '999999', '654321', '900003'];
 
 const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
@@ -63,7 +63,7 @@ interface Ended {
   amount: string;
 }
 
-/** Once all that they asked for has ended: what each was told is what was made, and its money is where it should be. */
+/** Once all requests are final: each answer matches what was made, and the money is where it should be. */
 export async function expectClerksEven(place: PayoutPlace, clerks: readonly Clerk[]): Promise<Ended[]> {
   const all: Ended[] = [];
   for (const { partner, made, refused } of clerks) {

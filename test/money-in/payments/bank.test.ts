@@ -95,7 +95,7 @@ describe('The bank', () => {
         else {
           const { payment_order_id, payment_code } = answer.body.data;
           acknowledged.topUps.push(payment_order_id);
-          // On a machine that is too busy the provider is not waited for, and the code comes later.
+          // On a busy machine the request does not wait for the provider, and the code follows later.
           if (payment_code === null) late.push(payment_order_id);
           else await stack.sandbox.post('/sandbox/pay', { payment_code });
         }

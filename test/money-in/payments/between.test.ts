@@ -50,7 +50,7 @@ const stop = (id: string) =>
 const statusOf = async (id: string) =>
   (await stack.em().execute<{ status: string }[]>('select status from payment_orders where id = ?', [id]))[0]?.status;
 
-/** Asks by the gateway, and answers when the workflow has begun, which nobody works at. */
+/** Asks by the gateway, and returns once the workflow has started, which no worker runs. */
 async function begin(body: object, user = payer) {
   const key = freshKey();
   const answer = ask(body, key, user);

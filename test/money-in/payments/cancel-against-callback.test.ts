@@ -6,7 +6,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A workflow that is told two things at once: by its payer to end, and by the provider that the money came. */
+/** A workflow that gets two signals at once: its payer cancels, and the provider reports the money. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
@@ -159,7 +159,7 @@ describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail
       );
       const endOf = new Map(ends.map(({ id, status }) => [id, status]));
       expect([...new Set(endOf.values())].toSorted()).toEqual(expected);
-      // Who cancels is told how it ended.
+      // The canceller is told the outcome.
       expect(raced.map(({ answer }) => answer.status)).toEqual(
         raced.map(({ id }) => (endOf.get(id) === 'PAID' ? rail.refusal : 200)),
       );

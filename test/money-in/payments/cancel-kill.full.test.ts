@@ -74,7 +74,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
       );
     return row;
   };
-  /** The row that `ask` makes, whatever that is answered. */
+  /** The row that `ask` creates, whatever the answer. */
   async function begin(): Promise<string> {
     const known = await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`);
     const ids = new Set(known.map(({ id }) => id));

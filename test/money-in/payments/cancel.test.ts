@@ -307,7 +307,7 @@ describe('A cancellation while the provider cannot be asked', () => {
     const { next } = (await partner.get(`/payments/${theirs.id}/timeline`)).body.data;
     expect(next).toEqual({ at: null, text: 'The payment ends as soon as the provider takes no more money for it.' });
     expect([unmade.code, await statusOf(unmade.id)]).toEqual([null, 'PENDING']);
-    // The provider may have received it, and list it late: until then nothing is known to be ended.
+    // The provider may have received it, and list it late: until then its end is unknown.
     const ago = "update payment_orders set instrument_asked_at = now() - interval '3 minutes' where id = ?";
     await stack.owner().execute(ago, [unmade.id]);
     const cancelled = cancelOrder(unmade.id);

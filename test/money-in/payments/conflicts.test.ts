@@ -45,7 +45,7 @@ const moments = {
 } as const;
 const conflicts = { 'a serialization failure': '40001', 'a deadlock': '40P01' } as const;
 
-/** The next so many transactions that write a journal end with this error. */
+/** Makes the next transactions that write a journal fail with this error. */
 async function plant(trigger: string, code: string, count: number): Promise<void> {
   await unplant();
   await stack
@@ -192,7 +192,8 @@ describe('A deadlock of two transactions', () => {
         await first.execute(lockOfPayer, [request.payer.accountId]);
         const asked = askFor(stack, request, key);
         await untilLocked(stack, { text: 'lock_source' });
-        // Who has waited for so long looks for a deadlock, and is ended: the payment, which waits for a second.
+        // A transaction that has waited this long looks for a deadlock, and is aborted: the payment, which waits for a
+        // second.
         await other.execute("set local deadlock_timeout = '1min'");
         await other.execute('lock table account_balances in share mode');
         await using held = await holdTable(stack, 'journals');

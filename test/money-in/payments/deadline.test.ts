@@ -27,7 +27,7 @@ async function topUp(): Promise<{ payment_order_id: string; payment_code: string
 
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
-/** The run that waits for the payer: a callback that is heard after its end starts another. */
+/** The run that waits for the payer: a callback that arrives after its end starts another. */
 const waitingRunOf = (id: string) => currentRun(stack.time.client.workflow, `gateway-payment/${id}`);
 const resultOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`).result();
 
@@ -186,7 +186,7 @@ interface Settling {
   payment_code: string;
 }
 
-/** Both rails: an instrument that nobody is told about, whose end is looked at in the database. */
+/** Both rails: an instrument that reports nothing, whose status is read from the database. */
 const rails = {
   payment_orders: async (): Promise<Settling> => {
     const { payment_order_id: id, payment_code } = await topUp();

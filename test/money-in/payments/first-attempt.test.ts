@@ -10,7 +10,7 @@ import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 
-/** A refusal that follows an attempt whose outcome nobody knows. */
+/** A refusal that follows an attempt whose outcome is unknown. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 let payer: BuiltUser;

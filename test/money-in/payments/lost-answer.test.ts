@@ -49,7 +49,7 @@ async function reconnect({ token }: BuiltUser): Promise<void> {
     ({ status }) => status === 200,
   );
 }
-/** The first payment's connection is cut once its statement has gone out: nobody is told that it was committed. */
+/** The first payment's connection is cut once its statement was sent: no client learns that it was committed. */
 async function loseOneAnswer(payer: BuiltUser, { text = 'pay_from_balance', awayMs = 0 } = {}): Promise<void> {
   await reconnect(payer);
   stack.lines.api.database.set({ kind: 'cut-after', text, once: true, awayMs });

@@ -62,7 +62,7 @@ describe('The schedules', () => {
           () => true,
           () => false,
         );
-    // The last tells that all are there.
+    // The last one shows that all exist.
     const lost = casesOf(schedules, ({ scheduleId }, index) => index === 0 || scheduleId === last);
     const lastWasThere: boolean[] = [];
     const beginAnew = async () => {

@@ -43,7 +43,7 @@ const buildPayers = (count: number, balance = '1000') =>
   Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance })));
 const statuses = (answers: HttpAnswer[]) => answers.map(({ status }) => status);
 
-/** Nobody writes a journal until all have been asked: those who come after the first gather. */
+/** Blocks journals until all requests are in: the later ones gather. */
 async function gathered(asked: (() => Promise<HttpAnswer>)[]): Promise<HttpAnswer[]> {
   const sent: Promise<HttpAnswer>[] = [];
   await stack.owner().transactional(async (tx) => {

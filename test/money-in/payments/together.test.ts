@@ -44,7 +44,7 @@ const pay = ({ payer, body = {}, key }: Asked) =>
     { token: payer.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
   );
 
-/** Runs the work while somebody holds a lock, and answers what it answered. */
+/** Runs the work while a lock is held, and returns its result. */
 async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
   const em = stack.owner();
   return em.transactional(async (tx) => {
@@ -53,7 +53,7 @@ async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Nobody writes a journal meanwhile: two statements wait for it, and whoever comes gathers behind them. */
+/** Blocks journals: two statements wait for the lock, and later payments gather behind them. */
 const holdJournals = 'lock table journal_keys in share row exclusive mode';
 
 /** How many statements have paid, by the database's own count of what each of them wrote. */

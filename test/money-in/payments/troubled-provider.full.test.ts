@@ -67,7 +67,7 @@ beforeEach(async () => {
   partner = await buildPayer(stack, { available: '100000000' });
 });
 
-/** What was made, or is being made: a partner that waits too long for an instrument is told what to poll. */
+/** Created or in progress: a partner that waits too long for an instrument gets the URL to poll. */
 const idIn = ({ body }: HttpAnswer): string | undefined =>
   body.data?.payment_order_id ?? body.data?.id ?? body.error?.details?.payment_id;
 
@@ -111,7 +111,7 @@ async function expectOnceAtProvider(what: 'payments' | 'transfers', ids: string[
   expect(found.toSorted()).toEqual(ids.toSorted());
 }
 
-/** The next attempt comes within five minutes of the last one, however many have failed. */
+/** The next attempt follows within five minutes of the last one, however many have failed. */
 const nextAttemptMs = 360_000;
 
 /** Pays as soon as the provider has said where; ends as `paid`. */

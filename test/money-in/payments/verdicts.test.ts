@@ -93,7 +93,7 @@ const lastPayments: [name: string, balance: string, build: (payer: BuiltUser) =>
   ],
 ];
 
-/** Sends the same request many times at once: all are told the same, and as it is in the books. */
+/** Sends the same request many times at once: all get the same answer, and it matches the books. */
 async function sendTwins(payer: BuiltUser, request: Request, before: string): Promise<void> {
   const key = freshKey();
   const answers = await Promise.all(Array.from({ length: twins }, () => ask(request, payer, key)));

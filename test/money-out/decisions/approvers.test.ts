@@ -99,7 +99,7 @@ describe('An approver', () => {
       'invited by somebody whom the approver invited': 403,
     });
     expect(await isApprover(invited)).toBe(false);
-    // An approver who was admitted answers for whom they invite.
+    // An admitted approver is responsible for their own invitees.
     expect(await statusOf(ofAdmitted, second, third)).toBe(200);
   });
 

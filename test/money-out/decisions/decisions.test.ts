@@ -142,7 +142,7 @@ describe('A payout with an unknown outcome', () => {
       Array.from({ length: isFullRun() ? 50 : 10 }, () => approve(stack, operators, id)),
     );
     for (const { status, body } of answers) {
-      // On a busy machine some wait for too long behind the others, and are told so: they have done nothing.
+      // On a busy machine some wait too long behind the others, and are answered so: they have changed nothing.
       if (status === 503) expect(body.message).toContain('try again');
       else if (status === 200) expect(body.data.status).toBe('carried_out');
       else

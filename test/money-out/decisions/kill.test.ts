@@ -21,7 +21,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** Approves again until it is told what became of it. */
+/** Retries the approval until its outcome is known. */
 async function approveUntilTold(id: string) {
   await eventually(
     () => approve(stack, operators, id).catch(() => null),

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** A payout that the provider does not end, old enough to be ended by hand. */
+/** A payout that the provider does not complete, old enough to be settled by hand. */
 const resting = async () => {
   const id = await buildRestingPayout(stack, partner);
   await ageAttempts(stack, id, 2);
@@ -117,7 +117,7 @@ describe('A decision that becomes too old while being approved', () => {
 });
 
 describe('An operator who is suspended during the request', () => {
-  /** The API's next question to the provider about a transfer, which is answered when the test says so. */
+  /** The API's next request to the provider about a transfer, which is answered when the test allows it. */
   function holdTheNextQuestion(): { asked: Promise<void>; answer: () => void } {
     const gateway = stack.deps.gateways.of('xendit');
     const { findTransfer } = gateway;

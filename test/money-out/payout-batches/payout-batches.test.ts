@@ -206,7 +206,7 @@ it('is one of at most ten open ones, lapses after 72 hours, and is listed', asyn
   const { rows: before } = await countKeys();
   const tooMany = await partner.post('/payout-batches', { items: itemsOf(1) });
   expect(tooMany).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
-  // A refusal leaves nothing, and keys stay for ever.
+  // A refusal leaves nothing behind, and keys last forever.
   expect((await countKeys()).rows).toEqual(before);
   const [oldest] = made;
   await stack.owner().execute('update payout_batches set lapses_at = now() where id = ?', [oldest?.id]);

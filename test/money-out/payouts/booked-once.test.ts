@@ -20,7 +20,7 @@ import {
   transfersOf,
 } from './build-payouts.ts';
 
-/** Each transfer of the provider is in the books once, whoever booked it first and whatever becomes of it. */
+/** Each transfer of the provider is in the books once, whoever booked it first and whatever happens later. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -80,7 +80,7 @@ const cancel = async (transfer: string) => {
   });
   expect(status).toBe(200);
 };
-/** A payout that two people ended as failed while the provider had accepted it. */
+/** A payout that two people failed while the provider had accepted it. */
 async function buildEnded(payer: BuiltPartner): Promise<{ id: string; transfer: string }> {
   const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
   await saidOf(id, 'accepted');
@@ -246,7 +246,7 @@ it('A failed payout that the provider made in another amount is booked as that, 
 }, 120_000);
 
 describe('After a restore to before a payout was made', () => {
-  /** The payout that was made under this key, and that only the provider knows now. */
+  /** The payout made under this key, which now only the provider has. */
   async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
     const { id } = await pay(partner, {}, key);
     await payoutWhen(partner, id, 'succeeded');

@@ -72,7 +72,7 @@ export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: '
 
 export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);
 
-/** Makes a payout's attempts so many minutes older, and what the provider said of them: the database's clock is real. */
+/** Backdates a payout's attempts and the provider's statuses by a number of minutes: the database's clock is real. */
 export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string, minutes: number) =>
   stack.owner().execute(
     `update payout_attempts set sent_at = sent_at - make_interval(mins => ?),
@@ -91,7 +91,7 @@ export const sharedFailpoints = [
   'resolve-payout.after',
 ] as const;
 
-/** A payout that the provider does not know, old enough to be ended by hand. */
+/** A payout that the provider does not know, old enough to be settled by hand. */
 export async function buildUnknownPayout(
   stack: PayoutPlace & Pick<Stack, 'em'>,
   partner: BuiltPartner,
@@ -119,7 +119,7 @@ export async function buildUnknownPayouts(
   return async () => ready.shift() ?? build();
 }
 
-/** A payout that the provider has accepted and does not end, and about which nobody asks it: its workflow is lost. */
+/** A payout that the provider has accepted but does not complete, and that is not polled: its workflow is lost. */
 export async function buildRestingPayout(
   stack: PayoutPlace & Pick<Stack, 'em' | 'deps'>,
   partner: BuiltPartner,

@@ -183,7 +183,7 @@ describe('A payout that succeeded', () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
-    // What whoever reaches Temporal's port may have a step told is not what was heard.
+    // A forged step input is not evidence.
     const forged = { payoutId: id, word: { said: 'reversed', providerTransferId: 'mine', failureCode: null } };
     expect(await createActivities(stack.deps).resolvePayout(forged)).toMatchObject({ status: 'succeeded' });
     const refuted = { payoutId: id, word: { said: 'failed', providerTransferId: 'mine', failureCode: 'X' } };

@@ -8,7 +8,7 @@ import { type ProcessStack, startProcessStack } from '../../support/processes.ts
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
-/** A payout's key is lost with a database, and the worker that goes on has it no longer at hand. */
+/** A payout's key is lost with a database, and the worker that continues has not cached it. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 beforeAll(async () => {

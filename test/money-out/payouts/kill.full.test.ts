@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const failpoints = ['reserve-payout.before', 'reserve-payout.after', 'ask-transfer.after', ...sharedFailpoints];
-/** What befalls the callbacks meanwhile. */
+/** Faults of the callbacks during the test. */
 const callbackFaults = {
   'as they are': {},
   duplicated: { callbacks: { copies: 5 } },
@@ -91,7 +91,8 @@ describe('Payouts whose answer never arrives, their worker killed with -9', () =
       await dying;
       await settled(taken);
       if ((await transfersOf(stack, taken)).length === 0) {
-        // Killed between its attempt and the request: nobody guesses until the provider, two minutes later, does not know it.
+        // Killed between its attempt and the request: its outcome stays open until the provider, two minutes later,
+        // does not know it.
         expect(await readPayout(partner, taken)).toMatchObject({ status: 'pending' });
         await ageAttempts(stack, taken, 2);
       }
@@ -136,7 +137,7 @@ describe('A worker that is stopped between the row of an attempt and the wire', 
     cleanup.defer(() => sleeper.kill('SIGCONT'));
     const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
     cleanup.defer(() => twin.stop());
-    // Temporal goes on giving tasks to the polls of the stopped process until they end, a minute later.
+    // Temporal keeps giving tasks to the polls of the stopped process until they time out, a minute later.
     await settled(id, 'not known', 200_000);
     await ageAttempts(stack, id, 2);
     await payoutWhen(partner, id, 'succeeded', 120_000);

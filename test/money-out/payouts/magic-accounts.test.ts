@@ -29,7 +29,7 @@ beforeAll(async () => {
     partner = await buildWithFee();
     return { partner, payout: await to(digits) };
   };
-  // This one is told to come again first.
+  // This one gets a 429 first.
   await setFaults(stack, { requests: { limit_rate: 1 } });
   const last = await begin('900005');
   await eventually(
@@ -102,7 +102,7 @@ describe('A payout to a sandbox account', () => {
 
   it('654321 succeeds and is reversed: the net comes back, the fee stays', async () => {
     const payout = await to('654321');
-    // It may have been reversed before anybody looked: then both are booked at once.
+    // It may have been reversed before the first look: then both are booked at once.
     const { is_final, succeeded_at, finalized_at } = await payoutWhen(partner, payout.id, 'reversed');
     expect(is_final).toBe(true);
     expect(Date.parse(succeeded_at)).toBeLessThanOrEqual(Date.parse(finalized_at));

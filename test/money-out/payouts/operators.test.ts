@@ -34,7 +34,7 @@ let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
 let operators: Operators;
-/** Two payouts and a withdrawal of which the provider knows nothing. */
+/** Two payouts and a withdrawal that the provider does not know. */
 let unknown: string;
 let another: string;
 let owner: BuiltUser;
@@ -125,7 +125,7 @@ describe('Anyone who reaches Temporal’s port', () => {
       () => transfersOf(stack, id),
       (transfers) => transfers.length === 1,
     );
-    // The provider ends it and tells nobody.
+    // The provider completes it without a callback.
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, id, 'FAILED');
     expect(await settle(id, { outcome: 'failed', note })).toBe('failed');

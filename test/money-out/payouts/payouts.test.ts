@@ -223,7 +223,7 @@ describe('POST /v1/partners/payouts', () => {
         { status: 'suspended' },
         { token: superAdmin.token },
       );
-      // Whoever suspends waits for what is being reserved.
+      // A suspension waits for reservations under way.
       await untilLocked(stack, { text: 'organizations' });
     });
     expect((await asked[0])?.status).toBe(200);
@@ -248,7 +248,7 @@ describe('POST /v1/partners/payouts', () => {
 
   it('keeps the account number and beneficiary out of the history, in the workflow only sealed', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
-    // The run that was given the account: a callback that is heard after its end starts another.
+    // The run that got the account: a callback that arrives after its end starts another.
     const handle = await currentRun(stack.deps.workflows.client.workflow, `partner-payout/${payout.id}`);
     await payoutWhen(partner, payout.id, 'succeeded');
     const bytes = JSON.stringify(await handle.fetchHistory(), (_, value) =>

@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** The steps of a payout without its workflow, so that each can come when the test wants it. */
+/** The steps of a payout without its workflow, so that the test decides when each runs. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
-/** What two people decided is carried out; what became of their decision. */
+/** Carries out what two people decided; returns the decision's status. */
 async function settleAsFailed(id: string) {
   const facts = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
   const decisionId = await plantDecision(stack, operators, facts);

@@ -8,7 +8,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 import { ageAttempts, buildPayer, readBalance, readPayout, reserve, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** Two people end a payout while the same request is sent once more: the money goes one way only. */
+/** Two people settle a payout while the same request is sent once more: the money goes one way only. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;
@@ -33,7 +33,7 @@ interface Contested {
   decisionId: string;
 }
 
-/** Its first request was lost, so that it may be sent again; and two people have decided how it ended. */
+/** Its first request was lost, so that it may be sent again; and two people have decided its outcome. */
 async function contested(outcome: 'failed' | 'succeeded' = 'failed'): Promise<Contested> {
   const id = await reserve(stack, partner, '900005');
   expect((await steps.send(id)).said).toBe('silent');

@@ -5,7 +5,7 @@ import { askRefund, buildPaid } from '../refunds/build-refunds.ts';
 import { addBankAccount, ask, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, magicAccount, payoutBody, setFaults } from './build-payouts.ts';
 
-/** Money that left, and of which the provider said nothing for a while: it ends by itself once the provider speaks. */
+/** Money that left while the provider reported nothing for a time: it is resolved once the provider reports. */
 let stack: Stack;
 let admin: BuiltUser;
 let partner: BuiltPartner;
@@ -60,7 +60,7 @@ it('A payout, a withdrawal and a refund whose outcome was unknown end as the pro
     (unknown) => unknown.length === ids.length,
     120_000,
   );
-  // Until then people see each of them, its money is reserved, and nobody has ended it.
+  // Until then operators see each of them, its money is reserved, and none is final.
   expect((await stuck()).filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
   expect(new Set((await rowsOf(ids)).map(({ status }) => status))).toEqual(new Set(['pending']));
   for (const { kind, outcome, id } of made) {
@@ -80,7 +80,7 @@ it('A payout, a withdrawal and a refund whose outcome was unknown end as the pro
     const { transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
     expect([id, transfers.length + refunds.length]).toEqual([id, 1]);
   }
-  // Of each kind one has gone, and one has come back.
+  // Of each kind one was sent, and one was returned.
   const { available } = (await partner.get('/balance')).body.data;
   expect(Number(available)).toBe(2_000_000 + 2 * 2_000_000 - 2 * Number(amount));
   const { body } = await stack.get(`/v1/accounts/${owner.accountId}`, { token: owner.token });

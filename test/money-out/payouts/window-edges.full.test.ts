@@ -12,7 +12,7 @@ import { buildPayer, generous, payoutBody } from './build-payouts.ts';
 /** Limits that count the last hour or the last 24 hours, and requests that race over the end of such a window. */
 const slots = isFullRun() ? 8 : 4;
 const racers = isFullRun() ? 8 : 4;
-/** IDR of each withdrawal: so many of them are what anybody may withdraw in a day. */
+/** IDR of each withdrawal: together they are the daily limit. */
 const each = 50_000_000 / slots;
 
 let stack: Stack;

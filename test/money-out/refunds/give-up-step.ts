@@ -19,7 +19,7 @@ export async function giveUpStep(
       failure: { message: 'its worker is dead' },
     })
     .catch((error: unknown) => {
-      // Temporal has given it up by itself meanwhile.
+      // Temporal has already given it up.
       if (!isGrpcServiceError(error) || error.code !== notFound) throw error;
     });
 }

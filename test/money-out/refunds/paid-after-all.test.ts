@@ -333,7 +333,7 @@ itInFull(
     expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
     expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
     expect((await readBalance(partner)).available).toBe(available);
-    // People have ended it, not the provider: the wallet may have been paid.
+    // Operators failed it, not the provider: the wallet may have been paid.
     await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
     const next = await refund(partner, paymentId, { amount: '1000', ...toBank() });
     expect(next.bank_code).toBeNull();

@@ -100,5 +100,5 @@ export const transactionsOf = (stack: PayoutPlace, id: string) =>
     [id],
   );
 
-/** An idempotency key that nobody has used. */
+/** An unused idempotency key. */
 export const someKey = (): string => `withdrawal-${newId()}`;

@@ -64,7 +64,7 @@ async function donate(causeId: string, donor: BuiltUser, amount: string): Promis
 
 const disburse = ({ owner, causeId, bankAccountId }: Case, amount: string, fields: object = {}, key?: string) =>
   ask(stack, owner, { bank_account_id: bankAccountId, amount, cause_id: causeId, purpose_note, ...fields }, key);
-/** Disburses all IDR 400,000 of a cause to a bank that keeps it until told otherwise; answers the disbursement's id. */
+/** Disburses all IDR 400,000 of a cause to a bank that keeps it until told otherwise; returns the disbursement's id. */
 async function disburseAll(it: Case): Promise<string> {
   const bankAccountId = await addBankAccount(stack, it.owner, '131313');
   const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
@@ -221,7 +221,7 @@ describe('A disbursement of an organization', () => {
       () => statusOf(it.causeId),
       (status) => status === 'cancelled',
     );
-    // What comes while it is closed, not completed, leaves it so.
+    // Money that arrives while it is closed, not completed, leaves it so.
     await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
     await eventually(
       () =>
@@ -393,7 +393,7 @@ describe('A disbursement of a person', () => {
         await eventually(accepted, (found) => found.length === 1);
         const stuck = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: superAdmin.token });
         expect(stuck.body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id)).not.toContain(id);
-        // No callback comes: only asking tells.
+        // No callback arrives: only polling finds out.
         await settleAtProvider(stack, id, 'SUCCEEDED');
         await withdrawalWhen(stack, it.owner, id, 'succeeded', 60_000);
       } finally {

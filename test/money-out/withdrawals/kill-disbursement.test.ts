@@ -28,7 +28,7 @@ afterEach(async () => {
 const approve = ({ decisionId }: WaitingDisbursement, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' }).catch(() => null);
 
-/** What its own schedules do minutes later: nobody asks again. */
+/** What its schedules do minutes later, without another request. */
 async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   const later =
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
@@ -40,7 +40,7 @@ async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   }
 }
 
-/** The API dies while it is told of an approval, and is started again. */
+/** Kills the API while it receives an approval, and restarts it. */
 async function approveAndDie(it: WaitingDisbursement, which: number, failpoint: string): Promise<void> {
   stack.arm(`${failpoint}=kill`);
   const dying = stack.api.exited;

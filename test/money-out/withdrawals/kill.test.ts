@@ -40,7 +40,7 @@ async function withdrawWithPatience(digits: string): Promise<string> {
   return answer?.body.data.id;
 }
 
-/** Waits until the withdrawal has ended, or the provider was asked and does not know it. */
+/** Waits until the withdrawal is final, or the provider was asked and does not know it. */
 const settled = (id: string) =>
   eventually(
     async () => {
@@ -110,7 +110,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
       const dying = stack.worker.exited.then(() => stack.restart());
       const id = await withdrawWithPatience('121212');
       await dying;
-      // As above: where its request was never made, nobody guesses before two minutes are over.
+      // As above: if its request was never made, its outcome stays open for two minutes.
       if ((await settled(id)).status === 'pending') await ageAttempts(stack, id, 2);
       await withdrawalWhen(stack, owner, id, 'failed', 60_000);
       expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');

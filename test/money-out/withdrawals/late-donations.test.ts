@@ -41,7 +41,7 @@ const statusOf = async () => {
   return row.status;
 };
 
-/** Disburses all that the cause has to a bank that keeps it until told otherwise; answers the disbursement's id. */
+/** Disburses the cause's whole balance to a bank that keeps it until told otherwise; returns the disbursement's id. */
 async function disburseAll(): Promise<string> {
   expect((await give(stack, donor, each, causeId)).status).toBe(201);
   const bank_account_id = await addBankAccount(stack, owner, '131313');

@@ -40,7 +40,7 @@ const saidOf = (id: string, word: string) =>
 
 const approve = async ({ decisionId }: Pick<WaitingDisbursement, 'decisionId'>, which: number) =>
   (await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' })).body.data;
-/** What the owner is told on asking for this much, as a disbursement or else freely. */
+/** The answer to the owner's request for this much, as a disbursement or a withdrawal. */
 async function take({ owner, causeId }: WaitingDisbursement, amount: string, isDisbursed: boolean) {
   const bank_account_id = await addBankAccount(stack, owner);
   const ofCause = isDisbursed ? { cause_id: causeId, purpose_note: 'Two pumps and their pipes' } : {};

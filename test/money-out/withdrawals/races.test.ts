@@ -10,7 +10,7 @@ import { addBankAccount, ask, buildOwner, someKey } from './build-withdrawals.ts
 /** Simultaneous withdrawals, and how many of them may pass. */
 const racers = isFullRun() ? 500 : 15;
 const winners = isFullRun() ? 100 : 5;
-/** IDR of each: so many of them are what anybody may withdraw in a day. */
+/** IDR of each: together they are the daily limit. */
 const each = 50_000_000 / winners;
 
 let stack: Stack;

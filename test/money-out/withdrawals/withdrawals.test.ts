@@ -402,7 +402,7 @@ describe('The database', () => {
 });
 
 describe('A withdrawal whose workflow was lost', () => {
-  /** One that the bank has accepted, and that nobody looks after. */
+  /** One that the bank has accepted, and that has no workflow. */
   async function lose(): Promise<string> {
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(

@@ -26,7 +26,7 @@ interface Told {
   data: Record<string, unknown>;
 }
 type Build = (place: Stack, options: PartnerOptions) => Promise<BuiltPartner>;
-/** A partner that is told everything at one address, and only how things end at another. */
+/** A partner with one endpoint for all events, and another for final statuses only. */
 async function buildAsking(build: Build = buildPartner, options: PartnerOptions = {}) {
   const partner = await build(stack, { ...options, webhook: { url: other.url, events: [...outcomeEvents] } });
   const made = await partner.send('post', '/webhook-endpoints', { url: asking.url, events: webhookEvents });

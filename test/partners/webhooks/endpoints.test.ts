@@ -144,7 +144,7 @@ describe('An endpoint', () => {
   });
 
   it('is one of ten at most, including the one set by the operator, however many are added at once', async () => {
-    // A machine that is busy may make some of them wait for too long, who come again.
+    // On a busy machine some may wait too long, and are retried.
     const addPatiently = () =>
       eventually(
         () => add({ url: elsewhere, events: ['payment.failed'] }),

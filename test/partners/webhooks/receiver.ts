@@ -12,7 +12,7 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** What it does with the next webhooks; 200 at once unless told otherwise. */
+  /** How it answers the next webhooks; 200 at once unless told otherwise. */
   behave(how: (response: ServerResponse, request: Received) => void): void;
   stop(): Promise<void>;
 }

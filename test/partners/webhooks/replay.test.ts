@@ -61,7 +61,7 @@ const deliveredAgain = (count: number) =>
     ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
   );
 
-/** What nobody was woken for, as there were too many or Temporal was too busy: made due, and swept. */
+/** Deliveries that were not woken, as there were too many or Temporal was too busy: made due, and swept. */
 async function sweepWhatIsLeft(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
   for (let pass = 1; pass <= 2; pass += 1) {

@@ -194,7 +194,7 @@ describe('An id in a body', () => {
           if (foreign !== 'open') {
             const [status, text] = await ask(valueIn(theirs, field));
             expect([caller.kind, field, status]).toEqual([caller.kind, field, foreign]);
-            // Where both are refused alike, nothing in the answer tells another's thing from none.
+            // Where both are refused alike, the answer must not distinguish another's thing from a missing one.
             if (foreign === absent) {
               const [told, ofNone] = [text, missingText].map((each) => withoutIds(JSON.parse(each)));
               expect([caller.kind, field, told]).toEqual([caller.kind, field, ofNone]);
@@ -232,7 +232,7 @@ async function documentOf(owner: Owner): Promise<{ id: string; category_id: stri
 }
 
 describe('An id in a query', () => {
-  /** Where nobody of these callers gets in: the platform alone does, and sees all. */
+  /** Routes closed to all of these callers: only the platform may use them, and it sees everything. */
   const closed: string[] = [];
   const values: Record<string, () => Promise<string>> = {
     organization_id: async () => String(stranger.user.organizationId),

@@ -11,7 +11,7 @@ import { freshKey } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { type Owner, thingsOf } from './matrix-things.ts';
 
-/** What `reference_id` may name under each reference type: things of the caller, of a stranger, and of nobody. */
+/** What `reference_id` may name under each reference type: the caller's things, a stranger's, and ownerless ones. */
 let stack: Stack;
 let caller: BuiltUser;
 let stranger: BuiltUser;
@@ -69,7 +69,7 @@ const known: Record<ReferenceType, () => Record<string, number>> = {
   takaful_tabaru_contribution: product('takaful_tabaru'),
 };
 
-/** What the balance does not pay for, whatever is named. */
+/** Types that a balance cannot pay for. */
 const byGatewayAlone = referenceTypes.filter(
   (type) => !(paymentKinds[type].rails as readonly Rail[]).includes('balance'),
 );

@@ -20,7 +20,7 @@ import { documentedAccess } from './documented-access.ts';
 import { bodyOf, expectChecksEmptyBut, foreignStatus, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
-/** A kind of caller: a person, a partner by its key, or nobody. */
+/** A kind of caller: a person, a partner by its key, or an anonymous one. */
 interface Caller {
   kind: string;
   user?: BuiltUser;
@@ -150,7 +150,7 @@ const isSteady = ({ path }: Route): boolean => !/view-url|\/organizations\/(size
 
 /** What the owner is shown of a thing, by every read of it and of its collection; the super admin where the owner may not. */
 async function shownOf(route: Route, owner: Owner, ids: Ids): Promise<Record<string, unknown>> {
-  // Whoever is invited is read as a user.
+  // An invited user is read as a user.
   const prefix = route.path.slice(0, route.path.indexOf(':')).replace('/users/invitations/', '/users/');
   const reads = routeGroups
     .flatMap(({ routes }) => routes)
@@ -237,7 +237,7 @@ describe('A resource that a route names by its id', () => {
         // Counted first, as some reads are recorded as events.
         expect(await countWritten()).toEqual(written);
         expect(await shownOf(route, owner, ids)).toEqual(before);
-        // Where both are refused alike, nothing in the answer tells another's thing from none.
+        // Where both are refused alike, the answer must not distinguish another's thing from a missing one.
         for (const caller of restricted) {
           const [foreign, absent] = (['foreign', 'absent'] as const).map((which) =>
             foreignStatus(name, caller.kind, which, thingsOf(route).foreign),
@@ -300,7 +300,7 @@ describe('A resource that a route names by its id', () => {
 
   it('has a builder for every route; a route without one fails', () => {
     expect(withIds.length).toBeGreaterThan(50);
-    // Every other route with a parameter: a day, a year, a type or a provider is nobody's.
+    // Every other route with a parameter: a day, a year, a type or a provider has no owner.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));
     expect(
       others

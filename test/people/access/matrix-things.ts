@@ -89,7 +89,7 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
   return ids;
 }
 
-/** One that has ended: expired, unless `end` says otherwise. */
+/** A final one: expired, unless `end` says otherwise. */
 async function partnerPayment(stack: Stack, { partner }: Owner, end = "status = 'EXPIRED'"): Promise<{ id: string }> {
   const id = newId();
   await insert(
@@ -104,7 +104,7 @@ async function partnerPayment(stack: Stack, { partner }: Owner, end = "status = 
   return { id };
 }
 
-/** One that was paid, with a refund that nobody looks after. */
+/** A paid one, with a refund that has no workflow. */
 async function refundedPayment(stack: Stack, owner: Owner): Promise<Ids> {
   const { partner } = owner;
   const { id } = await partnerPayment(stack, owner, "status = 'PAID', available_at = now(), released_at = now()");
@@ -170,7 +170,7 @@ async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
   return { id };
 }
 
-/** A closed one: nobody asks the provider about it. */
+/** A closed one: the provider is not asked about it. */
 async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids> {
   const made = await insert(
     stack,
@@ -187,7 +187,7 @@ async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids>
   return made;
 }
 
-/** One that waits for nobody, to a bank account of its own. */
+/** One without an approval, to a bank account of its own. */
 async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {
   const { id: bankAccount } = await thingsOf({ method: 'get', path: '/v1/bank-accounts/:id' }).make(stack, owner);
   const { accountId, id: userId } = owner.user;
@@ -277,7 +277,7 @@ async function subscription(stack: Stack, { user }: Owner): Promise<Ids> {
   );
 }
 
-/** One that has ended: nobody looks after those that are planted. */
+/** A final one: planted rows have no workflow. */
 const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   const { id = '' } = await insert(
     stack,
@@ -291,7 +291,7 @@ const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   return { payment_order_id: id };
 };
 
-/** A user with an erasure that waits, and may be stopped, and with a legal hold that somebody else placed. */
+/** A user with an erasure that waits, and may be stopped, and with a legal hold that another user placed. */
 const beingErased = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   await stack.em().execute(
     `insert into erasures (id, user_id, status) select ?, ?, 'waiting'

@@ -53,7 +53,7 @@ describe('The permission matrix', () => {
     let callers: Record<UserType, BuiltUser>;
     let permissions: string[];
     const roleIds = new Map<string, Promise<string>>();
-    /** None, one that has expired, and one that nobody signed. */
+    /** None, an expired one, and one with an invalid signature. */
     let worthless: (string | null)[];
 
     beforeAll(async () => {
@@ -194,7 +194,7 @@ describe('The permission matrix', () => {
 
     const changing = guarded
       .filter(([, { access, method }]) => method !== 'get' && (access.userTypes ?? userTypes).includes('organization'))
-      // What concerns nobody but the caller's own account.
+      // Routes that concern only the caller's own account.
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
     // One law for all of them, in front of the routes.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);

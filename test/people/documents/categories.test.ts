@@ -107,7 +107,7 @@ describe('Categories of documents', () => {
       await change(creator, document.id, { category_id: unknown }),
     ];
     for (const { status, body } of refused) {
-      expect([status, body.message]).toEqual([400, 'category_id: no such category']);
+      expect([status, body.message]).toEqual([400, 'category_id: the category was not found']);
     }
     expect((await upload(stack, creator, product, { category_id: 'x' })).status).toBe(400);
     expect(await keysOf(stack, creator.organizationId ?? '')).toHaveLength(before.length + 1);

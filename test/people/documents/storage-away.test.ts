@@ -5,7 +5,7 @@ import { buildTransaction, filesOnDisk, upload } from '../../support/documents.t
 import { itInFull } from '../../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Storage that is not there: nobody listens at its port, or somebody listens and never says a word. */
+/** Unavailable storage: its port has no listener, or a listener that never answers. */
 let port: number;
 let stack: Stack;
 let user: BuiltUser;
@@ -49,7 +49,7 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
     expect(filesOnDisk()).toEqual([]);
     expect(await stack.em().execute('select id from documents')).toEqual([]);
-    // Whether the object is there cannot be known now; the sweep asks until storage says that it is gone.
+    // Whether the object exists is unknown now; the sweep asks until storage confirms its removal.
     expect(await stack.owner().execute('delete from document_uploads returning 1')).toHaveLength(1);
   });
 });

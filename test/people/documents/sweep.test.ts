@@ -26,7 +26,7 @@ afterEach(async () => {
 const left = () => whatIsLeft(stack, user);
 const sweepNow = () => sweepUploads(stack.em(), stack.deps, 0);
 
-/** Uploads that have not ended, and those of them that no transaction holds at this moment. */
+/** Unfinished uploads, and those of them that no transaction has locked. */
 async function uploads(): Promise<{ waiting: number; free: number }> {
   const [row] = await stack.em().execute<[{ waiting: string; free: string }]>(
     `select (select count(*) from document_uploads) as waiting,

@@ -209,7 +209,7 @@ describe('Users who were only invited', () => {
   });
 
   describe('whose invitation has expired', () => {
-    /** The tables that hold this text, in whatever column. */
+    /** The tables that contain this text, in any column. */
     async function holdersOf(text: string): Promise<string[]> {
       const tables = await stack
         .owner()
@@ -309,7 +309,7 @@ describe('Users who were only invited', () => {
       const accountsOf = async (userId: string) =>
         (await stack.owner().execute('select 1 from accounts where user_id = ?', [userId])).length;
 
-      /** A person with a name, an account and a way in; or nobody at all. */
+      /** A person with a name, an account and a login; or none at all. */
       async function expectWholeOrNobody(user: { id: string; email: string }, status: number) {
         const shown = await show(user.id);
         const login = await stack.post('/v1/auth/login', { email: user.email, password });

@@ -195,7 +195,7 @@ describe('Logging in and out', () => {
   it('gives a correct password among many simultaneous guesses the same answer as a wrong one', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
-    // A machine that is busy may make some of them wait for too long, who come again.
+    // On a busy machine some may wait too long, and are retried.
     const untilTold = (secret: string) =>
       eventually(
         () => logIn(email, secret, '203.0.113.36'),

@@ -30,7 +30,7 @@ describe('Sessions', () => {
   const me = async (token: string) => (await stack.get('/v1/auth/me', { token })).status;
   const setPassword = ({ headers }: Person, token: string, current_password: string, new_password: string) =>
     stack.put('/v1/auth/password', { current_password, new_password }, { token, headers });
-  /** How many wait for a row that somebody holds. */
+  /** How many wait for a locked row. */
   const waiting = async (): Promise<number> => {
     const [row] = await stack
       .owner()

@@ -28,7 +28,7 @@ describe('A second factor', () => {
     const remove = (code: string) => stack.delete('/v1/auth/totp', { code }, { token, headers });
     return { id: body.data.id as string, email, headers, token, logIn, begin, confirm, remove };
   }
-  /** The code of now, or of so many half minutes later. */
+  /** The code of now, or of a number of half minutes later. */
   const codeOf = (secret: string, steps = 0) =>
     generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + 30 * steps });
   /** A person who confirmed a second factor a while ago: no code of now is spent. */
@@ -171,7 +171,7 @@ describe('A second factor', () => {
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
     const answersTo = async (guess: (code: string) => Promise<{ status: number }>) => {
-      // A machine that is busy may make some of them wait for too long, who come again.
+      // On a busy machine some may wait too long, and are retried.
       const untilTold = (code: string) =>
         eventually(
           () => guess(code),
@@ -206,7 +206,7 @@ describe('A second factor', () => {
     const next = { current_password: password, new_password: 'staple of another horse' };
     const changed = await stack.put('/v1/auth/password', next, { token, headers });
     expect(claimsOf(changed.body.data.access_token).amr).toEqual(['pwd', 'otp']);
-    // The token that removes it is the one of before, which the change has ended.
+    // The token that removes it is the earlier one, which the change has ended.
     expect((await remove(recoveryCodes[1] ?? '')).status).toBe(401);
     const options = { token: changed.body.data.access_token as string, headers };
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);

@@ -314,7 +314,7 @@ describe('A document behind an official document', () => {
       for (const by of [owner, admin, platform]) expect(await seen(by)).toEqual([200, 200, true, true]);
       for (const by of [fellow, stranger]) expect(await seen(by)).toEqual([404, 404, false, false]);
       expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
-      // Whoever saw its key before cannot register it as a document of their own.
+      // A user who saw its key before cannot register it as a document of their own.
       const body = { url: scan.url, document_type: 'image' };
       const register = (by: BuiltUser) => stack.post('/v1/documents', body, { token: by.token });
       const answers = await Promise.all([fellow, stranger, owner, admin].map(register));

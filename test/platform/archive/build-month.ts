@@ -2,11 +2,11 @@ import { sealAll } from '../../ledger/seals/build-seals.ts';
 import { buildPartner } from '../../support/partner.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** The tables that are divided by month. */
+/** The tables partitioned by month. */
 export const divided = ['events', 'gateway_callbacks', 'webhook_deliveries'] as const;
 export type Divided = (typeof divided)[number];
 
-/** The month that was so many months ago, `YYYY-MM` of UTC. */
+/** The month a number of months ago, `YYYY-MM` in UTC. */
 export function monthsAgo(count: number): string {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
@@ -16,7 +16,7 @@ export function monthsAgo(count: number): string {
 export const idIn = (month: string): string => `uuidv7(timestamptz '${month}-15T00:00:00Z' - now())`;
 
 /**
- * A month with three events, two callbacks and two webhooks of which nobody needs anything any more, and a seal over it.
+ * A month with three events, two callbacks and two webhooks, none of them still needed, and a seal over it.
  */
 export async function buildOldMonth(stack: Stack, month: string): Promise<void> {
   const { id: partner } = await buildPartner(stack);
@@ -36,7 +36,7 @@ export async function buildOldMonth(stack: Stack, month: string): Promise<void> 
      select callback_id, webhook_id, 'payment.succeeded', 'payment', uuidv7(), body_digest, 7, ${at}, ${at} from key`,
   );
   await owner.transactional(async (tx) => {
-    // As they were delivered, whatever way a status may go.
+    // Bypasses the status law: they are inserted as delivered.
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute(
       `with key as (insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)

@@ -99,7 +99,7 @@ afterAll(async () => {
   await loot.stack.stop();
 });
 
-/** A session of each role, for whatever leaves nothing behind. */
+/** A session of each role, for attacks that leave nothing behind. */
 const sessions = new Map<string, pg.Client>();
 
 async function sessionOf(url: string): Promise<pg.Client> {
@@ -286,7 +286,7 @@ const payFromBalance = (
     purpose: 'pocket_transfer',
     answer: '',
   };
-  // What is not paid is an outcome and no error: here it is made one.
+  // A refused payment is an outcome and no error: here it is made one.
   return `select 1 / (outcome = 'paid')::integer
     from pay_from_balances('${JSON.stringify([asked])}', targets_at(array['${target}'::uuid]))`;
 };
@@ -820,7 +820,7 @@ const set = (table: string, what: string, id: string) => `update ${table} set ${
 const receiptOf = (orderId: string) =>
   `select apply_receipt('${newId()}', '${newId()}', '${newId()}', 'x', '${orderId}', null)`;
 
-/** A circle of the thief that holds an account, and the refund of a contribution to it that nobody made. */
+/** A circle of the thief that holds an account, and a forged refund of a contribution to it. */
 function refundOfCircle({ thief }: Loot, holding: string): string[] {
   const [circle, member, contribution] = [newId(), newId(), newId()];
   return [

@@ -35,7 +35,7 @@ const account = `case when n % 50 = 0 then :account else ${id('account')} end`;
 const organization = `case when n % 10 = 0 then :organization end`;
 const partner = `case when n % 3 = 0 then :partner else ${id('partner', 'n % 200')} end`;
 const cause = `case when n % 20 = 0 then :cause else ${id('cause', 'n % (:rows / 10)')} end`;
-/** All but the last twenty of a kind have come to their end. */
+/** All but the last twenty of a kind are final. */
 const isOpen = 'n > :rows - 20';
 
 /** What stands in each table, as the columns and a `select` over `n`, and how many rows there are for each of `rows`. */
@@ -314,10 +314,10 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
 ];
 
-/** Below so many rows a table is read whole for less than an index costs. */
+/** Reading a table with fewer rows whole costs less than an index. */
 const smallestBig = 10_000;
 
-/** The tables that are big when the database is grown to so many rows. */
+/** The tables that are big in a grown database. */
 export const bigTables = (rows: number): ReadonlySet<string> =>
   new Set(tables.filter(([, , , share = 1]) => rows * share >= smallestBig).map(([table]) => table));
 

@@ -134,7 +134,7 @@ let owner: pg.Client;
 const ran = new Map<string, RunStatement>();
 let plansRead = 0;
 const big = bigTables(rows);
-/** Months that have so many rows that reading all of them costs more than an index. */
+/** Months with enough rows that reading all of them costs more than an index. */
 const fullMonths = new Set<string>();
 /** The index of a divided table by that of each of its months. */
 const indexOfMonth = new Map<string, string>();
@@ -208,7 +208,7 @@ async function explainWhatRuns({ nested }: { nested: boolean }): Promise<void> {
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid()`,
   );
-  // Whoever held a connection finds it gone at its next statement.
+  // Existing connections fail at their next statement.
   await eventually(
     () => Promise.allSettled(Array.from({ length: 20 }, () => stack.em().execute('select 1'))),
     (answers) => answers.every(({ status }) => status === 'fulfilled'),

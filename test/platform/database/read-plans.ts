@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** A node of a plan, as `explain (format json)` tells it. */
+/** A node of a plan, as `explain (format json)` returns it. */
 export interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;

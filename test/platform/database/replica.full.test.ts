@@ -58,7 +58,7 @@ async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   );
 }
 
-/** After it was late or away the replica rests; a read makes it serve again. */
+/** A replica that was late or down rests; a read makes it serve again. */
 const untilServing = () =>
   eventually(
     () => readFresh(product(), isReplica),
@@ -107,7 +107,7 @@ async function aheadOfPrimary(rows: string, shown: string, work: () => Promise<v
       () => em.execute<[{ name: string }]>("select current_setting('synchronous_standby_names') as name"),
       ([setting]) => setting.name === name,
     );
-    // Takes the setting over.
+    // Applies the setting.
     await em.execute('checkpoint');
   };
   await waitForStandby('nobody');

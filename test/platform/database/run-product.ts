@@ -57,7 +57,7 @@ export interface Cast {
   transactionId: string;
 }
 
-/** The product at work on whatever its database holds: every list and resource, every way of money, every sweep. */
+/** Runs the product on whatever its database contains: every list and resource, every way of money, every sweep. */
 export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await moveMoney(stack, cast);
   await readEverything(stack, cast);
@@ -78,7 +78,7 @@ const done = async (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => {
 const every = (method: Route['method']): Route[] =>
   routeGroups.flatMap(({ routes }) => routes).filter((route) => route.method === method);
 const ownersOf = ({ admin, person, partner }: Cast): Owner[] => [admin, person].map((user) => ({ user, partner }));
-/** A day and a year of which there is much. */
+/** A day and a year with much data. */
 const day = westernIndonesiaDay(new Date(Date.now() - 100 * 24 * 60 * 60 * 1000));
 const words: Ids = { type: 'legal_agreement', day, year: day.slice(0, 4) };
 const pathOf = ({ path }: Route, ids: Ids): string =>
@@ -156,7 +156,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
 
 const endsWithinMs = 60_000;
 
-/** Moves money in every way that the product has, to its end. */
+/** Moves money in every way that the product has, to completion. */
 async function moveMoney(stack: Stack, { person, partner, platform, causeId }: Cast): Promise<void> {
   const payFromBalance = (reference_type: string, reference_id: string, key?: string) =>
     stack.post(
@@ -312,7 +312,7 @@ async function manageWebhooks({ partner }: Cast): Promise<void> {
   await done(() => partner.send('delete', `/webhook-endpoints/${id}`));
 }
 
-/** What two people decide, and what becomes of it. */
+/** Decisions of two people, and their outcomes. */
 async function decideThings(stack: Stack, { partner, person }: Cast): Promise<void> {
   const operators = await buildOperators(stack);
   const movement = () => ({ kind: 'book_external', amount: '5', reference: newId() });
@@ -372,7 +372,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);
   await sweepDeliveries(em(), nobody, failed);
-  // Of a retry that comes while the first request is answered.
+  // A retry that arrives while the first request is being answered.
   await findUnderKey(em(), { partnerId: newId(), keyHash: 'none', fingerprint: 'none' });
   await sweepUploads(em(), stack.deps);
   await readBacklog(em());

@@ -17,7 +17,7 @@ const inKeys = (sql: string, params: unknown[] = []) =>
     keysUrlBeside(String(stack.owner().config.get('clientUrl'))),
     async (client) => (await client.query(sql, params)).rows,
   );
-/** The file of a table, as somebody finds it who copies the disk. */
+/** The file of a table, as an attacker who copies the disk finds it. */
 async function fileOf(table: string): Promise<Buffer> {
   await inKeys('checkpoint');
   const [{ file }] = await inKeys(`select pg_read_binary_file(pg_relation_filepath('${table}')) as file`);

@@ -14,7 +14,7 @@ import { type BuiltPartner, freshKey, signature } from '../../support/partner.ts
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Keys are rotated as the runbook says, while people and partners go on: nobody who may come in is ever refused. */
+/** Keys are rotated as the runbook says, while people and partners keep working: no valid request is ever refused. */
 const root = join(import.meta.dirname, '..', '..', '..');
 const [fresh, old] = ['fresh', 'old'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const password = 'a long enough passphrase 7';
@@ -59,7 +59,7 @@ whenFull('While keys are rotated under load', () => {
     stack = await startStack({ own: true, isImpatient: true, sandbox: true, env });
     partner = await buildPayer(stack, { available: '100000000' });
     ports = [await findFreePort(), await findFreePort()];
-    // They would come to the stack's own API, which keeps its keys.
+    // They would reach the stack's own API, which keeps its keys.
     await setFaults(stack, { callbacks: { drop: true } });
     await restartAll(keys(old));
   }, 120_000);

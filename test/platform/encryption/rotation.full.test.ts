@@ -56,7 +56,7 @@ async function reencrypt(env: Record<string, string> = {}): Promise<{ code: numb
   return { code, said };
 }
 
-/** Ids of encryption keys, or `person` for the key of whom it is about. */
+/** Ids of encryption keys, or `person` for the key of the person it is about. */
 const withKey = async (id: string): Promise<number> => {
   const rows = await stack.em().execute<{ details_sealed: string }[]>('select details_sealed from official_documents');
   const kidOf = (sealed: string) => JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString()).kid;
@@ -90,7 +90,7 @@ describe('npm run keys:reencrypt', () => {
     await Promise.all(visitors);
     expect({ code, said }).toEqual({ code: 0, said: expect.stringMatching(/\[#+-*\] \d+\/\d+ [\s\S]*key fresh now/) });
     expect([refused, served > 0]).toEqual([[], true]);
-    // What was written meanwhile is under its owner's key.
+    // What was written during the rotation is under its owner's key.
     expect([(await withKey('fresh')) + (await withKey('person')), await withKey('old')]).toEqual([count, 0]);
 
     const live = [fresh as NonNullable<typeof fresh>];

@@ -57,7 +57,7 @@ describe('A query of as many parameters as a request line holds', () => {
       if (ms > 300) dear.push(`${path}: ${ms} ms`);
       if (dear.length > 3) break;
     }
-    // One may come while garbage is collected.
+    // One may arrive during a garbage collection.
     expect(dear.length > 3 ? dear : []).toEqual([]);
   });
 });

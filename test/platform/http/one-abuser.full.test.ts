@@ -19,7 +19,7 @@ import { expectChecksEmpty } from '../../support/stack.ts';
 let stack: ProcessStack;
 let victim: BuiltUser;
 let abuser: BuiltPartner;
-/** Whoever reads in the peaceful crowd. */
+/** A reader in the peaceful crowd. */
 let reader: BuiltUser;
 beforeAll(async () => {
   stack = await startProcessStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: String(turns + 5), TRUST_PROXY: 'true' } });
@@ -64,7 +64,7 @@ interface Others {
   /** Of the victim. */
   pocket: string;
 }
-/** Made before anybody is in the way: it is not what is measured. */
+/** Created before the abuse starts: it is not what is measured. */
 async function buildOthers(): Promise<Others> {
   const partner = await buildPayer(stack);
   const made = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: victim.token });
@@ -194,7 +194,7 @@ describe('While one caller', () => {
       const headers = { 'content-type': 'application/json' };
       let refused = 0;
       const rounds = await beside(async () => {
-        // The connection may end under the rest of a body that nobody reads.
+        // The connection may close during the rest of a body that the server does not read.
         const answer = await stack.post('/v1/auth/login', undefined, { raw, headers }).catch(() => null);
         // On a busy machine it may not even arrive in time.
         if (answer !== null) expect([408, 413]).toContain(answer.status);
@@ -245,7 +245,7 @@ describe('While one caller', () => {
         );
         try {
           const tookMs = await servedOthers(others);
-          // Those that the API has not closed meanwhile were there all the time.
+          // Connections that the API has not closed were open all the time.
           expect(held.filter((socket) => !socket.destroyed).length).toBeGreaterThan(count / 10);
           return tookMs;
         } finally {

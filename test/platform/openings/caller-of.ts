@@ -21,7 +21,7 @@ export const callerOf = ({ id }: BuiltUser): Caller => ({
   askedAt: new Date(),
 });
 
-/** What somebody asks for who tops up their account by a virtual account. */
+/** The request of a person who tops up their account by a virtual account. */
 export const topUpOf = ({ accountId }: BuiltUser) => ({
   reference_type: 'account_top_up' as const,
   reference_id: accountId,

@@ -23,7 +23,7 @@ const winners = isFullRun() ? 60 : 2;
 interface Racer {
   id: string;
   ask: () => Promise<HttpAnswer>;
-  /** Without a key, who asks again after a 503 may be told 400 of what the first request did. */
+  /** Without a key, a retry after a 503 may get a 400 about what the first request did. */
   hasNoKey?: boolean;
 }
 

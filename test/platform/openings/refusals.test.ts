@@ -157,7 +157,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     }
     expect(await rowOf('donation_allocations', batchId)).toEqual([]);
     expect(await allocateDonations(stack.em(), await request())).toMatchObject({ outcome: 'allocated', count: 2 });
-    // Made is made: what was refused before it is told what there is.
+    // What exists exists: requests refused before it get its answer.
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
   });
 

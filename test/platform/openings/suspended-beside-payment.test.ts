@@ -12,7 +12,7 @@ import { buildActiveCause, buildGoal, buildOrganizationCause, buildProduct } fro
 import { untilLocked } from '../../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Whoever is being suspended while they pay from a balance that nobody holds pays nothing once it is done. */
+/** A user who is suspended while paying from an unlocked balance pays nothing once the suspension is committed. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 type Answer = Awaited<ReturnType<Stack['post']>>;
 type Table = 'users' | 'organizations';
 
-/** What the work does while a suspension is under way; it is committed when the work says so. */
+/** The result of the work while a suspension is under way; the work decides when that commits. */
 async function whileSuspending<T>(table: Table, id: string | null, work: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(`select 1 from ${table} where id = ? for update`, [id]);
@@ -108,7 +108,7 @@ const ofPeople: Rail[] = [
   ],
 ];
 
-const inactive = { status: 403, body: { message: 'the user who asked for this is no longer active' } };
+const inactive = { status: 403, body: { message: 'The user who asked for this is no longer active' } };
 
 describe('From a person who is being suspended', () => {
   it.each(ofPeople)('%s is refused', async (_, prepare) => {

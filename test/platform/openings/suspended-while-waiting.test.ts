@@ -25,7 +25,7 @@ import { meetChange, type Suspended, suspension } from '../../support/meet-chang
 import { buildPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Whoever is suspended while what they asked for waits pays and collects nothing when the wait is over. */
+/** A user suspended while their request waits pays and collects nothing when the wait is over. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {
@@ -288,7 +288,7 @@ describe('A subscription period being paid', () => {
     let isStopped = false;
     let both: Promise<unknown> | undefined;
     await stack.owner().transactional(async (tx) => {
-      // As somebody's who is a little slower.
+      // A user who is a little slower.
       await tx.execute('lock table cause_totals in exclusive mode');
       const paying = paySubscriptionPeriod(
         stack.em(),

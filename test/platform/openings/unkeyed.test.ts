@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 const requestId = 'test';
-/** What the requests wait for Temporal here, in milliseconds: no worker runs, so nobody answers them. */
+/** How long the requests wait for Temporal here, in milliseconds: no worker runs, so none answers them. */
 const waitMs = 500;
 type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription' | 'startSavingCircle';
 

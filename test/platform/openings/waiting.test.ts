@@ -38,7 +38,7 @@ describe('A payout waiting for a place', () => {
     async () => {
       const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
       const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
-      // Temporal, silent: every start waits as long as it was told.
+      // Temporal, silent: every start waits as long as it may.
       const { until, release } = held();
       const workflows = {
         startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {

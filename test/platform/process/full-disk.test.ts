@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const fullDisk = '/dev/full';
 const logModule = join(import.meta.dirname, '..', '..', '..', 'src', 'platform', 'process', 'log.ts');
 
-/** Logs, goes on, logs again, and ends by itself. */
+/** Logs, continues, logs again, and exits. */
 const program = `
   import { createLogger } from ${JSON.stringify(logModule)};
   const log = createLogger({ level: 'info', process: 'test' });

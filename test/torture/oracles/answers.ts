@@ -74,7 +74,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
           says: `${tell(attempt)}, and yet ${event} of ${resourceType} ${resourceId} was done for it`,
         })),
     );
-  // The refusal of a retry says that what was under way before it has come to nothing, too.
+  // The refusal of a retry also means that the earlier attempt had no effect.
   const later = operationsOf(facts).flatMap((operation) => {
     const made = effectsOf(operation, events);
     return operation
@@ -92,7 +92,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
           })),
       );
   });
-  // What was made names the request that made it, and may have told no event of it.
+  // A created resource names the request that created it, and may have no event of it.
   const refused = new Map(
     facts.attempts.flatMap((attempt) => (isRefusal(attempt) ? [[attempt.requestId, attempt] as const] : [])),
   );
@@ -104,7 +104,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   return [...done, ...later, ...made];
 }
 const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
-/** All else that ends something does so in the transaction that tells it, and each request names itself. */
+/** All other finishing writes record their event in the same transaction, with their request. */
 const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 
 /** So many operations of a kind are not all refused or lost. */
@@ -209,7 +209,7 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact, others: readonly 
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }
 
-/** A success has exactly one effect, and it is the one that the answer names; no request has two, whatever it was answered. */
+/** A success has exactly one effect, the one that the answer names; no request has two, whatever its answers. */
 export function successHasOneEffect(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
@@ -240,7 +240,7 @@ export function successHasOneEffect(facts: Facts): Finding[] {
   });
 }
 
-/** However often it was asked, and whatever was lost: a key has made one resource at most, of one body. */
+/** However often it was retried, and whatever was lost: a key has created one resource at most, for one body. */
 export function keyHasOneResource(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
@@ -283,7 +283,7 @@ export function replaysAreTheSame(facts: Facts): Finding[] {
   });
 }
 
-/** What the provider refused is refused for ever under its key: it is never done after that. */
+/** A refusal by the provider is final under its key: it is never executed later. */
 export function providersRefusalIsKept(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) =>
     operation
@@ -331,7 +331,7 @@ export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
     });
 }
 
-/** The amount in an answer, whatever its route calls that. */
+/** The amount in an answer, under any name. */
 function toldAmount({ answer }: Attempt): string | undefined {
   const body = JSON.parse(answer);
   const { amount, nominal, contribution_amount } = body.data ?? body;
@@ -339,7 +339,7 @@ function toldAmount({ answer }: Attempt): string | undefined {
   return told === undefined ? undefined : String(told);
 }
 
-/** Once all is well again, asking under the same key tells what became of a request that had no answer. */
+/** Once all is well again, retrying under the same key returns the outcome of a request without an answer. */
 export function askingTells(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) => {
     const last = operation.findLast(({ variant, key }) => key !== null && variant === 'same');

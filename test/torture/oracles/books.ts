@@ -16,7 +16,7 @@ export function checksAreEmpty({ checks }: Facts): Finding[] {
     }));
 }
 
-/** What is never left again, whatever the product's own tables say. */
+/** Final statuses, whatever the product's own tables say. */
 const finalStatuses: Readonly<Record<string, readonly string[]>> = {
   'payment_orders.status': ['PAID', 'FAILED', 'EXPIRED'],
   'partner_payments.status': ['PAID', 'FAILED', 'EXPIRED'],
@@ -43,7 +43,7 @@ export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
     }));
 }
 
-/** What each type of webhook tells. */
+/** The status that each type of webhook reports. */
 const toldBy: Readonly<Record<string, { place: string; statuses: readonly string[] }>> = {
   'payment.succeeded': { place: 'partner_payments.status', statuses: ['PAID'] },
   'payment.failed': { place: 'partner_payments.status', statuses: ['FAILED'] },
@@ -56,7 +56,7 @@ const toldBy: Readonly<Record<string, { place: string; statuses: readonly string
   'refund.failed': { place: 'payouts.status', statuses: ['failed', 'reversed'] },
 };
 
-/** What webhooks call a payout of a kind; nobody is told of withdrawals. */
+/** The webhooks' name for a kind of payout; withdrawals have none. */
 const toldAs = { partner_payout: 'payout', payment_refund: 'refund', withdrawal: null } as const;
 
 const typeOf = (family: string | null, { place, to }: TransitionFact): string | undefined =>
@@ -177,7 +177,7 @@ export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
     }));
 }
 
-/** When something happened is told by the clock that all share, whatever the clock of a process says. */
+/** Instants follow the shared clock, whatever a process's own clock says. */
 export function timesAreTrue({ instants, window }: Facts): Finding[] {
   const tell = (ms: number) => new Date(ms).toISOString();
   return outside(instants, window).map(({ place, earliest, latest }) => ({
@@ -187,12 +187,12 @@ export function timesAreTrue({ instants, window }: Facts): Finding[] {
   }));
 }
 
-/** No process of ours ends because something that it needs is away. */
+/** No process of ours exits because a dependency is down. */
 export function partsLive({ died }: Facts): Finding[] {
   return died.map((says) => ({ oracle: 'parts-live', resourceId: null, says }));
 }
 
-/** After the faults everything comes to rest by itself, within the bound; only what the provider leaves open waits on. */
+/** After the faults everything comes to rest within the bound; only what the provider leaves open still waits. */
 export function comesToRest({ restless }: Facts): Finding[] {
   return restless.map(({ what, id, status }) => ({
     oracle: 'comes-to-rest',

@@ -1,6 +1,6 @@
 import type { Attempt, Facts, Finding } from '../facts.ts';
 
-/** The request that each thing names which only requests make. */
+/** The request behind each resource that only requests create. */
 export function askersOf({ asked, attempts }: Facts): Map<string, Attempt> {
   const requests = new Map(attempts.map((attempt) => [attempt.requestId, attempt]));
   return new Map(
@@ -11,7 +11,7 @@ export function askersOf({ asked, attempts }: Facts): Map<string, Attempt> {
   );
 }
 
-/** What leaves for a bank goes to the account, and to the holder, that its request named. */
+/** Money sent to a bank goes to the account and holder that its request named. */
 export function transfersGoWhereAsked(facts: Facts): Finding[] {
   const askers = askersOf(facts);
   return facts.transfers.flatMap(({ id, reference, goesTo }): Finding[] => {
@@ -33,7 +33,7 @@ export function moneyOfAskersMoves(facts: Facts): Finding[] {
   const { payouts, orders, journals, partnerAccounts } = facts;
   const askers = askersOf(facts);
   const posted = new Map(journals.map((journal) => [journal.businessKey, journal]));
-  /** Accounts that are not judged are undefined. */
+  /** Undefined for accounts that are not judged. */
   const judge = (id: string, key: string, due: { from?: string | undefined; to?: string | undefined }): Finding[] => {
     const journal = posted.get(key);
     if (journal === undefined) return [];

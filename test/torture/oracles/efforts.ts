@@ -49,7 +49,7 @@ export function answersComeInTime({ attempts, calm }: Facts): Finding[] {
   ];
 }
 
-/** Logs and histories tell of nobody, and no secrets. */
+/** Logs and histories contain no personal data and no secrets. */
 export function logsTellNothing({ leaks }: Facts): Finding[] {
   return leaks.map(({ part, what }) => ({
     oracle: 'logs-tell-nothing',

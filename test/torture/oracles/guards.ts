@@ -27,7 +27,7 @@ export function doersAreTheAskers(facts: Facts): Finding[] {
   return [...done, ...made];
 }
 
-/** Whether an event tells that the request was done: what it makes, or whatever it changes where it ends something. */
+/** Whether an event shows that the request was done: its creation, or any change where it finishes something. */
 function isDoneBy({ kind }: Attempt, { event, resourceType, impact }: EffectEvent): boolean {
   const done = doneBy[kind];
   return done === null ? impact !== 'LOW' : event === done.event && resourceType === done.resourceType;
@@ -92,7 +92,7 @@ export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Findin
   });
 }
 
-/** Each donation that was paid by somebody who may be told has one receipt, which was sent; of others nobody is told. */
+/** Each paid donation of a donor who receives mail has one receipt, which was sent; others have none. */
 export function donorsHaveReceipts({ guards: { receipts } }: Facts): Finding[] {
   return receipts.flatMap(({ donationId, due, written, sent }): Finding[] => {
     const expected = due ? 1 : 0;
@@ -107,7 +107,7 @@ export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
   return deadlocks.map((says) => ({ oracle: 'locks-have-an-order', resourceId: null, says }));
 }
 
-/** So many views may stay unproved, as what a violation would need is not there, or somebody has locked it. */
+/** How many views may stay unproved, because a violation's target is missing or locked. */
 const mostUnproved = 5;
 
 /** Each `check_*` view shows what it is for. */

@@ -37,7 +37,7 @@ function paymentsLandWhereAsked({ attempts, journals, orders, accounts, released
     const journal = posted.get(key);
     if (journal === undefined) return find(`there is no journal ${key}`);
     const [wanted, credited] = [accounts[target ?? ''] ?? target, journal.credited.join(', ')];
-    // An order for a goal that is closed meanwhile is paid to where the goal was released.
+    // An order for a goal closed since is paid to the account that the goal was released to.
     const isReleased = kind === 'gateway' && target !== null && released[target] === credited;
     if (credited !== wanted && !isReleased)
       return find(`its money was for ${wanted}, and ${credited || 'nobody'} has it`);
@@ -46,7 +46,7 @@ function paymentsLandWhereAsked({ attempts, journals, orders, accounts, released
   });
 }
 
-/** What a fee is was agreed before: nobody pays another one. */
+/** Fees are agreed beforehand: none other is charged. */
 export function feesAreAsAgreed({ made }: Facts): Finding[] {
   return made
     .filter(({ fee, dueFee }) => fee !== null && compareMoney(fee, dueFee ?? '0') !== 0)
@@ -57,7 +57,7 @@ export function feesAreAsAgreed({ made }: Facts): Finding[] {
     }));
 }
 
-/** Whether somebody else than its proposer may have approved it. */
+/** Whether someone other than its proposer may have approved it. */
 export const mayBeApproved = ({ proposedBy, approvals }: Decided): boolean =>
   approvals.some((told) => told.by !== proposedBy && mayHaveDone(told));
 
@@ -98,7 +98,7 @@ export function decisionsAreKept(facts: Facts): Finding[] {
   return [...unasked, ...unkept, ...misnamed(facts)];
 }
 
-/** Decisions whose people are not those who asked: whoever was refused has decided nothing. */
+/** Decisions whose people are not the requesters: a refused request has decided nothing. */
 function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Finding[] {
   const known = new Map([...decisions, ...refundDecisions].map((decision) => [decision.decisionId, decision]));
   return decided.flatMap(({ id, withdrawalId, proposedBy, approvedBy, rejectedBy }): Finding[] => {
@@ -117,7 +117,7 @@ function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Fin
     ];
     const unasked = (names: readonly (string | null)[], verdict: 'approve' | 'reject') =>
       names.find((name) => name !== null && !said(verdict).some((told) => told.by === name && mayHaveDone(told)));
-    // Those that were proposed without an answer are known to nobody, and approved by nobody.
+    // Decisions proposed without an answer are unknown, and nobody approves them.
     const approver = unasked(approvedBy, 'approve');
     if (approver !== undefined) return find(`names ${approver} as an approver, who has not approved it`);
     const rejecter = unasked([rejectedBy], 'reject');

@@ -53,7 +53,9 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
   ];
 }
 
-/** Payments that the provider took, no order could take and no operator has ended, by their ids at the provider: what for. */
+/**
+ * Payments that the provider confirmed, that matched no order and that no operator has settled, by the provider's ids.
+ */
 function moneyOfNobody({ requests, orders, receipts }: Facts): Map<string, string> {
   const isEnded = ({ state }: Facts['receipts'][number]) => state === 'credited' || state === 'refunded';
   const taken = new Set(receipts.filter(isEnded).map(({ providerPaymentId }) => providerPaymentId));

@@ -41,7 +41,7 @@ export function withdrawalsStayWithin(facts: Facts): Finding[] {
   return [...overLimit, ...overGiven];
 }
 
-/** Whether what somebody asked for about a decision may have been done: it was, or nobody knows. */
+/** Whether a request about a decision may have been done: it was, or its outcome is unknown. */
 export const mayHaveDone = ({ status }: ToldFact): boolean => status === null || status < 400 || status >= 500;
 
 /** What waits for people is sent when two of them have approved it, and not when one has said no. */

@@ -50,7 +50,7 @@ function settlementKeyOf({ orders }: Facts, id: string | null): string {
   return `${family ?? 'nothing'}/${id}/settled`;
 }
 
-/** What the provider says of an instrument and what we say of its order agree, and nobody has two instruments. */
+/** The provider's status of an instrument and that of its order agree, and no order has two instruments. */
 export function ordersMatchInstruments(facts: Facts): Finding[] {
   const oracle = 'orders-match-instruments';
   const requests = Map.groupBy(facts.requests, ({ reference }) => reference);
@@ -65,7 +65,7 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
     if (request?.status === 'SUCCEEDED' && order.status !== 'PAID') {
       return find(`is ${order.status}, and its instrument at the provider is SUCCEEDED`);
     }
-    // Money may come in the moment between the end of the instrument and our hearing of it: then it is taken.
+    // Money may arrive between the instrument's end and our learning of it: then it is accepted.
     const covers = ({ amount, status }: { amount: number; status: string }) =>
       status === 'SUCCEEDED' && compareMoney(money(amount), order.total) === 0;
     if (order.status === 'PAID' && !request?.payments.some(covers)) {
@@ -152,7 +152,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     if (found.length > 1) return find(`has ${found.length} transfers at the provider`);
     const [transfer] = found;
     if (transfer === undefined) {
-      // It failed without a transfer where the provider refused the request, and never because nobody could tell.
+      // It failed without a transfer only if the provider refused the request, never because the outcome was unknown.
       const mayFail = isRefused(facts, payout) || payout.isDecided;
       const mayBe = payout.status === 'pending' || (payout.status === 'failed' && mayFail);
       return mayBe ? [] : find(`is ${payout.status}, and the provider has no transfer of it`);

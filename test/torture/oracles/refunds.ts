@@ -78,7 +78,7 @@ export function donationsAreGivenBack(facts: Facts): Finding[] {
   return [...wrong, ...unkept, ...misTold];
 }
 
-/** Donations that somebody may have back: a request for it was not refused, or a decision was approved. */
+/** Donations that may have been refunded: a request was not refused, or a decision was approved. */
 function askedBack({ attempts, refundDecisions }: Facts): Set<string | null> {
   return new Set([
     ...attempts

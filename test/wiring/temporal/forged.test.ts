@@ -18,7 +18,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What somebody can do who reaches Temporal's port, and has no key of ours. */
+/** What an attacker can do who reaches Temporal's port without a key of ours. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });

@@ -104,7 +104,7 @@ export function createConsole<Ports extends PagePorts>({
     return new Map(read.map(({ id, name }) => [id, name]));
   }
 
-  /** Shows a page; to whoever is logged in with a banner while all payouts are held. */
+  /** Shows a page; logged-in users see a banner while all payouts are held. */
   async function show(ctx: Context, title: string, content: Markup, me: Me | null, status = 200): Promise<void> {
     const stands = me && (await readPart<SwitchShown>(ctx, 'get', '/v1/operations/payouts'));
     const held = stands !== null && stands !== unreadable && !stands.enabled ? stands : null;

@@ -141,7 +141,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     );
   });
 
-  /** What a decision about a payout is about, as whoever proposed it saw it, and what the money does. */
+  /** The payout that a decision is about, as its proposer saw it, and what happens to the money. */
   async function readAbout(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
     const id = decision.payout_id ?? decision.withdrawal_id;
     if (id === null) return '';

@@ -8,8 +8,8 @@ import type { ClientSettings } from './settings.ts';
 const answerShape = z.object({ status: z.string(), bank_account_holder_name: z.string().nullish() });
 
 /**
- * Asks the provider's Name Validator (`POST /bank_account_data_requests`), which knows banks by their short codes.
- * `PENDING` means that the bank has not answered it yet: what it says then is told at the next question.
+ * Asks the provider's Name Validator (`POST /bank_account_data_requests`), which uses banks' short codes. `PENDING`
+ * means that the bank has not answered yet: the next request returns its answer.
  */
 export async function checkBankAccount(
   settings: ClientSettings,
@@ -32,7 +32,7 @@ export async function checkBankAccount(
       throw new ProviderUnknown(`${call}: the provider answered ${status}`);
     });
   } catch (error) {
-    // What it refuses to look up says nothing about the account.
+    // A refused look-up says nothing about the account.
     if (error instanceof ProviderRefusal) throw new ProviderUnknown(`${call}: the provider answered ${error.code}`);
     throw error;
   }

@@ -17,7 +17,7 @@ export function channelIn<T extends string>(codes: Record<string, T>, code: stri
   return Object.values(codes).find((known) => known === code && known !== 'UNKNOWN_ENUM_VALUE') ?? null;
 }
 
-/** Banks show the name on the payer's screen; where they can show nothing of it, ours stands there. */
+/** Banks show the name on the payer's screen; if they can show none of its characters, ours is used. */
 export function customerNameOf({ customer }: Pick<InstrumentRequest, 'customer'>): string {
   const name = foldForBank(customer?.name ?? '')
     .slice(0, 50)

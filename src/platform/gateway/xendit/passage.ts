@@ -39,7 +39,7 @@ export function passThrough(
 
 /** The default when the provider does not say how long. */
 const usualRestMs = 5_000;
-/** Its limits are per minute: a longer one would leave a payout alone, and unheard of, for hours. */
+/** Its limits are per minute: a longer wait would leave a payout unattended for hours. */
 const longestRestMs = 60_000;
 
 /** `Retry-After`, in seconds or as a date, as milliseconds: from 1 second to a minute. */

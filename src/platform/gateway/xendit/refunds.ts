@@ -108,7 +108,7 @@ export async function findRefundById(
 }
 
 const perPage = 50;
-/** More refunds of one payment than this are not looked through: nothing is concluded then. */
+/** More refunds of one payment than this are not searched: the result is then inconclusive. */
 const mostPages = 20;
 
 /** The provider's state of the refund of this reference among those of a payment request; null when it knows none. */
