@@ -74,7 +74,7 @@ routes.post(
           description:
             'For a payout, in place of `bank_code`: the account of this check of the last day. One that does not exist ' +
             'is refused.',
-        examples: ['019bbfb8-4c10-7d25-8e61-5b9a0c3f7d42'],
+          examples: ['019bbfb8-4c10-7d25-8e61-5b9a0c3f7d42'],
         }),
     }),
     answers: {
