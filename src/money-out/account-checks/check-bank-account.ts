@@ -100,7 +100,7 @@ export async function getBankOfCheck(
   );
   const field = 'bank_account_check_id';
   if (check === undefined) return refuseField(field, `is no check of yours of the last ${resultKeptHours} hours`);
-  if (check.exists_at_bank === false) refuseField(field, 'is of an account that does not exist');
+  if (check.exists_at_bank === false) refuseField(field, 'is of an account that the bank does not have');
   return check.bank_code;
 }
 
