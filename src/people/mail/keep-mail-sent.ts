@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { type Sweep, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
+import { renewClaim, type Sweep, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { counter, type Metrics } from '../../platform/metrics/metrics.ts';
 import type { Logger } from '../../platform/process/log.ts';
 import { deliverMail } from './deliver-mail.ts';
@@ -11,6 +11,8 @@ import { createMailSender } from './send-mail.ts';
 import { tellManyMore } from './tell-many.ts';
 
 const lookEveryMs = 1_000;
+/** A server may take longer for a mail than a claim lasts, which is a minute. */
+const renewEveryMs = 5_000;
 /** The longest wait between two attempts. */
 const longestWaitMinutes = 12 * 60;
 
@@ -46,7 +48,12 @@ export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): 
   for (const status of mailLaw.statuses) attempts.inc({ status }, 0);
   const sender = createMailSender({ url, from });
   const wake = async (id: string) => {
-    attempts.inc({ status: await deliverMail(orm.em.fork(), { sealer, sender, publicUrl }, id) });
+    const renewing = setInterval(() => void renewClaim(orm.em.fork(), 'mail', id).catch(() => undefined), renewEveryMs);
+    try {
+      attempts.inc({ status: await deliverMail(orm.em.fork(), { sealer, sender, publicUrl }, id) });
+    } finally {
+      clearInterval(renewing);
+    }
   };
   const sweep: Sweep = { kind: 'mail', due, longestWaitMinutes, wake };
   const stopped = new AbortController();

@@ -175,6 +175,15 @@ export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: reado
   );
 }
 
+/** Whoever still wakes this row keeps its claim for as long as from the first: nobody else wakes it meanwhile. */
+export async function renewClaim(em: EntityManager, kind: SweptKind, id: string): Promise<void> {
+  await em.execute(
+    `update sweep_looks set look_again_at = greatest(look_again_at, now() + make_interval(mins => ?))
+     where kind = ? and subject_id = ?`,
+    [firstWaitMinutes, kind, id],
+  );
+}
+
 /** Temporal has lost our workflows (it is new, or was reset): the next sweep looks at all waiting rows again. */
 export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
   for (let left = true; left; ) {
