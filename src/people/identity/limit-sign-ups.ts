@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
+import { sha256 } from '../../shared/digest.ts';
 import { isDomainError, refuse } from '../../shared/errors.ts';
 import { countedAddress, type LoginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
 
@@ -59,7 +60,11 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
  * have heard of it. Throws TOO_MANY_REQUESTS after ten in an hour, by whomever and taken back or not.
  */
 export const countInvitation = (tx: EntityManager, emailDigest: string): Promise<void> =>
-  count(tx, { key: emailDigest, perHour: 10, complaint: 'Too many invitations of this address; try again later' });
+  count(tx, {
+    key: sha256(emailDigest),
+    perHour: 10,
+    complaint: 'Too many invitations of this address; try again later',
+  });
 
 /**
  * Signs up, where a taken address counts as a failed login of that account: whoever asks for many, to learn who has one, is
