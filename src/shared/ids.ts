@@ -1,10 +1,20 @@
-import { v4, v5, v7 } from 'uuid';
+import { hash } from 'node:crypto';
+import { v4, v7 } from 'uuid';
 
 /**
  * Every id that is derived from another is derived here: owner and idempotency key -> resource id -> workflow id ->
  * journal key -> the provider's idempotency key (docs/contract.md 9).
  */
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
+const namespaceBytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
+
+/** The UUID v5 of a name: by one call of Node's hash, as a batch derives a thousand. */
+function derive(name: string): string {
+  const digest = hash('sha1', Buffer.concat([namespaceBytes, Buffer.from(name)]), 'buffer');
+  digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x50, 6);
+  digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8);
+  return digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
 
 // One system call for many ids: a call costs ten times as much as everything else in making an id.
 const randomBytes = new Uint8Array(16 * 256);
@@ -41,66 +51,65 @@ export const newAddressId = (): string => v4();
 
 /** The id of a payment order: from its owner and idempotency key, or a new one without a key. */
 export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? newId() : v5(`payment-order/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : derive(`payment-order/${userId}/${idempotencyKey}`);
 
 /** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or a fresh one without. */
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? newId() : v5(`balance-payment/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : derive(`balance-payment/${userId}/${idempotencyKey}`);
 
 /** The id of the transaction that pays a member's contribution to a turn without a request: it is paid once. */
 export const circlePaymentIdFor = (memberId: string, turn: number): string =>
-  v5(`saving-circle-member/${memberId}/${turn}`, namespace);
+  derive(`saving-circle-member/${memberId}/${turn}`);
 
 /** The id of a partner's payment, from the partner and its idempotency key. */
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
-  v5(`partner-payment/${partnerId}/${idempotencyKey}`, namespace);
+  derive(`partner-payment/${partnerId}/${idempotencyKey}`);
 
 /** The id of the row that attaches a partner's idempotency key, by its hash, to what it made. */
 export const partnerKeyRowIdFor = (partnerId: string, keyHash: string): string =>
-  v5(`partner-key/${partnerId}/${keyHash}`, namespace);
+  derive(`partner-key/${partnerId}/${keyHash}`);
 
 /** The id of a partner's payout, from the partner and its idempotency key. */
 export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =>
-  v5(`partner-payout/${partnerId}/${idempotencyKey}`, namespace);
+  derive(`partner-payout/${partnerId}/${idempotencyKey}`);
 
 /** The id of a reusable instrument of a partner, from the partner and its idempotency key. */
 export const partnerInstrumentIdFor = (partnerId: string, idempotencyKey: string): string =>
-  v5(`partner-instrument/${partnerId}/${idempotencyKey}`, namespace);
+  derive(`partner-instrument/${partnerId}/${idempotencyKey}`);
 
 /** The id of a partner's payment to a reusable instrument, from the provider's own id of the payment. */
 export const instrumentPaymentIdFor = (providerPaymentId: string): string =>
-  v5(`instrument-payment/${providerPaymentId}`, namespace);
+  derive(`instrument-payment/${providerPaymentId}`);
 
 /** The id of a batch of payouts, from the partner and its idempotency key. */
 export const payoutBatchIdFor = (partnerId: string, idempotencyKey: string): string =>
-  v5(`payout-batch/${partnerId}/${idempotencyKey}`, namespace);
+  derive(`payout-batch/${partnerId}/${idempotencyKey}`);
 
 /** The id of the payout that an item of a batch becomes, by its place in the batch. */
-export const batchPayoutIdFor = (batchId: string, place: number): string =>
-  v5(`payout-batch/${batchId}/${place}`, namespace);
+export const batchPayoutIdFor = (batchId: string, place: number): string => derive(`payout-batch/${batchId}/${place}`);
 
 /** The id of a refund of a partner's payment, from the partner and its idempotency key. */
 export const refundIdFor = (partnerId: string, idempotencyKey: string): string =>
-  v5(`payment-refund/${partnerId}/${idempotencyKey}`, namespace);
+  derive(`payment-refund/${partnerId}/${idempotencyKey}`);
 
 /** The id of a withdrawal: from its requester and idempotency key, or a new one without a key. */
 export const withdrawalIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? newId() : v5(`withdrawal/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : derive(`withdrawal/${userId}/${idempotencyKey}`);
 
 /** The id of an allocation, from the cause and the donations: the same batch is the same workflow and the same row. */
 export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
-  v5(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`, namespace);
+  derive(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`);
 
 /** The id of a subscription: from its donor and idempotency key, or a new one without a key. */
 export const subscriptionIdFor = (userId: string, idempotencyKey: string | undefined): string =>
-  idempotencyKey === undefined ? newId() : v5(`donation-subscription/${userId}/${idempotencyKey}`, namespace);
+  idempotencyKey === undefined ? newId() : derive(`donation-subscription/${userId}/${idempotencyKey}`);
 
 /** The id of the transaction that pays one period of a subscription: each period is paid once. */
 export const subscriptionPaymentIdFor = (subscriptionId: string, period: number): string =>
-  v5(`donation-subscription/${subscriptionId}/${period}`, namespace);
+  derive(`donation-subscription/${subscriptionId}/${period}`);
 
 /** The id of a receipt (money that reached us), from the provider's own id of the payment. */
-export const receiptIdFor = (providerPaymentId: string): string => v5(`receipt/${providerPaymentId}`, namespace);
+export const receiptIdFor = (providerPaymentId: string): string => derive(`receipt/${providerPaymentId}`);
 
 export { workflowIds } from './workflow-ids.ts';
 

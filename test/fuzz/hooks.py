@@ -14,6 +14,9 @@ with open(os.environ["FUZZ_CREDENTIALS"], encoding="utf-8") as file:
     credentials = json.load(file)
 
 
+# A whole mail, sent to where delivery reports go.
+schemathesis.serializer.alias("message/rfc822", "text/plain")
+
 # One of the demo logins, "partner" (by key and signature everywhere) or "nobody" (no credentials at all).
 caller = os.environ["FUZZ_CALLER"]
 # Where this run comes from: wrong codes and passwords of the run before must not throttle its login.

@@ -19,11 +19,15 @@ import { type NewPerson, openProfile, preparePerson, sealProfile } from '../memb
 import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
+import { countInvitation, countingTaken } from './limit-sign-ups.ts';
+import { loginAttempt } from './login-failures.ts';
 import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 
 export interface InviteUserInput {
   caller: Caller;
   requestId: string;
+  /** The network address the request came from. */
+  address: string;
   email: string;
   name: string;
   userType: UserType;
@@ -66,14 +70,16 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
 /**
  * Invites a user with a role (by default the default role of the type). Inviting grants the role's permissions, so the
  * inviter must hold all of them. A user who has not accepted yet may be invited again, which voids the older token;
- * only a super admin may if a super admin invited the user (403). An expired invitation frees its address.
+ * only a super admin may if a super admin invited the user (403). An expired invitation frees its address. Throws
+ * TOO_MANY_REQUESTS for an organization, which anybody may sign up, that invites an address often or asks for many.
  */
 export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
   requirePermission(caller, invitePermissions[userType]);
   const organizationId = await organizationFor(em, input);
   const person = await preparePerson(sealer, { email, name });
-  return em.transactional(async (tx) => {
+  const invite = async (tx: EntityManager): Promise<Invitation> => {
+    if (!isPlatform(caller)) await countInvitation(tx, person.email_digest);
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
     const role = await lockRole(tx, roleId, 'hold');
     requireVisibleRole(caller, role);
@@ -117,7 +123,10 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
       role_id: roleId,
     });
     return { token, expiresAt, user };
-  });
+  };
+  if (isPlatform(caller)) return em.transactional(invite);
+  const attempt = loginAttempt(person.email_digest, input.address);
+  return countingTaken(em, { attempt, requestId }, () => em.transactional(invite));
 }
 
 /** Writes the mail with the token, in the place of one not yet sent whose token is void now. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
+import { sha256 } from '../../shared/digest.ts';
 import { isDomainError, refuse } from '../../shared/errors.ts';
 import { countedAddress, type LoginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
 
@@ -9,18 +10,40 @@ export interface SignUpOrigin {
   perHour: number | undefined;
 }
 
-/** Throws TOO_MANY_REQUESTS when the network address has reached its sign-ups of the last hour. */
-export async function refuseManySignUps(em: EntityManager, { address, perHour }: SignUpOrigin): Promise<void> {
-  if (perHour === undefined) return;
+/** What is counted in an hour, and how the next one is refused. */
+interface Counted {
+  key: string;
+  perHour: number;
+  complaint: string;
+}
+
+const ofSignUps = ({ address, perHour }: SignUpOrigin): Counted | null =>
+  perHour === undefined
+    ? null
+    : { key: countedAddress(address), perHour, complaint: 'Too many sign-ups from this address; try again later' };
+
+async function refuseMany(em: EntityManager, { key, perHour, complaint }: Counted): Promise<void> {
   const [oldest] = await em.execute<{ seconds: string }[]>(
     `select ceil(extract(epoch from made_at + interval '1 hour' - clock_timestamp())) as seconds from sign_ups
      where address = ? and made_at > clock_timestamp() - interval '1 hour'
      order by made_at desc limit 1 offset ?`,
-    [countedAddress(address), perHour - 1],
+    [key, perHour - 1],
   );
   if (oldest === undefined) return;
-  const retryAfterSeconds = Math.max(1, Number(oldest.seconds));
-  refuse('TOO_MANY_REQUESTS', 'Too many sign-ups from this address; try again later', { retryAfterSeconds });
+  refuse('TOO_MANY_REQUESTS', complaint, { retryAfterSeconds: Math.max(1, Number(oldest.seconds)) });
+}
+
+async function count(tx: EntityManager, counted: Counted): Promise<void> {
+  await tx.execute("select pg_advisory_xact_lock(hashtextextended('sign-ups/' || ?, 0))", [counted.key]);
+  await refuseMany(tx, counted);
+  await tx.execute('insert into sign_ups (address) values (?)', [counted.key]);
+  await forgetRows(tx, 'sign_ups', '1 hour', 100);
+}
+
+/** Throws TOO_MANY_REQUESTS when the network address has reached its sign-ups of the last hour. */
+export async function refuseManySignUps(em: EntityManager, origin: SignUpOrigin): Promise<void> {
+  const counted = ofSignUps(origin);
+  if (counted !== null) await refuseMany(em, counted);
 }
 
 /**
@@ -28,13 +51,20 @@ export async function refuseManySignUps(em: EntityManager, { address, perHour }:
  * hour. Throws as `refuseManySignUps` does.
  */
 export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Promise<void> {
-  if (origin.perHour === undefined) return;
-  const address = countedAddress(origin.address);
-  await tx.execute("select pg_advisory_xact_lock(hashtextextended('sign-ups/' || ?, 0))", [address]);
-  await refuseManySignUps(tx, origin);
-  await tx.execute('insert into sign_ups (address) values (?)', [address]);
-  await forgetRows(tx, 'sign_ups', '1 hour', 100);
+  const counted = ofSignUps(origin);
+  if (counted !== null) await count(tx, counted);
 }
+
+/**
+ * Counts an organization's invitation of an e-mail address, named by its digest; each is a mail to somebody who may never
+ * have heard of it. Throws TOO_MANY_REQUESTS after ten in an hour, by whomever and taken back or not.
+ */
+export const countInvitation = (tx: EntityManager, emailDigest: string): Promise<void> =>
+  count(tx, {
+    key: sha256(emailDigest),
+    perHour: 10,
+    complaint: 'Too many invitations of this address; try again later',
+  });
 
 /**
  * Signs up, where a taken address counts as a failed login of that account: whoever asks for many, to learn who has one, is

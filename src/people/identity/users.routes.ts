@@ -34,7 +34,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The one-time token is sent to the invited address, and stands in the answer in development only. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type.',
+      'The one-time token is sent to the invited address, and stands in the answer in development only. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type. Organizations invite an address at most ten times in an hour.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -52,12 +52,13 @@ routes.post(
         data: z.object({ id: z.guid(), token: z.string().optional(), expires_at: timestamp(), user: UserAnswer }),
       }),
     },
-    refusals: [404],
+    refusals: [404, 429],
   },
-  async ({ body, caller, em, deps, requestId }) => {
+  async ({ body, caller, ctx, em, deps, requestId }) => {
     const { token, expiresAt, user } = await inviteUser(em, deps.sealer, {
       caller,
       requestId,
+      address: ctx.ip,
       email: body.email,
       name: body.name,
       userType: body.user_type,

@@ -57,6 +57,24 @@ describe('Users who were only invited', () => {
     expect((await stack.post('/v1/auth/login', { email: user.email, password })).status).toBe(200);
   });
 
+  it('are invited by an organization ten times in an hour, taken back or not, and no more addresses are asked for', async () => {
+    const own = await buildOrganizationAdmin(stack);
+    const stranger = { email: address(), user_type: 'organization' };
+    const statuses: number[] = [];
+    for (let time = 0; time < 11; time += 1) {
+      const { status, body } = await invite(own, stranger);
+      statuses.push(status);
+      if (status === 201 && time % 2 === 0) await takeBack(own, body.data.id);
+    }
+    expect(statuses).toEqual([...Array(10).fill(201), 429]);
+    expect((await invite(platformAdmin, { ...stranger, organization_id: own.organizationId })).status).toBe(201);
+    const asked: number[] = [];
+    const { email } = (await show(admin.id)).body.data;
+    for (let time = 0; time < 11; time += 1)
+      asked.push((await invite(own, { email, user_type: 'organization' })).status);
+    expect(asked).toEqual([...Array(10).fill(400), 429]);
+  });
+
   it('can be taken back: the token is void, the user gone, the address free', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     expect((await takeBack(admin, user.id)).status).toBe(200);
