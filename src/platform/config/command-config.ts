@@ -167,9 +167,10 @@ export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): Archive
 /** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
 export function readDatabaseToRead(): string {
   const env = withFiles(process.env);
-  const { NODE_ENV, READER_DATABASE_URL, DATABASE_URL } =
-    env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning();
-  const config = parse(z.object(databases).partial(), { NODE_ENV, READER_DATABASE_URL, DATABASE_URL });
+  const config = parse(
+    z.object(databases).partial(),
+    env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning(),
+  );
   return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
 }
 

@@ -20,16 +20,22 @@ afterAll(async () => {
 });
 
 /** As the application's role, which may write. */
-const ask = (text: string) =>
+const ask = (text: string, env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['src/wiring/commands/sql.ts', '--json'], {
     cwd: root,
     encoding: 'utf8',
     input: text,
-    env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+    env: { PATH: process.env.PATH, DATABASE_URL: database.url, ...env },
   });
 const kept = async () => (await owner.query('select from sweep_looks')).rowCount;
 
 describe('npm run sql', () => {
+  it('refuses the URL of a database that it does not use, if it is malformed', () => {
+    const { stderr, status } = ask('select 1', { KEYS_DATABASE_URL: `${database.url}?sslmode=bogus` });
+    expect(stderr).toContain('KEYS_DATABASE_URL is malformed: sslmode=bogus');
+    expect(status).toBe(2);
+  });
+
   it('answers each of several statements, whatever stands in their strings and comments', () => {
     const { stdout, stderr, status } = ask(
       `select 'a; commit' as one; -- ; commit
