@@ -19,7 +19,7 @@ import {
   type PaymentEffect,
   type WakingPort,
 } from './handler.ts';
-import { type Attempt, expectLastAttempt } from './obtain-instrument.ts';
+import { type Attempt, expectNoAttempt } from './obtain-instrument.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -149,7 +149,7 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 /**
  * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
  * as it is, and one whose money is in suspense, unknown when it came. Closed because an attempt to get an instrument was
- * `refused`, it throws as `expectLastAttempt`.
+ * `refused`, it throws as `expectNoAttempt`.
  */
 export async function closePayment(
   em: EntityManager,
@@ -158,7 +158,7 @@ export async function closePayment(
 ): Promise<PaymentOrderStatus> {
   const { order, status } = await withOrder(em, close.orderId, async (tx, order) => {
     if (isFinalOrder(order.status) || (await isPaidUnknown(tx, awaitedBy(order)))) return order.status;
-    if (close.refused) await expectLastAttempt(tx, 'payment_orders', order.id, close.refused);
+    if (close.refused) await expectNoAttempt(tx, 'payment_orders', order.id, close.refused);
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);
