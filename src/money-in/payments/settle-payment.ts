@@ -11,14 +11,7 @@ import { compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts'
 import { applyReceipt } from './apply-receipt.ts';
 import { strayOf } from './confirm-payment.ts';
 import { awaitedBy, hasReceipt, isPaidUnknown } from './find-receipts.ts';
-import {
-  type HandledPayment,
-  type HandlingPorts,
-  handledPayment,
-  handlerOfOrder,
-  type PaymentEffect,
-  type WakingPort,
-} from './handler.ts';
+import { type HandlingPorts, handledPayment, handlerOfOrder, type WakingPort } from './handler.ts';
 import { type Attempt, expectNoAttempt } from './obtain-instrument.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
@@ -79,7 +72,7 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(ports, order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    await makeEffect(tx, handler.effect, handled, transactionId);
+    await handler.effect?.inTransaction(tx, handled, transactionId);
     await handler.onPaid?.(tx, handled);
     await recordEnd(tx, order, { status: 'PAID', journal_id: journalId });
     return order.status;
@@ -111,19 +104,6 @@ const recordEnd = (tx: EntityManager, { id, request_id }: PaymentOrder, data: ob
     requestId: request_id ?? null,
     data,
   });
-
-/** Applies the payment's effect. */
-async function makeEffect(
-  tx: EntityManager,
-  effect: PaymentEffect | undefined,
-  payment: HandledPayment,
-  transactionId: string,
-): Promise<void> {
-  if (effect === undefined) return;
-  if ('inTransaction' in effect) return effect.inTransaction(tx, payment, transactionId);
-  const { call, params } = effect.sql(payment, transactionId);
-  await tx.execute(`select ${call}`, [...params]);
-}
 
 /** The `price` row and, where there is a fee, its own `fee` row (docs/contract.md 2 and 3). */
 function transactionRows(ports: HandlingPorts, order: PaymentOrder): TransactionRow[] {
