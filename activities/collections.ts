@@ -1,5 +1,4 @@
 import { cancellationSignal } from '@temporalio/activity';
-import { confirmPartnerPayment, expirePartnerInstrument } from '../src/money-in/collections/ask-provider.ts';
 import { closePartnerPayment } from '../src/money-in/collections/close-partner-payment.ts';
 import { openPartnerPayment } from '../src/money-in/collections/open-partner-payment.ts';
 import type { PartnerPaymentOpening } from '../src/money-in/collections/partner-payment.ts';
@@ -9,6 +8,8 @@ import { collectInstrumentPayments } from '../src/money-in/partner-instruments/c
 import { obtainPaymentCode } from '../src/money-in/partner-instruments/obtain-payment-code.ts';
 import { openPartnerInstrument } from '../src/money-in/partner-instruments/open-partner-instrument.ts';
 import type { PartnerInstrumentOpening } from '../src/money-in/partner-instruments/partner-instrument.ts';
+import { confirmInstrument } from '../src/money-in/payments/confirm-payment.ts';
+import { expireInstrument } from '../src/money-in/payments/obtain-instrument.ts';
 import type { ConfirmedPayment } from '../src/money-in/payments/payment-contract.ts';
 import type { Proved } from '../src/platform/encryption/prover.ts';
 import { provenOpening } from '../src/platform/openings/prove-opening.ts';
@@ -24,6 +25,8 @@ interface Payment {
 interface Instrument {
   instrumentId: string;
 }
+
+const instrumentOf = (id: string) => ({ table: 'partner_payments', id }) as const;
 
 /** Activities of partners' payments, one per business step; each is idempotent by its id. */
 export function createCollectionActivities(deps: Dependencies) {
@@ -56,11 +59,11 @@ export function createCollectionActivities(deps: Dependencies) {
         proveConfirmation(
           prover,
           paymentId,
-          await confirmPartnerPayment(em, gateways, { paymentId, briefly, signal: cancellationSignal() }),
+          await confirmInstrument(em, gateways, { ...instrumentOf(paymentId), briefly, signal: cancellationSignal() }),
         ),
     ),
     expirePartnerInstrument: step(deps, 'expirePartnerInstrument', (em, { paymentId }: Payment) =>
-      expirePartnerInstrument(em, gateways, { paymentId, signal: cancellationSignal() }),
+      expireInstrument(em, gateways, { ...instrumentOf(paymentId), signal: cancellationSignal() }),
     ),
     settlePartnerPayment: step(
       deps,

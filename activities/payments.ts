@@ -3,7 +3,7 @@ import { redeliverCallbacks } from '../src/money-in/callbacks/deliver-callback.t
 import { openReceipt } from '../src/money-in/callbacks/open-receipt.ts';
 import { sweepOverduePayments } from '../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../src/money-in/callbacks/sweep-receipts.ts';
-import { confirmPayment } from '../src/money-in/payments/confirm-payment.ts';
+import { confirmInstrument } from '../src/money-in/payments/confirm-payment.ts';
 import { expireInstrument } from '../src/money-in/payments/obtain-instrument.ts';
 import { openPaymentOrder } from '../src/money-in/payments/open-payment-order.ts';
 import type { ConfirmedPayment, PaymentOpening, StrayPayment } from '../src/money-in/payments/payment-contract.ts';
@@ -21,6 +21,8 @@ import { reportSweepFailure, step } from './step.ts';
 interface Order {
   orderId: string;
 }
+
+const instrumentOf = (id: string) => ({ table: 'payment_orders', id }) as const;
 
 /** Activities of gateway payments, callbacks and receipts, one per business step; each is idempotent by its order or receipt. */
 export function createPaymentActivities(deps: Dependencies) {
@@ -49,7 +51,7 @@ export function createPaymentActivities(deps: Dependencies) {
       proveConfirmation(
         prover,
         orderId,
-        await confirmPayment(em, gateways, { orderId, briefly, signal: cancellationSignal() }),
+        await confirmInstrument(em, gateways, { ...instrumentOf(orderId), briefly, signal: cancellationSignal() }),
       ),
     ),
     settlePayment: step(
@@ -65,7 +67,7 @@ export function createPaymentActivities(deps: Dependencies) {
         closePayment(em, input, deps),
     ),
     expireInstrument: step(deps, 'expireInstrument', (em, { orderId }: Order) =>
-      expireInstrument(em, gateways, { orderId, signal: cancellationSignal() }),
+      expireInstrument(em, gateways, { ...instrumentOf(orderId), signal: cancellationSignal() }),
     ),
     openReceipt: step(deps, 'openReceipt', (em, stray: StrayPayment) =>
       openReceipt(em, deps, { stray, signal: cancellationSignal() }),

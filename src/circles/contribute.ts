@@ -94,7 +94,7 @@ function contributeFromBalance(
     const made = { saving_circle_id: circleId, user_id: userId, transaction_id };
     return JSON.stringify(present(await tx.findOneOrFail(CircleContribution, made)));
   };
-  return payUnderKey(em, asking, { path, body: bodyOf(request), answer }, async (payment) => {
+  return payUnderKey(em, asking, { path, body: bodyOf(request), answer, changes: true }, async (payment) => {
     const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });
     const sourceAccountId = request.source_account_id ?? payerAccountId;
     const contribution = { ...payment, referenceId: circleId, sourceAccountId, amount, onBehalfOf };

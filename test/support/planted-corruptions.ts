@@ -113,11 +113,6 @@ export const corruptions: [view: string, sql: string][] = [
   ['check_receipts_posted_once', receiptOf('credited')],
   ['check_suspense_matches_receipts', receiptOf('suspended')],
   ['check_receipts_reach_their_owners', openOrderInSuspense],
-  [
-    'check_answers_are_kept',
-    `insert into requests (owner_id, key_hash, fingerprint, resource_id, made, decided_at)
-     values ('${user}', 'k', 'f', '${newId()}', 1, now() - interval '2 hours')`,
-  ],
   ['check_donations_posted_once', donation(null)],
   [
     'check_donations_posted_once',

@@ -4,6 +4,7 @@ import type { CarryingOut } from '../../money-out/decisions/handling.ts';
 import { Payout } from '../../money-out/payouts/payout.entity.ts';
 import { Withdrawal } from '../../money-out/withdrawals/withdrawal.entity.ts';
 import { BankAccount } from '../../people/bank-accounts/bank-account.entity.ts';
+import { failpoint } from '../../shared/failpoint.ts';
 import { Cause } from '../causes/cause.entity.ts';
 import { startCause } from '../causes/cause-of-disbursement.ts';
 import { isStopped } from '../causes/is-stopped.ts';
@@ -24,7 +25,10 @@ export const disbursing: CarryingOut = {
     await startCause(tx, cause_id ?? '', { actorId: approved_by ?? null, requestId });
     return undefined;
   },
-  tell: (_, workflows, { withdrawal_id: id }) => workflows.hintPayout({ id: id ?? '', kind: 'withdrawal' }),
+  async tell(_, workflows, { withdrawal_id: id }) {
+    await failpoint('disburse.after');
+    await workflows.hintPayout({ id: id ?? '', kind: 'withdrawal' });
+  },
 };
 
 async function whyMoved(tx: EntityManager, { withdrawal_id }: Decision): Promise<string | null> {

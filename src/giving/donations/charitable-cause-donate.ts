@@ -17,8 +17,8 @@ export const charitableCauseDonate = {
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
   effect: {
     hold: holdDonation,
-    sql: (payment, transactionId) =>
-      completeDonation(payment, transactionId, { type: 'specific', causeId: payment.referenceId }),
+    inTransaction: (tx, payment, transactionId) =>
+      completeDonation(tx, payment, transactionId, { type: 'specific', causeId: payment.referenceId }),
   },
   together: {
     targets: (payments) => ({

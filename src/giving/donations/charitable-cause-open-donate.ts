@@ -22,7 +22,8 @@ export const charitableCauseOpenDonate = {
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'open', causeId: null }),
   effect: {
     hold: holdDonation,
-    sql: (payment, transactionId) => completeDonation(payment, transactionId, { type: 'open', causeId: null }),
+    inTransaction: (tx, payment, transactionId) =>
+      completeDonation(tx, payment, transactionId, { type: 'open', causeId: null }),
   },
   together: {
     targets: (payments) => ({

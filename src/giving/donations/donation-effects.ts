@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { HandledPayment, SqlCall } from '../../money-in/payments/handler.ts';
+import type { HandledPayment } from '../../money-in/payments/handler.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
 import type { DonationType } from './donation.ts';
@@ -38,23 +38,18 @@ export async function holdDonation(tx: EntityManager, { orderId }: HandledPaymen
  * received.
  */
 export const completeDonation = (
+  tx: EntityManager,
   { orderId, userId, amount, requestId }: HandledPayment,
   transactionId: string,
   { type, causeId, subscription }: Purpose,
-): SqlCall => ({
-  call: 'settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer, ?)',
-  params: [
-    type,
-    userId,
-    causeId,
-    amount,
-    orderId,
-    transactionId,
-    subscription?.id ?? null,
-    subscription?.period ?? null,
-    requestId,
-  ],
-});
+): Promise<unknown> => {
+  const { id = null, period = null } = subscription ?? {};
+  const params = [type, userId, causeId, amount, orderId, transactionId, id, period, requestId];
+  return tx.execute(
+    'select settle_donation(?, ?::uuid, ?::uuid, ?::numeric, ?::uuid, ?::uuid, ?::uuid, ?::integer, ?)',
+    params,
+  );
+};
 
 /** Gateway rail: the order ended unpaid, so the donation becomes `failed`. */
 export async function closeDonation(tx: EntityManager, { orderId, userId }: HandledPayment): Promise<void> {

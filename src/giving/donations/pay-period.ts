@@ -27,8 +27,12 @@ export async function payPeriod(
     // Locks the cause: stopping it waits for this period, which no request asked for, and none is paid after that.
     findTarget: (em, intent) => donation.findTarget(em, { ...intent, lock: true }),
     effect: {
-      sql: (payment, transactionId) =>
-        completeDonation(payment, transactionId, { type: 'subscription', causeId, subscription: { id, period } }),
+      inTransaction: (inner, payment, transactionId) =>
+        completeDonation(inner, payment, transactionId, {
+          type: 'subscription',
+          causeId,
+          subscription: { id, period },
+        }),
     },
   } satisfies PaymentHandler;
   const sourceAccountId = subscription.source_account_id;

@@ -35,7 +35,7 @@ const productPayment = <Type extends ReferenceType>(
       void (await tx.execute('select from products where id = ? and target_amount is not null for no key update', [
         referenceId,
       ])),
-    sql: ({ referenceId }) => ({ call: 'settle_product(?)', params: [referenceId] }),
+    inTransaction: (tx, { referenceId }) => tx.execute('select settle_product(?)', [referenceId]),
   },
   together: {
     targets: (payments) => targetsOf(kind, payments, true),

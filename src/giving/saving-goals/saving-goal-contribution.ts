@@ -57,10 +57,8 @@ export const savingGoalContribution = {
       const { account_id: account, released_to: released } = goal;
       await holdBalances(tx, { debited: [account], credited: [...accountsOfSettlement, account, released] });
     },
-    sql: ({ orderId, referenceId }) => ({
-      call: 'settle_saving_goal(?, ?)',
-      params: [referenceId, orderId],
-    }),
+    inTransaction: (tx, { orderId, referenceId }) =>
+      tx.execute('select settle_saving_goal(?, ?)', [referenceId, orderId]),
   },
   together: {
     targets: (payments) => targetsOf(payments, true),

@@ -189,6 +189,22 @@ set search_path = pg_catalog, public, pg_temp as $$
   select case p_kind when 'disburse' then interval '7 days' else interval '24 hours' end
 $$;
 
+-- Why a decision can no longer be approved or carried out, whatever its subject: it is too old, or one of its people has lost
+-- the permission, which whoever has it keeps until the caller's transaction ends. Null while it can.
+create function why_powerless(decided decisions) returns text language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return case
+    when clock_timestamp() - decided.created_at > decision_lives(decided.kind)
+      then format('it is older than %s hours', extract(epoch from decision_lives(decided.kind))::integer / 3600)
+    when decided.kind <> 'disburse' and not hold_operator(decided.proposed_by, 'propose-decision')
+      then 'the proposer may no longer decide'
+    when decided.first_approved_by is not null and not hold_operator(decided.first_approved_by, 'approve-decision')
+      then 'the first approver may no longer decide'
+    when decided.approved_by is not null and not hold_operator(decided.approved_by, 'approve-decision')
+      then 'the approver may no longer decide' end;
+end $$;
+
 -- A decision keeps what is to be done, why, and who proposed it; it is approved once, within a day, by somebody who may;
 -- it is carried out in the transaction of its effect, and the instants are the database's.
 create function keep_decision() returns trigger language plpgsql
@@ -255,9 +271,7 @@ declare
 begin
   select * into decided from decisions d where d.id = p_id for no key update;
   if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
-    or not hold_operator(decided.approved_by, 'approve-decision')
-    or not hold_operator(decided.proposed_by, 'propose-decision')
-    or decided.created_at < clock_timestamp() - interval '24 hours' then
+    or why_powerless(decided) is not null then
     raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
   end if;
   return decided;

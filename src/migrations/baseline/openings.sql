@@ -63,9 +63,3 @@ create view check_requests_are_kept as
     union all select 1 from donation_allocations r where o.kind = 'donation_allocation' and r.id = o.resource_id
   ) resource on true
   where o.kind is not null and o.decided_at >= checks_since_time() and (o.made is not null) <> (resource.there is not null);
--- What was paid from a balance under a key has its answer, until that is forgotten, by its age or with whom it belonged to.
-create view check_answers_are_kept as
-  select r.owner_id, r.resource_id from requests r
-  where r.kind is null and r.answer_status is null and r.refusal is null and r.decided_at >= checks_since_time()
-    and r.decided_at between now() - interval '30 days' and now() - interval '1 hour'
-    and not exists (select from users u where u.id = r.owner_id and u.erased_at is not null);

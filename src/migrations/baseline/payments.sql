@@ -134,8 +134,6 @@ create type balance_payment as (
   request_id text,
   key_hash text,
   fingerprint text,
-  -- The body of the answer, with a place for the new balance; kept under the key.
-  answer text,
   -- Of opening_numbers; only under a key.
   request_number bigint
 );
@@ -184,9 +182,9 @@ end $$;
  * Payments from balances, one or many, in one round trip: for each its source's lock, idempotency key, journal, transaction
  * row and event. p_targets are where they go, in the order of the payments. Answers what became of each, by its place
  * (from 1); only what is 'paid' has changed anything:
- * - 'paid', with the new balance and the answer;
- * - 'replayed': it was paid before, under its key or with its id. The answer is the kept one, or null where none is kept;
- * - 'refused': answer_body is the refusal. What was refused under its key (by the request's number) stays refused;
+ * - 'paid', with the new balance;
+ * - 'replayed': it was paid before, under its key or with its id;
+ * - 'refused', with the refusal. What was refused under its key (by the request's number) stays refused;
  * - 'busy': its target, source, payer or their organization is locked by somebody else, for whom nobody waits here; or
  *   another of these payments has the same source or key, or pays into the source; or a later request with another body was
  *   refused under its key.
@@ -199,8 +197,7 @@ end $$;
  * of transactions take. What is judged is read by statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets payment_target[], p_lock_ms integer default null)
-returns table (place bigint, outcome text, new_balance numeric, answer_status smallint, answer_body text,
-  payment balance_payment)
+returns table (place bigint, outcome text, new_balance numeric, refusal jsonb, payment balance_payment)
 language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -346,8 +343,7 @@ begin
 
   if keyed then
     update requests k set fingerprint = p.fingerprint, resource_id = p.transaction_id, made = p.request_number,
-        refusal = null, decided_at = dated, answer_status = 201,
-        answer_body = replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
+        refusal = null, decided_at = dated
       from unnest(payments) with ordinality p
       where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- What was never refused stays unwritten until it is (refuse_under_key).
@@ -362,28 +358,22 @@ begin
     select p.ordinality,
       case when told.outcome in ('paid', 'replayed', 'busy') then told.outcome else 'refused' end,
       case when told.outcome = 'paid' then left_over[p.ordinality] end,
-      case told.outcome when 'paid' then 201::smallint when 'replayed' then kept.answer_status end,
       case told.outcome
-        when 'paid' then replace(p.answer, '<new_balance>', left_over[p.ordinality]::text)
-        when 'replayed' then kept.answer_body
-        when 'busy' then null
-        when 'fenced' then kept.refusal::text
-        else (case told.outcome
-          when 'unfit' then (p_targets[p.ordinality]).refusal
-          when 'missing' then refusal('NOT_FOUND', 'the account was not found', 'source_account_id')
-          when 'foreign' then refusal('FORBIDDEN', 'the account is not yours', 'source_account_id')
-          when 'itself' then refusal('REQUEST_INVALID', 'an account cannot pay into itself', 'source_account_id')
-          when 'inactive' then refusal('FORBIDDEN', 'the user who asked for this is no longer active')
-          when 'insufficient' then
-            refusal('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', 'amount')
-          when 'kept' then refusal('REQUEST_INVALID', format(
-            'only IDR %s of the account are free: what was given to its causes leaves it by disbursements', greatest(
-              account_balance(p.source_account_id) - kept_for_causes(p.source_account_id), 0)::numeric(20, 4)), 'amount')
-          when 'reused' then refusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body',
-            'Idempotency-Key') end)::text end,
+        when 'fenced' then kept.refusal
+        when 'unfit' then (p_targets[p.ordinality]).refusal
+        when 'missing' then refusal('NOT_FOUND', 'the account was not found', 'source_account_id')
+        when 'foreign' then refusal('FORBIDDEN', 'the account is not yours', 'source_account_id')
+        when 'itself' then refusal('REQUEST_INVALID', 'an account cannot pay into itself', 'source_account_id')
+        when 'inactive' then refusal('FORBIDDEN', 'the user who asked for this is no longer active')
+        when 'insufficient' then refusal('INSUFFICIENT_BALANCE', 'the balance of the account does not cover it', 'amount')
+        when 'kept' then refusal('REQUEST_INVALID', format(
+          'only IDR %s of the account are free: what was given to its causes leaves it by disbursements', greatest(
+            account_balance(p.source_account_id) - kept_for_causes(p.source_account_id), 0)::numeric(20, 4)), 'amount')
+        when 'reused' then refusal('IDEMPOTENCY_KEY_REUSED', 'this key was used for a request with another body',
+          'Idempotency-Key') end,
       payments[p.ordinality]
     from unnest(payments) with ordinality p
-    left join lateral (select k.fingerprint, k.refusal, k.answer_status, k.answer_body
+    left join lateral (select k.fingerprint, k.refusal
       from requests k where outcomes[p.ordinality] in ('replayed', 'fenced') and k.owner_id = p.user_id and k.key_hash = p.key_hash limit 1) kept on true
     cross join lateral (select case when kept.fingerprint <> p.fingerprint then 'reused' else outcomes[p.ordinality] end
       as outcome) told;

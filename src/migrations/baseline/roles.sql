@@ -138,7 +138,7 @@ grant execute on function
   settle_donation, settle_donations, settle_product, settle_products, settle_saving_goal, settle_saving_goals,
   empty_saving_goal,
   take_provider_call, forget_rows, callers_of, write_seal, close_day, is_operator, hold_operator, brought_by, why_not_admitting,
-  why_not_approving,  make_coming_month, tell
+  why_not_approving, why_powerless, make_coming_month, tell
   to amanah_app;
 grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,

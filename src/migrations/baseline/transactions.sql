@@ -145,14 +145,23 @@ create trigger received_follow_transactions before insert or update or delete on
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
 -- The rows of a journal say what was posted; clearing gets the remainder, which may be negative.
+-- For a booked transfer that failed here they say what its owner's account paid, and later got back.
 create view check_transactions_agree_with_postings as
   select t.batch_id as journal_id, t.amount as transactions, p.amount as postings
   from (select batch_id, sum(amount) as amount from transactions where batch_id >= checks_since() group by batch_id) t
   left join (
     select journal_id,
-      sum(amount) filter (where amount > 0 and account_id <> '00000000-0000-4000-8000-000000000001') as amount
-    from postings where journal_id >= checks_since() group by journal_id) p on p.journal_id = t.batch_id
-  where t.amount is distinct from p.amount;
+      coalesce(sum(amount) filter (where amount > 0), -sum(amount)) as amount
+    from postings where journal_id >= checks_since() and account_id not in ('00000000-0000-4000-8000-000000000001',
+      '00000000-0000-4000-8000-000000000003', '00000000-0000-4000-8000-000000000006')
+    group by journal_id) p on p.journal_id = t.batch_id
+  where t.amount is distinct from p.amount
+  union all
+  select j.id, null, p.amount from journals j
+  join postings p on p.journal_id = j.id and p.journal_id >= checks_since()
+  join accounts a on a.id = p.account_id and a.kind in ('user', 'organization')
+  where j.id >= checks_since() and j.kind in ('transfer.booked', 'transfer.unbooked')
+    and not exists (select from transactions t where t.batch_id = j.id and t.source_account_id = a.id);
 -- Foreign keys in all but name; for postings, too.
 create view check_ledger_rows_have_parents as
   select p.id::text as id, 'a posting without its journal' as problem from postings p

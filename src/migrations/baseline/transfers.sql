@@ -57,6 +57,18 @@ set search_path = pg_catalog, public, pg_temp as $$
     and not exists (select from payouts p where p.provider_transfer_id = r.subject)
 $$;
 
+-- Records for its owner what a booking took from the account of a withdrawal, or returned to it.
+create function record_transfer(p_journal_id uuid, p_payout_id uuid) returns void language sql
+set search_path = pg_catalog, public, pg_temp as $$
+  insert into transactions (id, user_id, organization_id, amount, status, source_account_id, type, reference_type,
+      reference_id, batch_id, purpose)
+    select uuidv7(), w.user_id, w.organization_id, abs(e.amount), case when e.amount < 0 then 'successful' else 'reversed' end,
+      p.source_account_id, 'price', 'account_top_up', p.id, e.journal_id, 'external_withdrawal'
+    from withdrawals w join payouts p on p.id = w.id
+    join postings e on e.journal_id = p_journal_id and e.account_id = p.source_account_id
+    where w.id = p_payout_id
+$$;
+
 -- Books a transfer that left without being booked here, as two people have decided; with it the decision is carried out
 -- and the difference is resolved. Money of a payout that ended otherwise here is taken from its source, as far as that
 -- has money not kept for causes; the rest, and all of an unknown or second transfer, is the platform's loss. The
@@ -115,6 +127,7 @@ begin
   end if;
   update payouts p set booked_at = clock_timestamp(), booked_amount = gone, contradicted_at = null, explained_word = p.last_word
     where p.id = decided.payout_id;
+  perform record_transfer(p_journal_id, decided.payout_id);
   update reconciliations r set state = 'resolved', updated_at = now()
     where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
@@ -161,6 +174,7 @@ begin
   end if;
   update payouts p set booked_at = null, booked_amount = null, explained_word = null where p.id = booked.payout_id
     and exists (select from decisions d where d.id = booked.decision_id and d.payout_id = p.id);
+  perform record_transfer(p_journal_id, booked.payout_id);
   insert into events (event, impact, resource_type, resource_id, data)
     values ('TRANSFER_UNBOOKED', 'HIGH', 'journal', p_journal_id::text, jsonb_build_object('provider_id', p_provider_id,
       'payout_id', booked.payout_id, 'decision_id', booked.decision_id, 'booked_journal_id', booked.journal_id));

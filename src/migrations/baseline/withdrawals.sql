@@ -72,7 +72,8 @@ end $$;
 create trigger payouts_tell_of_withdrawals after update of status on payouts
   for each row when (new.kind = 'withdrawal' and new.status = 'succeeded') execute function tell_of_withdrawal();
 
--- Each withdrawal is a payout and has its transaction; returned money has rows of its own.
+-- Each withdrawal is a payout and has its transaction; returned money has rows of its own, and so has a later booking, which
+-- check_transactions_agree_with_postings proves.
 create view check_withdrawals_are_told as
   select p.id as withdrawal_id, p.status, p.net_amount + p.fee as amount, told.successful, told.reversed
   from payouts p
@@ -82,7 +83,8 @@ create view check_withdrawals_are_told as
       coalesce(sum(t.amount) filter (where t.status = 'reversed'), 0) as reversed,
       bool_or(t.id = w.transaction_id and t.type = 'price' and t.status = 'successful') as named
     from transactions t where t.reference_id = p.id and t.reference_type = 'account_top_up'
-      and t.purpose = 'external_withdrawal' and t.source_account_id = p.source_account_id) told on true
+      and t.purpose = 'external_withdrawal' and t.source_account_id = p.source_account_id
+      and not exists (select from journals j where j.id = t.batch_id and starts_with(j.kind, 'transfer.'))) told on true
   where p.kind = 'withdrawal' and p.updated_at >= checks_since_time() and (w.id is null or told.named is not true
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Sweep, type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
-import type { InstrumentTable } from '../payments/obtain-instrument.ts';
+import type { InstrumentTable } from '../payments/instrument-row.ts';
 
 /** Still open minutes after its deadline or cancellation: the workflow is lost or delayed. */
 export const overdue = (table: InstrumentTable): string =>

@@ -4,7 +4,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
 import { cancelInstrument } from '../payments/cancel-instrument.ts';
 import { isPaidUnknown } from '../payments/find-receipts.ts';
-import { type Attempt, expectLastAttempt } from '../payments/obtain-instrument.ts';
+import { type Attempt, expectNoAttempt } from '../payments/obtain-instrument.ts';
 import { getPartnerPayment } from './find-partner-payments.ts';
 import { finishPayment, lockPayment, standingOf } from './finish-partner-payment.ts';
 import {
@@ -18,7 +18,7 @@ import type { PaymentWithChannel } from './present-partner-payment.ts';
 /**
  * Ends a payment unpaid, with its webhook, in one transaction. A final payment stays as it is, and one whose money is in
  * suspense, unknown when it came. Closed because an attempt
- * to get an instrument was `refused`, it throws as `expectLastAttempt`.
+ * to get an instrument was `refused`, it throws as `expectNoAttempt`.
  */
 export function closePartnerPayment(
   em: EntityManager,
@@ -30,7 +30,7 @@ export function closePartnerPayment(
     const payment = await lockPayment(tx, paymentId);
     if (isFinalPayment(payment.status)) return standingOf(tx, payment);
     if (await isPaidUnknown(tx, { reference: payment.id, amount: payment.amount })) return standingOf(tx, payment);
-    if (refused) await expectLastAttempt(tx, 'partner_payments', paymentId, refused);
+    if (refused) await expectNoAttempt(tx, 'partner_payments', paymentId, refused);
     const type = status === 'FAILED' ? 'payment.failed' : 'payment.expired';
     const data = { failure_code: failureCode };
     return finishPayment(tx, sealer, payment, { status, type, failureCode, data, at: await readDatabaseClock(tx) });
@@ -53,7 +53,6 @@ export async function cancelPartnerPayment(
     table: 'partner_payments',
     id: paymentId,
     event: { resourceType: 'partner_payment', actorId: null, requestId, data: { cancelled: true } },
-    statusNow: async () => (await find()).payment.status,
     wake: () => workflows.hintPartnerPayment(paymentId),
   });
   if (status === 'PAID') refuse('PAYMENT_ALREADY_PAID', 'The payment was paid before it could be cancelled');

@@ -4,13 +4,7 @@ import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
-import {
-  type Attempt,
-  attemptNoted,
-  closeByRefusal,
-  forgetAttempt,
-  obtainInstrument,
-} from '../payments/obtain-instrument.ts';
+import { type Attempt, attemptNoted, forgetAttempt, obtainInstrument } from '../payments/obtain-instrument.ts';
 import type { PaymentChannel } from '../payments/payment-channel.entity.ts';
 import { returnUrlOf } from '../payments/return-url.ts';
 import { closePartnerPayment } from './close-partner-payment.ts';
@@ -53,8 +47,7 @@ export async function requestPartnerInstrument(
   const answer = await obtainInstrument(em, gateways.of(payment.provider), search);
   if (answer.outcome === 'refused') {
     const end = { paymentId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
-    const close = () => closePartnerPayment(em, sealer, end);
-    return closeByRefusal(em, table, { id: paymentId, refused: attempt, close });
+    return closePartnerPayment(em, sealer, end);
   }
   const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
   const written = await executePrepared(

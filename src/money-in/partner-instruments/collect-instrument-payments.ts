@@ -82,7 +82,7 @@ export async function collectInstrumentPayments(
   const seen: Seen = {
     before: instrument.seen_until ?? null,
     from: payments.some(({ status }) => status === 'pending')
-      ? (instrument.seen_until ?? new Date(readAgainMs))
+      ? (instrument.seen_until ?? instrument.created_at)
       : askedAt,
     // What is left of these is listed again.
     until: fresh.length > mostAtOnce ? undefined : rest,

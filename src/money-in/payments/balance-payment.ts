@@ -29,11 +29,8 @@ export interface BalancePayment {
    * repeated under the same id.
    */
   deadline?: string;
-  /**
-   * The body of the answer, stored under the key, with `newBalancePlace` where the balance goes. A function makes it in the
-   * payment's transaction, after the effect (if the effect is made in the transaction).
-   */
-  answer?: string | ((tx: EntityManager) => Promise<string>);
+  /** The body of an answer that could not be made again later: made after the effect, and stored under the key. */
+  answer?: Answer | undefined;
   /** Only for requests that carry an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
@@ -53,35 +50,14 @@ export interface Movement {
   purpose: TransactionPurpose;
 }
 
-/** The placeholder in an answer that the new balance replaces. */
-export const newBalancePlace = '<new_balance>';
-
-/** The body of the answer to a balance payment or a transfer of an amount (IDR, scale 4; docs/contract.md 3). */
-export const presentPaid = (
-  message: string,
-  { amount, ...reference }: { amount: Money; reference_type: string; reference_id: string },
-) => {
-  const statuses = { status: 'success', statusCode: 201 };
-  return (transaction_id: string): string =>
-    JSON.stringify({
-      ...statuses,
-      message,
-      data: { transaction_id, amount, new_balance: newBalancePlace, ...reference },
-    });
-};
-
-/** The body of an answer, with the amount that was paid (IDR, scale 4); one that is made in the transaction reads it. */
-export function answerNaming<Answer extends NonNullable<BalancePayment['answer']>>(answer: Answer, amount: Money) {
-  if (typeof answer !== 'string') return answer;
-  const body = JSON.parse(answer);
-  return JSON.stringify({ ...body, data: { ...body.data, amount } });
-}
-
-/** The payment with the amount that its target takes (IDR, scale 4) instead of the one named; its answer says so. */
-export function withAmount(payment: BalancePayment, amount: Money): BalancePayment {
-  const { answer } = payment;
-  return { ...payment, amount, ...(answer !== undefined && { answer: answerNaming(answer, amount) }) };
-}
+/** The body of the answer to a balance payment or a transfer (docs/contract.md 3). */
+export const presentPaid =
+  (message: string, reference: { reference_type: string; reference_id: string }) =>
+  (transaction_id: string): Answer =>
+  async (_, { amount, balance: new_balance }) => {
+    const data = { transaction_id, amount, new_balance, ...reference };
+    return JSON.stringify({ status: 'success', statusCode: 201, message, data });
+  };
 
 /** A payment from a balance as its handler sees it. */
 export const handledOf = (payment: BalancePayment): HandledPayment => {
@@ -113,7 +89,6 @@ const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Move
   request_id: payment.requestId,
   key_hash: payment.idempotency?.keyHash ?? null,
   fingerprint: payment.idempotency?.fingerprint ?? null,
-  answer: typeof payment.answer === 'string' ? payment.answer : '',
   request_number: payment.idempotency?.number ?? null,
 });
 
@@ -122,7 +97,7 @@ export interface Making {
   /** Where they go, in their order: an SQL expression of type payment_target[]. */
   targets: SqlCall;
   /** The effect of those that are paid, evaluated when there are any; without one, the money is all. */
-  effect?: SqlCall | undefined;
+  effect?: string;
   /** How long any lock is waited for, in milliseconds. Not inside a transaction, where it would outlast the statement. */
   lockMs?: number | null;
 }
@@ -130,8 +105,10 @@ export interface Making {
 /** The outcome of a payment, from the database. */
 export interface MadeRow {
   outcome: 'paid' | 'replayed' | 'refused' | 'busy';
-  /** The answer, or the refusal. */
-  answer_body: string | null;
+  /** The amount, and what the source held afterwards. */
+  amount: Money;
+  new_balance: Money;
+  refusal: StoredRefusal | null;
 }
 
 /** The paid ones, in an effect, as an SQL expression of type balance_payment[]. */
@@ -148,13 +125,14 @@ export async function makePayments(
 ): Promise<MadeRow[]> {
   const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call}, ?::integer)),
       effect as materialized (
-        select (${effect?.call ?? 'null'})::text from (select) one where exists (select from paid where outcome = 'paid'))
-    select paid.outcome, paid.answer_body, in_time(?::timestamptz, (select count(*) from effect)) as effects
+        select (${effect ?? 'null'})::text from (select) one where exists (select from paid where outcome = 'paid'))
+    select paid.outcome, (paid.payment).amount::numeric(20, 4)::text as amount, paid.refusal,
+      paid.new_balance::numeric(20, 4)::text as new_balance, in_time(?::timestamptz, (select count(*) from effect)) as effects
     from paid order by paid.place`;
   const asked = payments.map((payment) => askedOf(payment, movement));
   // Where it is too late for one of them, each is made alone.
   const [deadline = null] = payments.flatMap((payment) => payment.deadline ?? []).toSorted();
-  const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, ...(effect?.params ?? []), deadline];
+  const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, deadline];
   return executePrepared<MadeRow>(em, sql, params);
 }
 
@@ -162,18 +140,28 @@ export async function makePayments(
 export const refuseLate = (tx: EntityManager, { deadline }: BalancePayment): Promise<unknown> =>
   tx.execute('select in_time(?::timestamptz, 0)', [deadline ?? null]);
 
-/** What was paid: now, or before under the same key or id. */
+/** An amount that was paid, and what its source held afterwards. IDR, scale 4. */
+export interface PaidAmount {
+  amount: Money;
+  balance: Money;
+}
+
+/** Makes the body of the answer to a payment. */
+export type Answer = (em: EntityManager, paid: PaidAmount) => Promise<string>;
+
+/** What was paid: now, or (`replayed`) before under the same key or id, of which nothing else is known here. */
 export interface Paid {
   replayed: boolean;
-  /** The body of the answer; null where none was kept, which has to be made again. */
-  body: string | null;
+  made?: PaidAmount;
+  /** The body of an answer that was made with it. */
+  body?: string | undefined;
 }
 
 /** What became of a payment, from its row; throws its refusal, and SERVICE_UNAVAILABLE when somebody is in its way. */
-export function readRow({ outcome, answer_body: body }: MadeRow): Paid {
+export function readRow({ outcome, amount, new_balance: balance, refusal }: MadeRow): Paid {
   if (outcome === 'busy') throw busy('The account or its owner is being changed; try again');
-  if (outcome === 'refused') throw fromStored(JSON.parse(must(body, 'what was refused has its refusal')));
-  return { replayed: outcome === 'replayed', body };
+  if (outcome === 'refused') throw fromStored(must(refusal, 'what was refused has its refusal'));
+  return outcome === 'replayed' ? { replayed: true } : { replayed: false, made: { amount, balance } };
 }
 
 /** SQLSTATEs of a refusal by the target's effect, and of a payment that comes after its request was answered. */

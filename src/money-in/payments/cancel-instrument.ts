@@ -7,7 +7,7 @@ import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
-import type { InstrumentTable } from './obtain-instrument.ts';
+import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
@@ -22,8 +22,6 @@ export interface Cancellation {
   id: string;
   /** Who asked for it; recorded in the same transaction as the request to cancel. */
   event: Pick<NewEvent, 'resourceType' | 'actorId' | 'requestId' | 'data'>;
-  /** The payment's current status, read again. */
-  statusNow: () => Promise<PaymentOrderStatus>;
   /** Wakes the workflow of the payment. */
   wake: () => Promise<void>;
 }
@@ -37,7 +35,7 @@ export interface Cancellation {
 export async function cancelInstrument(em: EntityManager, cancellation: Cancellation): Promise<PaymentOrderStatus> {
   const until = performance.now() + budgets.requests.cancellation;
   await storeCancellation(em, cancellation);
-  const { statusNow } = cancellation;
+  const statusNow = async () => (await readInstrument(em, cancellation.table, cancellation.id)).status;
   let status = await statusNow();
   if (isFinalOrder(status)) return status;
   await wake(cancellation);
@@ -92,12 +90,10 @@ export async function cancelOrder(
   const field = 'payment_order_id';
   const { order } = (await findOrder(em, orderId)) ?? refuse('NOT_FOUND', 'the order was not found', { field });
   if (order.user_id !== caller.userId) refuse('FORBIDDEN', 'the order is not yours', { field });
-  const find = async () => must(await findOrder(em, orderId), 'an order is never deleted');
   const status = await cancelInstrument(em, {
     table: 'payment_orders',
     id: orderId,
     event: { resourceType: 'payment_order', actorId: caller.userId, requestId, data: { cancelled: true } },
-    statusNow: async () => (await find()).order.status,
     wake: () => workflows.hintGatewayPayment(orderId),
   });
   if (status === 'PAID') refuse('REQUEST_INVALID', 'the order is paid', { field });
@@ -106,5 +102,5 @@ export async function cancelOrder(
       retryAfterSeconds: 5,
     });
   }
-  return find();
+  return must(await findOrder(em, orderId), 'an order is never deleted');
 }

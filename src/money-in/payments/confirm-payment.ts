@@ -2,74 +2,36 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { doCallbacksCome } from '../../platform/callbacks/do-callbacks-come.ts';
 import type { Gateways, InstrumentState, ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { receiptIdFor } from '../../shared/ids.ts';
-import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
+import { compareMoney } from '../../shared/money.ts';
 import { findReceiptStates } from './find-receipts.ts';
-import type { InstrumentTable } from './obtain-instrument.ts';
+import { type InstrumentRow, type InstrumentTable, readInstrument } from './instrument-row.ts';
 import type { Confirmation, StrayPayment, Verdict } from './payment-contract.ts';
-import { PaymentOrder } from './payment-order.entity.ts';
-import { deadlineOf, isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
+import { isFinalOrder } from './payment-order.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
-/**
- * Asks the provider about an order and compares reference and amount with ours. The first payment of exactly the
- * order's total pays an open order; every other confirmed payment without a receipt is a stray. Throws ProviderUnknown
- * when the provider does not answer.
- */
-export async function confirmPayment(
-  em: EntityManager,
-  gateways: Gateways,
-  { orderId, signal, briefly }: { orderId: string; signal: AbortSignal; briefly?: boolean | undefined },
-): Promise<Confirmation> {
-  const asked = { fields: ['provider'], disableIdentityMap: true } as const;
-  const { provider } = await em.findOneOrFail(PaymentOrder, { id: orderId }, asked);
-  return confirmInstrument(em, gateways, {
-    table: 'payment_orders',
-    provider,
-    reference: orderId,
-    signal,
-    briefly,
-    expect: async () => {
-      const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
-      const total = addMoney(order.nominal, order.admin_fee);
-      const { status, provider_payment_request_id: requestId } = order;
-      return { total, status, requestId: requestId ?? null, deadline: deadlineOf(order) };
-    },
-  });
-}
-
-/** Our side of the comparison, read after the provider has answered: the total that pays it exactly, and its status. */
-export interface ExpectedPayment {
-  /** IDR, scale 4. */
-  total: Money;
-  status: PaymentOrderStatus;
-  /** The provider's id of the payment request; null until it has given one. */
-  requestId: string | null;
-  deadline: Date;
-}
-
 export interface InstrumentQuestion {
   table: InstrumentTable;
-  provider: string;
-  reference: string;
+  id: string;
   signal: AbortSignal;
   /** Payments are not looked for while the provider waits for one. */
   briefly?: boolean | undefined;
-  /** The partner whose instrument it is, if it is one's. */
-  partnerId?: string | null;
-  expect: () => Promise<ExpectedPayment>;
 }
 
-/** As `confirmPayment`, for anything that has an instrument under its own id. */
+/**
+ * Asks the provider about an order or a partner's payment and compares reference and amount with ours, as they are once
+ * it has answered. The first payment of exactly the total pays an open one; every other confirmed payment without a
+ * receipt is a stray. Throws ProviderUnknown when the provider does not answer.
+ */
 export async function confirmInstrument(
   em: EntityManager,
   gateways: Gateways,
-  question: InstrumentQuestion,
+  { table, id, signal, briefly = false }: InstrumentQuestion,
 ): Promise<Confirmation> {
-  const { provider, reference, signal, briefly = false, partnerId = null } = question;
-  const state = await gateways.of(provider).findInstrument(reference, { signal, briefly, partnerId });
-  const expected = await question.expect();
-  const verdict = await judge(em, question, state, expected);
+  const { provider, partnerId } = await readInstrument(em, table, id);
+  const state = await gateways.of(provider).findInstrument(id, { signal, briefly, partnerId });
+  const expected = await readInstrument(em, table, id);
+  const verdict = await judge(em, { table, id }, state, expected);
   return {
     ...verdict,
     deadline: expected.deadline.toISOString(),
@@ -79,9 +41,9 @@ export async function confirmInstrument(
 
 async function judge(
   em: EntityManager,
-  { table, provider, reference }: InstrumentQuestion,
+  { table, id: reference }: Pick<InstrumentQuestion, 'table' | 'id'>,
   state: InstrumentState | null,
-  { total, status: ours, requestId }: ExpectedPayment,
+  { provider, total, status: ours, requestId }: InstrumentRow,
 ): Promise<Verdict> {
   const isOpen = !isFinalOrder(ours);
   if (state === null) {

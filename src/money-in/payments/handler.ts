@@ -58,28 +58,15 @@ export interface SqlCall {
   params: readonly unknown[];
 }
 
-/**
- * The domain effect of a settled payment, in one of two forms. As an SQL call it travels with the journal in one round
- * trip. In the transaction it may take several, which then slow down a payment from a balance. On the balance rail
- * `onPending` has not run: `payment.orderId` is null.
- */
-export type PaymentEffect = InSql | InTransaction;
-
-interface Holding {
+/** The domain effect of one settled payment. On the balance rail `onPending` has not run: `payment.orderId` is null. */
+export interface PaymentEffect {
   /**
    * Locks what the effect changes or judges by, before money is posted and before the source is judged: so that
    * none of these payments waits for another that waits for it.
    */
   hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-}
-
-interface InSql extends Holding {
-  /** `transactionId` is that of its row of type `price`, here and below. */
-  sql(payment: HandledPayment, transactionId: string): SqlCall;
-}
-
-interface InTransaction extends Holding {
-  inTransaction(tx: EntityManager, payment: HandledPayment, transactionId: string): Promise<void>;
+  /** `transactionId` is that of its row of type `price`. Refuses as `SqlCall`. */
+  inTransaction(tx: EntityManager, payment: HandledPayment, transactionId: string): Promise<unknown>;
 }
 
 /** How payments of this kind from balances are made, one or many in one statement. */

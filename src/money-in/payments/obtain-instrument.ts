@@ -9,7 +9,7 @@ import {
   ProviderUnknown,
 } from '../../platform/gateway/gateway.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { PaymentOrder } from './payment-order.entity.ts';
+import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 
 /**
  * The provider may list an instrument only some time after making it: that it knows nothing under a reference proves
@@ -23,9 +23,6 @@ const listingGraceSeconds = 120;
  */
 export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
   at instanceof Date && now.getTime() - at.getTime() < listingGraceSeconds * 1000;
-
-/** A row that has an instrument under its own id. */
-export type InstrumentTable = 'payment_orders' | 'partner_payments';
 
 export interface InstrumentSearch {
   table: InstrumentTable;
@@ -44,7 +41,7 @@ export interface InstrumentSearch {
  * it answers: when an earlier one may have been received, its instrument is looked up by reference. That also happens
  * when this attempt has no answer: after a change of configuration it may ask for something else and never get one. The
  * refusal is believed when the provider still knows nothing two minutes after the earlier attempt; the row is closed by
- * it under `expectLastAttempt`. Throws ProviderUnknown while the outcome is unknown; asking again joins the first request at
+ * it under `expectNoAttempt`. Throws ProviderUnknown while the outcome is unknown; asking again joins the first request at
  * the provider.
  */
 export async function obtainInstrument(
@@ -65,8 +62,9 @@ export async function obtainInstrument(
   if (answer.outcome === 'accepted') return answer;
   const made = await gateway.findInstrument(reference, options);
   if (made !== null) return { outcome: 'accepted', instrument: made.instrument };
+  // It runs beside a later one when Temporal has given this one up, or the worker whose workflow task it belongs to.
+  if (!(await forgetAttempt(em, table, reference, earlier))) throw laterAttempt();
   if (earlier.at !== null && earlier.age < listingGraceSeconds) {
-    await forgetAttempt(em, table, reference, earlier);
     throw new ProviderUnknown('request instrument: refused, and what an earlier attempt made may yet appear');
   }
   return answer;
@@ -118,72 +116,35 @@ export async function forgetAttempt(
   return forgotten.length > 0;
 }
 
-/**
- * Forgets a refused attempt in the transaction that closes its row by that refusal, under the row's lock. Throws
- * ProviderUnknown when a later attempt is written down, which may be accepted: it runs beside this one when Temporal has
- * given this one up, or the worker whose workflow task it belongs to.
- */
-export async function expectLastAttempt(
+const laterAttempt = () => new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
+
+/** Throws ProviderUnknown when an attempt is written down after the refused one, which closes its row, held by `tx`. */
+export async function expectNoAttempt(
   tx: EntityManager,
   table: InstrumentTable,
   id: string,
   refused: Attempt,
 ): Promise<void> {
-  if (await forgetAttempt(tx, table, id, refused)) return;
-  throw new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
+  const sql = `select from ${table} where id = ? and instrument_asked_at is not distinct from ?::timestamptz`;
+  if ((await tx.execute<unknown[]>(sql, [id, refused.at])).length === 0) throw laterAttempt();
 }
 
 /**
- * Closes a row by a refused attempt. Where that fails, the attempt is forgotten, so that the refusal of the next one is
- * believed at once; throws what `close` throws.
+ * Expires an instrument, by the provider's id of its payment method or, where none was stored, by its reference, so that
+ * the provider's next answer is final. Throws ProviderUnknown when the provider does not answer, and for a cancelled row
+ * while the provider may still list an instrument it has made, which would stay open until its own deadline.
  */
-export async function closeByRefusal<T>(
-  em: EntityManager,
-  table: InstrumentTable,
-  { id, refused, close }: { id: string; refused: Attempt; close: () => Promise<T> },
-): Promise<T> {
-  try {
-    return await close();
-  } catch (error) {
-    await forgetAttempt(em, table, id, refused);
-    throw error;
-  }
-}
-
-/** Expires the order's instrument, as `expireAtProvider` does, so that the provider's next answer is final. */
 export async function expireInstrument(
   em: EntityManager,
   gateways: Gateways,
-  { orderId, signal }: { orderId: string; signal: AbortSignal },
+  { table, id, signal }: { table: InstrumentTable; id: string; signal: AbortSignal },
 ): Promise<void> {
-  await expireAtProvider(em, gateways, { row: await em.findOneOrFail(PaymentOrder, { id: orderId }), signal });
-}
-
-/** What the instrument's row knows about it. */
-interface Expiring {
-  id: string;
-  provider: string;
-  provider_payment_method_id?: string | null;
-  instrument_asked_at?: Date | null;
-  cancelled_at?: Date | null;
-}
-
-/**
- * Expires an instrument by the provider's id of its payment method, or by its reference where none was stored. Throws
- * ProviderUnknown when the provider does not answer, and for a cancelled row while the provider may still list an
- * instrument it has made, which would stay open until its own deadline.
- */
-export async function expireAtProvider(
-  em: EntityManager,
-  gateways: Gateways,
-  { row, ...options }: { row: Expiring; signal: AbortSignal; partnerId?: string },
-): Promise<void> {
+  const row = await readInstrument(em, table, id);
   const gateway = gateways.of(row.provider);
-  const methodId =
-    row.provider_payment_method_id ??
-    (await gateway.findInstrument(row.id, options))?.instrument.providerPaymentMethodId;
+  const options = { signal, partnerId: row.partnerId };
+  const methodId = row.methodId ?? (await gateway.findInstrument(id, options))?.instrument.providerPaymentMethodId;
   if (methodId !== undefined) return gateway.expireInstrument(methodId, options);
-  if (row.cancelled_at && mayYetAppear(row.instrument_asked_at, await readDatabaseClock(em))) {
+  if (row.isCancelled && mayYetAppear(row.askedAt, await readDatabaseClock(em))) {
     throw new ProviderUnknown('expire instrument: what was asked for may yet appear');
   }
 }

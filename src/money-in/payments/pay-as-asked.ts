@@ -33,7 +33,7 @@ export async function payAsAsked(
 ): Promise<SentAnswer> {
   const { reference_type, reference_id, source_account_id: sourceAccountId } = body;
   const amount = formatMoney(body.amount);
-  const answer = presentPaid('Payment completed', { amount, reference_type, reference_id });
+  const answer = presentPaid('Payment completed', { reference_type, reference_id });
   return payUnderKey(em, asking, { path: '/v1/payments/balance', body: { ...body, amount }, answer }, (payment) => {
     const handler = getHandler(ports, asking.caller, { referenceType: reference_type, rail: 'balance' });
     return payAndWake(em, ports, handler, { ...payment, referenceId: reference_id, sourceAccountId, amount });
@@ -79,7 +79,7 @@ export async function transferBetweenPockets(
   const request = {
     path: `/v1/accounts/${sourceAccountId}/transfers`,
     body: { destination_account_id: referenceId, amount },
-    answer: presentPaid('Transfer completed', { amount, reference_type, reference_id: referenceId }),
+    answer: presentPaid('Transfer completed', { reference_type, reference_id: referenceId }),
   };
   return payUnderKey(em, asking, request, async (payment) => {
     const accounts = await em.find(Account, { id: { $in: [sourceAccountId, referenceId] } });

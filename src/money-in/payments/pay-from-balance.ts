@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { lockSource } from '../../ledger/lock-order.ts';
+import { keepAnswer } from '../../platform/openings/idempotency-keys.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';
@@ -16,12 +17,12 @@ import {
   type Movement,
   makePayments,
   type Paid,
+  type PaidAmount,
   paidOnes,
   readRow,
   refuseLate,
   refusing,
   targetAt,
-  withAmount,
 } from './balance-payment.ts';
 import type { HandledPayment, PaymentHandler, Together, WakingPort } from './handler.ts';
 
@@ -91,8 +92,7 @@ export async function moveTogether(
   if (soon !== null && soon.outcome !== 'busy') return announce(readRow(soon));
   // This payment waits by itself, so that no other payment waits with it: the target is judged after the wait.
   const { movement, together, hold } = kind;
-  const effect = { call: together.effect(paidOnes), params: [] };
-  const work = { movement, targets: together.targets([payment]), effect, hold };
+  const work = { movement, targets: together.targets([payment]), effect: together.effect(paidOnes), hold };
   return inTurn(em, busySources, payment.sourceAccountId, () => payWaiting(em, payment, work));
 }
 
@@ -101,7 +101,7 @@ interface Work extends Pick<Making, 'targets' | 'effect'> {
   movement: Movement;
   hold?: GatheredKind['hold'] | undefined;
   /** What further statements do of the effect. Returns the body of the answer, where that is made then. */
-  further?: ((tx: EntityManager) => Promise<string | null>) | undefined;
+  further?: ((tx: EntityManager, paid: PaidAmount) => Promise<string | undefined>) | undefined;
 }
 
 /** Makes a payment alone, in a transaction that waits for what others hold. */
@@ -115,8 +115,8 @@ async function payWaiting(
       await lockSource(tx, payment);
       await hold?.(tx, handledOf(payment));
       const [row] = await makePayments(tx, movement, { payments: [payment], ...making });
-      const made = readRow(must(row, 'a payment has an outcome'));
-      return made.replayed || further === undefined ? made : { ...made, body: (await further(tx)) ?? made.body };
+      const paid = readRow(must(row, 'a payment has an outcome'));
+      return paid.made === undefined || further === undefined ? paid : { ...paid, body: await further(tx, paid.made) };
     }),
   );
   return announce(paid);
@@ -128,7 +128,7 @@ function payAll(
   { movement, together }: GatheredKind,
   payments: readonly BalancePayment[],
 ): Promise<MadeRow[]> {
-  const effect = { call: together.effect(paidOnes), params: [] };
+  const effect = together.effect(paidOnes);
   const lockMs = budgets.balancePayment.briefMs;
   return makePayments(em, movement, { payments, targets: together.targets(payments), effect, lockMs });
 }
@@ -168,7 +168,7 @@ async function runAll(em: EntityManager, kind: GatheredKind, payments: readonly 
     return await payAll(em, kind, payments);
   } catch (error) {
     if (payments.length > 1 || errorCodeOf(error) !== lockNotAvailable) throw error;
-    return [{ outcome: 'busy', answer_body: null }];
+    return [{ outcome: 'busy', amount: '0', new_balance: '0', refusal: null }];
   }
 }
 
@@ -209,39 +209,21 @@ async function payAlone(em: EntityManager, handler: PaymentHandler, asked: Balan
   const { payer, referenceId, onBehalfOf = null } = asked;
   const amount = formatMoney(asked.amount);
   const target = await handler.findTarget(em, { referenceId, amount, rail: 'balance', caller: payer, onBehalfOf });
-  const payment = target.amount === undefined ? asked : withAmount(asked, target.amount);
-  const { transactionId } = payment;
+  const payment = { ...asked, amount: target.amount ?? amount };
   const handled = handledOf(payment);
-  const further = async (tx: EntityManager): Promise<string | null> => {
-    if (effect === undefined || !('inTransaction' in effect)) return null;
-    await effect.inTransaction(tx, handled, transactionId);
-    const body = typeof payment.answer === 'function' ? await keepAnswer(tx, payment, payment.answer) : null;
+  const further = async (tx: EntityManager, paid: PaidAmount): Promise<string | undefined> => {
+    await effect?.inTransaction(tx, handled, payment.transactionId);
+    const body = await payment.answer?.(tx, paid);
+    const { idempotency } = payment;
+    if (body && idempotency) await keepAnswer(tx, { ...idempotency, userId: payer.userId }, { status: 201, body });
     await refuseLate(tx, payment);
     return body;
   };
   const work = {
     movement: movementOf(handler),
     targets: targetAt(target.accountId),
-    effect: effect && 'sql' in effect ? effect.sql(handled, transactionId) : undefined,
     hold: effect?.hold,
     further,
   };
   return inTurn(em, heldTargets, referenceId, () => payWaiting(em, payment, work));
-}
-
-/** Makes the body of the answer and stores it under the key, whose row this transaction has locked. */
-async function keepAnswer(
-  tx: EntityManager,
-  { payer, idempotency }: BalancePayment,
-  present: (tx: EntityManager) => Promise<string>,
-): Promise<string> {
-  const body = await present(tx);
-  if (idempotency) {
-    await tx.execute('update requests set answer_body = ? where owner_id = ? and key_hash = ?', [
-      body,
-      payer.userId,
-      idempotency.keyHash,
-    ]);
-  }
-  return body;
 }

@@ -6,8 +6,8 @@ import {
   findUnderKey,
   fingerprintOf,
   hashKey,
+  type KeyRow,
   type SentAnswer,
-  type StoredAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
@@ -16,9 +16,8 @@ import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { DomainError } from '../../shared/errors.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
-import type { Money } from '../../shared/money.ts';
 import { withPatience } from '../../shared/patience.ts';
-import { answerNaming, type BalancePayment, type NumberedKey, newBalancePlace, type Paid } from './balance-payment.ts';
+import type { Answer, BalancePayment, NumberedKey, Paid, PaidAmount } from './balance-payment.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {
@@ -32,17 +31,21 @@ interface Request {
   path: string;
   /** Without what is not given; amounts as money. */
   body: Record<string, unknown>;
-  /** The body of its answer, as `BalancePayment` has it. */
+  /** Makes the body of its answer. */
   answer(transactionId: string): Answer;
+  /** What it shows changes later: it is made and kept with the payment. */
+  changes?: true;
 }
 
-type Answer = NonNullable<BalancePayment['answer']>;
 /** What a request says of its payment, whatever it is for. */
-export type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
-  payer: Caller;
+export type AskedPayment = Pick<
+  BalancePayment,
+  'transactionId' | 'requestId' | 'deadline' | 'idempotency' | 'answer'
+> & { payer: Caller };
+interface Asked {
+  transactionId: string;
   answer: Answer;
-};
-type Asked = Pick<AskedPayment, 'transactionId' | 'answer'>;
+}
 
 type Claim = { userId: string } & Omit<NumberedKey, 'number'>;
 
@@ -52,7 +55,7 @@ const deadlineOf = ({ askedAt }: Caller): string =>
 
 /**
  * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`. Where that answer was forgotten by its age, it is made again. Throws as `pay` does,
+ * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
  * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
  * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged by then is
  * not made any more (`deadlineOf`).
@@ -60,7 +63,7 @@ const deadlineOf = ({ askedAt }: Caller): string =>
 export async function payUnderKey(
   em: EntityManager,
   { caller, key, requestId }: Asking,
-  { path, body, answer }: Request,
+  { path, body, answer, changes }: Request,
   pay: (payment: AskedPayment) => Promise<Paid>,
 ): Promise<SentAnswer> {
   const { userId } = caller;
@@ -68,7 +71,10 @@ export async function payUnderKey(
   const asked = { transactionId, answer: answer(transactionId) };
   const payWith = (idempotency: NumberedKey | null) =>
     payThroughLoss(em, userId, asked, () =>
-      pay({ payer: caller, ...asked, requestId, deadline: deadlineOf(caller), idempotency }),
+      pay({
+        ...{ payer: caller, transactionId, requestId, idempotency, deadline: deadlineOf(caller) },
+        answer: changes && asked.answer,
+      }),
     );
   const send = async () =>
     key === undefined
@@ -99,29 +105,27 @@ async function payKeyed(
   pay: (key: NumberedKey) => Promise<Paid>,
 ): Promise<SentAnswer> {
   const { userId, keyHash, fingerprint } = claim;
+  const sendAgain = async (made: KeyRow): Promise<SentAnswer> => {
+    const kept = answerOf(made);
+    return kept ? { ...kept, replayed: true } : sentAs(em, userId, asked, { replayed: true });
+  };
   try {
     const { stamp, made } = await arriveUnderKey(em, claim);
     const { number } = stamp;
-    const kept = answerOf(made) ?? (made === null ? null : await tellAgain(em.fork(), userId, asked));
-    if (kept !== null) return { ...kept, replayed: true };
+    if (made !== null) return await sendAgain(made);
     return await sentAs(em, userId, asked, await pay({ keyHash, fingerprint, number }));
   } catch (error) {
     if (!isVerdict(error)) throw error;
-    const find = async (tx: EntityManager) => answerOf(await findUnderKey(tx, claim));
     const opening = { resourceId: asked.transactionId, kind: null, claim, number: null };
-    return { ...(await refuseOnce(em, opening, find, error)), replayed: true };
+    return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
   }
 }
 
-const sentAs = async (
-  em: EntityManager,
-  userId: string,
-  asked: Asked,
-  { body, replayed }: Paid,
-): Promise<SentAnswer> =>
-  body === null
-    ? { ...must(await tellAgain(em.fork(), userId, asked), 'what was paid is there'), replayed }
-    : { status: 201, body, replayed };
+async function sentAs(em: EntityManager, userId: string, asked: Asked, paid: Paid): Promise<SentAnswer> {
+  const { replayed } = paid;
+  const made = paid.made ?? must(await findPaid(em.fork(), userId, asked), 'what was paid is there');
+  return { status: 201, body: paid.body ?? (await asked.answer(em.fork(), made)), replayed };
+}
 
 /** How often a database that has gone away is asked again, in milliseconds. */
 const askedAgainMs = 200;
@@ -159,30 +163,22 @@ async function payThroughLoss(
       }
     });
   } catch (error) {
-    const made = isVerdict(error) ? await tellAgain(em.fork(), userId, asked).catch(() => null) : null;
+    const made = isVerdict(error) ? await findPaid(em.fork(), userId, asked).catch(() => null) : null;
     if (made === null) throw loss;
-    return { replayed: false, body: made.body };
+    return { replayed: false, made };
   }
 }
 
-/**
- * The answer to what was paid, made again: with what was paid, which may be more than the amount asked for, with the
- * balance that the statement has after it, and of a contribution with what stands. Null when nothing was paid.
- */
-async function tellAgain(
+/** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
+async function findPaid(
   em: EntityManager,
   userId: string,
-  { transactionId, answer }: Asked,
-): Promise<StoredAnswer | null> {
-  const [row] = await em.execute<{ amount: Money; balance: Money }[]>(
+  { transactionId }: Pick<Asked, 'transactionId'>,
+): Promise<PaidAmount | null> {
+  const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
      where id = ? and user_id = ?`,
     [transactionId, userId],
   );
-  if (row === undefined) return null;
-  const named = answerNaming(answer, row.amount);
-  return {
-    status: 201,
-    body: typeof named === 'function' ? await named(em) : named.replace(newBalancePlace, row.balance),
-  };
+  return row ?? null;
 }

@@ -5,7 +5,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateways, Instrument } from '../../platform/gateway/gateway.ts';
 import { addMoney } from '../../shared/money.ts';
 import type { HandlingPorts } from './handler.ts';
-import { closeByRefusal, noteAttempt, obtainInstrument } from './obtain-instrument.ts';
+import { noteAttempt, obtainInstrument } from './obtain-instrument.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -55,8 +55,7 @@ export async function requestInstrument(
     after,
   });
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
-  const end = { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt } as const;
-  return closeByRefusal(em, table, { id: orderId, refused: attempt, close: () => closePayment(em, end, ports) });
+  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt }, ports);
 }
 
 // Row and event in one statement: a request waits for this step.

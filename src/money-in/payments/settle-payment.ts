@@ -11,15 +11,8 @@ import { compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts'
 import { applyReceipt } from './apply-receipt.ts';
 import { strayOf } from './confirm-payment.ts';
 import { awaitedBy, hasReceipt, isPaidUnknown } from './find-receipts.ts';
-import {
-  type HandledPayment,
-  type HandlingPorts,
-  handledPayment,
-  handlerOfOrder,
-  type PaymentEffect,
-  type WakingPort,
-} from './handler.ts';
-import { type Attempt, expectLastAttempt } from './obtain-instrument.ts';
+import { type HandlingPorts, handledPayment, handlerOfOrder, type WakingPort } from './handler.ts';
+import { type Attempt, expectNoAttempt } from './obtain-instrument.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -79,7 +72,7 @@ export async function settlePayment(
     );
     const [price] = await recordTransactions(tx, journalId, transactionRows(ports, order));
     const transactionId = must(price, 'a settled order has its row of type price');
-    await makeEffect(tx, handler.effect, handled, transactionId);
+    await handler.effect?.inTransaction(tx, handled, transactionId);
     await handler.onPaid?.(tx, handled);
     await recordEnd(tx, order, { status: 'PAID', journal_id: journalId });
     return order.status;
@@ -112,19 +105,6 @@ const recordEnd = (tx: EntityManager, { id, request_id }: PaymentOrder, data: ob
     data,
   });
 
-/** Applies the payment's effect. */
-async function makeEffect(
-  tx: EntityManager,
-  effect: PaymentEffect | undefined,
-  payment: HandledPayment,
-  transactionId: string,
-): Promise<void> {
-  if (effect === undefined) return;
-  if ('inTransaction' in effect) return effect.inTransaction(tx, payment, transactionId);
-  const { call, params } = effect.sql(payment, transactionId);
-  await tx.execute(`select ${call}`, [...params]);
-}
-
 /** The `price` row and, where there is a fee, its own `fee` row (docs/contract.md 2 and 3). */
 function transactionRows(ports: HandlingPorts, order: PaymentOrder): TransactionRow[] {
   const handler = handlerOfOrder(ports, order);
@@ -149,7 +129,7 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 /**
  * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
  * as it is, and one whose money is in suspense, unknown when it came. Closed because an attempt to get an instrument was
- * `refused`, it throws as `expectLastAttempt`.
+ * `refused`, it throws as `expectNoAttempt`.
  */
 export async function closePayment(
   em: EntityManager,
@@ -158,7 +138,7 @@ export async function closePayment(
 ): Promise<PaymentOrderStatus> {
   const { order, status } = await withOrder(em, close.orderId, async (tx, order) => {
     if (isFinalOrder(order.status) || (await isPaidUnknown(tx, awaitedBy(order)))) return order.status;
-    if (close.refused) await expectLastAttempt(tx, 'payment_orders', order.id, close.refused);
+    if (close.refused) await expectNoAttempt(tx, 'payment_orders', order.id, close.refused);
     order.status = close.status;
     order.failure_code = close.failureCode;
     order.finalized_at = order.updated_at = await readDatabaseClock(tx);

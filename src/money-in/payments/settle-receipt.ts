@@ -10,6 +10,7 @@ import { type Gateways, isProviderUnknown, type ProviderPayment } from '../../pl
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
 import { strayOfReceipt } from './confirm-payment.ts';
 import { Receipt } from './receipt.entity.ts';
@@ -148,6 +149,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     return undefined;
   },
   async tell(em, workflows, { receipt_id }) {
+    await failpoint('settle-receipt.after');
     await workflows.openUnmatchedReceipt(strayOfReceipt(await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })));
   },
 };

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import { refuse } from '../../shared/errors.ts';
-import { failpoint } from '../../shared/failpoint.ts';
 import { Decision } from './decision.entity.ts';
 import type { DecisionKind } from './decision.ts';
 import { actorOf, endDecision, judgingAgain, lockDecision, whyPowerless } from './end-decision.ts';
@@ -24,9 +23,7 @@ export async function whyVoid(
  */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
   await judgingAgain(() => judgeAndAct(em, ports, id));
-  const decision = await getDecision(em.fork(), id);
-  await failpoint(`carry-out.${decision.kind}`);
-  return tellOfEnd(em, ports, decision);
+  return tellOfEnd(em, ports, await getDecision(em.fork(), id));
 }
 
 /** The same for the workflow of its subject. Throws REQUEST_INVALID for a decision of another kind or subject. */

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config/config.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';
-import { nonZeroMoneyString, text, uuid } from '../../platform/http/fields.ts';
+import { uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { approveDecision, rejectDecision } from './approve-decision.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw, longestExternalReference, payoutOutcomes } from './decision.ts';
+import { decisionKinds, decisionLaw } from './decision.ts';
 import { findDecisions, getDecision } from './find-decisions.ts';
 import type { DecisionPorts } from './handling.ts';
-import { DecisionAnswer, noteOfDecision, presentDecision as present } from './present-decision.ts';
+import { DecisionAnswer, ProposalBody, presentDecision as present } from './present-decision.ts';
 import { proposeDecision } from './propose-decision.ts';
 
 /** What these routes work with. */
@@ -28,76 +28,6 @@ const operators = { userTypes: ['platform'], scope: 'all' } as const;
 const proposes = allow('propose-decision', operators);
 const approves = allow('approve-decision', operators);
 const reads = allow(['propose-decision', 'approve-decision'], operators);
-
-const note = noteOfDecision();
-const Body = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
-  z
-    .strictObject({
-      kind: z.literal('settle_receipt'),
-      receipt_id: uuid(),
-      action: z.enum(['credit', 'refund']),
-      account_id: uuid().optional().describe('The account that is credited; for `credit` only.'),
-      note,
-    })
-    .superRefine(({ action, account_id }, ctx) => {
-      if (action === 'credit' && account_id === undefined) {
-        ctx.addIssue({ code: 'custom', path: ['account_id'], message: 'is required' });
-      }
-      if (action === 'refund' && account_id !== undefined) {
-        ctx.addIssue({ code: 'custom', path: ['account_id'], message: 'is for a credit only' });
-      }
-    }),
-  z.strictObject({ kind: z.literal('explain_difference'), reconciliation_id: uuid(), note }),
-  z
-    .strictObject({
-      kind: z.literal('book_external'),
-      amount: nonZeroMoneyString().describe(
-        'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
-      ),
-      reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
-      account_id: uuid()
-        .optional()
-        .describe('An account of an erased person, to whom the platform paid what had come to it; `amount` below 0.'),
-      note,
-    })
-    .superRefine(({ amount, account_id }, ctx) => {
-      if (account_id !== undefined && !amount.startsWith('-')) {
-        ctx.addIssue({ code: 'custom', path: ['amount'], message: 'is below 0 for money that left an account' });
-      }
-    }),
-  z
-    .strictObject({
-      kind: z.literal('book_transfer'),
-      payout_id: uuid().optional().describe('One that failed here and that the provider made after all.'),
-      provider_reference: text(255)
-        .optional()
-        .describe('Of a transfer that nobody knows, or that is a second one: our reference, or the provider’s id.'),
-      note,
-    })
-    .superRefine(({ payout_id, provider_reference }, ctx) => {
-      if ((payout_id === undefined) === (provider_reference === undefined)) {
-        ctx.addIssue({ code: 'custom', path: ['payout_id'], message: 'or provider_reference is required, not both' });
-      }
-    }),
-  z.strictObject({
-    kind: z.literal('erase_person'),
-    user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),
-    note,
-  }),
-  z.strictObject({
-    kind: z.literal('admit_approver'),
-    user_id: uuid().describe(
-      'A user with `approve-decision`, invited by neither of the two who admit them: from then on they may approve.',
-    ),
-    note,
-  }),
-  z.strictObject({
-    kind: z.literal('refund_donation'),
-    donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
-    note,
-  }),
-]);
 
 const message = z.string();
 /** The message about a decision's state. */
@@ -117,7 +47,7 @@ routes.post(
       '`settle_payout` that a final word of the provider proves, and `explain_difference`, need no second person: they are ' +
       '`carried_out` in the answer. 400 for what cannot be carried out as things are.',
     access: proposes,
-    body: Body,
+    body: ProposalBody,
     answers: { 201: answer },
     refusals: [404],
   },

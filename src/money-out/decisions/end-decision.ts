@@ -1,11 +1,9 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { refuseEnded } from '../../people/identity/end-tokens.ts';
-import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
 import { Decision } from './decision.entity.ts';
-import { decisionLivesHours } from './decision.ts';
 
 /** The decision with this id, locked until the transaction ends, before its subject is. Throws NOT_FOUND. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
@@ -13,64 +11,36 @@ export async function lockDecision(tx: EntityManager, id: string): Promise<Decis
   return decision ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
-type DecidingPermission = 'propose-decision' | 'approve-decision';
-
-/** Whether this is an active user of the platform with the permission, which they keep until the transaction ends. */
-async function holdOperator(tx: EntityManager, userId: string, permission: DecidingPermission): Promise<boolean> {
-  const [row] = await tx.execute<{ is: boolean }[]>('select hold_operator(?, ?) as is', [userId, permission]);
-  return row?.is === true;
-}
-
 /**
  * For an operator who has waited, for a lock or for the provider: throws FORBIDDEN when they have lost the permission
- * meanwhile or were not admitted to approve, and UNAUTHENTICATED when their session has ended.
+ * meanwhile or were not admitted to approve, and UNAUTHENTICATED when their session has ended. They keep the permission
+ * until the transaction ends. Whoever is suspended is told so, and not of the session, which ended with it.
  */
 export async function requireOperator(
   tx: EntityManager,
   caller: Pick<Caller, 'userId' | 'token'>,
-  permission: DecidingPermission,
+  permission: 'propose-decision' | 'approve-decision',
 ): Promise<void> {
-  const mayDecide = await holdOperator(tx, caller.userId, permission);
-  if (!mayDecide) await refuseUnlessAdmitted(tx, caller, permission);
-  if (!mayDecide) refuse('FORBIDDEN', 'You may no longer decide');
-  await refuseEnded(tx, caller);
-}
-
-/** Whoever is suspended is told so, and not of the session, which ended with it; whoever is active is first told of that. */
-async function refuseUnlessAdmitted(
-  tx: EntityManager,
-  caller: Pick<Caller, 'userId' | 'token'>,
-  permission: DecidingPermission,
-): Promise<void> {
+  const [held] = await tx.execute<{ may: boolean }[]>('select hold_operator(?, ?) as may', [caller.userId, permission]);
   const [user] = await tx.execute<{ is_active: boolean; is_admitted: boolean }[]>(
     "select status = 'active' as is_active, approver_since is not null as is_admitted from users where id = ?",
     [caller.userId],
   );
-  if (user?.is_active !== true) refuse('FORBIDDEN', 'You may no longer decide');
+  if (!user?.is_active) refuse('FORBIDDEN', 'You may no longer decide');
   await refuseEnded(tx, caller);
-  if (permission === 'approve-decision' && !user.is_admitted) {
-    refuse('FORBIDDEN', 'Two approvers have to admit you first, by a decision admit_approver');
-  }
+  if (held?.may) return;
+  const isBarred = permission === 'approve-decision' && !user.is_admitted;
+  const admission = 'Two approvers have to admit you first, by a decision admit_approver';
+  refuse('FORBIDDEN', isBarred ? admission : 'You may no longer decide');
 }
 
-/**
- * Why a decision can no longer be approved or carried out, whatever its subject: it is too old, by the database's
- * clock, or one of its people has lost the permission. Null while it can.
- */
-export async function whyPowerless(
-  tx: EntityManager,
-  { kind, created_at, proposed_by, first_approved_by, approved_by }: Decision,
-): Promise<string | null> {
-  const now = await readDatabaseClock(tx);
-  const hours = decisionLivesHours(kind);
-  if (now.getTime() - created_at.getTime() > hours * 3_600_000) return `it is older than ${hours} hours`;
-  if (kind !== 'disburse' && !(await holdOperator(tx, proposed_by, 'propose-decision')))
-    return 'the proposer may no longer decide';
-  if (first_approved_by && !(await holdOperator(tx, first_approved_by, 'approve-decision')))
-    return 'the first approver may no longer decide';
-  if (approved_by && !(await holdOperator(tx, approved_by, 'approve-decision')))
-    return 'the approver may no longer decide';
-  return null;
+/** Why a decision has lost its force, whatever its subject, as the database judges it; null while it has it. */
+export async function whyPowerless(tx: EntityManager, { id }: Decision): Promise<string | null> {
+  const [row] = await tx.execute<{ why: string | null }[]>(
+    'select why_powerless(d) as why from decisions d where d.id = ?',
+    [id],
+  );
+  return row?.why ?? null;
 }
 
 /** SQLSTATE for a change that two people have not decided, or whose decision is no longer valid. */

@@ -3,7 +3,8 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Gateways } from '../../platform/gateway/gateway.ts';
 import type { Sweep } from '../../platform/housekeeping/sweep-rows.ts';
 import type { Decision } from './decision.entity.ts';
-import type { Evidence, ProposalOf, ProposedKind } from './decision.ts';
+import type { Evidence, ProposedKind } from './decision.ts';
+import type { ProposalOf } from './present-decision.ts';
 
 /** The workflows that look after what is decided about; each kind knows its own. */
 export interface DecisionWorkflows {

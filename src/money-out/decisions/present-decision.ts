@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import { amount, prose, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, nonZeroMoneyString, prose, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { presentFields } from '../../platform/http/present-fields.ts';
 import { longestNote } from '../../shared/plain-text.ts';
 import type { Decision } from './decision.entity.ts';
-import { decisionKinds, decisionLaw, payoutOutcomes, shortestNote } from './decision.ts';
+import {
+  decisionKinds,
+  decisionLaw,
+  longestExternalReference,
+  type ProposedKind,
+  payoutOutcomes,
+  shortestNote,
+} from './decision.ts';
 
 const Side = z.record(z.string(), z.unknown());
 /** A decision as every answer shows one. */
@@ -51,3 +58,77 @@ export const presentDecision = ({ evidence, ...decision }: Decision): z.input<ty
 /** The note of a decision, as requests carry it. */
 export const noteOfDecision = () =>
   prose(longestNote, shortestNote).describe('References to the evidence, never personal data.');
+
+const note = noteOfDecision();
+/** What may be proposed: each kind with its subject. */
+export const ProposalBody = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
+  z
+    .strictObject({
+      kind: z.literal('settle_receipt'),
+      receipt_id: uuid(),
+      action: z.enum(['credit', 'refund']),
+      account_id: uuid().optional().describe('The account that is credited; for `credit` only.'),
+      note,
+    })
+    .superRefine(({ action, account_id }, ctx) => {
+      if (action === 'credit' && account_id === undefined) {
+        ctx.addIssue({ code: 'custom', path: ['account_id'], message: 'is required' });
+      }
+      if (action === 'refund' && account_id !== undefined) {
+        ctx.addIssue({ code: 'custom', path: ['account_id'], message: 'is for a credit only' });
+      }
+    }),
+  z.strictObject({ kind: z.literal('explain_difference'), reconciliation_id: uuid(), note }),
+  z
+    .strictObject({
+      kind: z.literal('book_external'),
+      amount: nonZeroMoneyString().describe(
+        'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
+      ),
+      reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
+      account_id: uuid()
+        .optional()
+        .describe('An account of an erased person, to whom the platform paid what had come to it; `amount` below 0.'),
+      note,
+    })
+    .superRefine(({ amount, account_id }, ctx) => {
+      if (account_id !== undefined && !amount.startsWith('-')) {
+        ctx.addIssue({ code: 'custom', path: ['amount'], message: 'is below 0 for money that left an account' });
+      }
+    }),
+  z
+    .strictObject({
+      kind: z.literal('book_transfer'),
+      payout_id: uuid().optional().describe('One that failed here and that the provider made after all.'),
+      provider_reference: text(255)
+        .optional()
+        .describe('Of a transfer that nobody knows, or that is a second one: our reference, or the provider’s id.'),
+      note,
+    })
+    .superRefine(({ payout_id, provider_reference }, ctx) => {
+      if ((payout_id === undefined) === (provider_reference === undefined)) {
+        ctx.addIssue({ code: 'custom', path: ['payout_id'], message: 'or provider_reference is required, not both' });
+      }
+    }),
+  z.strictObject({
+    kind: z.literal('erase_person'),
+    user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),
+    note,
+  }),
+  z.strictObject({
+    kind: z.literal('admit_approver'),
+    user_id: uuid().describe(
+      'A user with `approve-decision`, invited by neither of the two who admit them: from then on they may approve.',
+    ),
+    note,
+  }),
+  z.strictObject({
+    kind: z.literal('refund_donation'),
+    donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
+    note,
+  }),
+]);
+
+/** What was proposed, without its note. */
+export type ProposalOf<Kind extends ProposedKind> = Omit<Extract<z.infer<typeof ProposalBody>, { kind: Kind }>, 'note'>;

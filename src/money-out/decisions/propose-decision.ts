@@ -4,9 +4,10 @@ import { isDomainError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { carryOut } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import type { ProposalOf, ProposedKind } from './decision.ts';
+import type { ProposedKind } from './decision.ts';
 import { recordDecision, requireOperator } from './end-decision.ts';
 import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
+import type { ProposalOf } from './present-decision.ts';
 
 interface Proposing<Kind extends ProposedKind> {
   caller: Caller;

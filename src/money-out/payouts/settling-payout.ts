@@ -1,6 +1,7 @@
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
+import { failpoint } from '../../shared/failpoint.ts';
 import { actorOf } from '../decisions/end-decision.ts';
 import { type DecisionHandling, refused } from '../decisions/handling.ts';
 import { hearProvider } from '../payouts/ask-transfer.ts';
@@ -83,6 +84,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
     return undefined;
   },
   async tell(em, workflows, { payout_id }) {
+    await failpoint('settle-payout.after');
     await workflows.hintPayout(await em.findOneOrFail(Payout, { id: payout_id ?? '' }));
   },
 });

@@ -114,6 +114,7 @@ const ownFunctions = [
   'brought_by',
   'why_not_admitting',
   'why_not_approving',
+  'why_powerless',
   'hold_operator',
   'hold_of_person',
   'make_coming_month',

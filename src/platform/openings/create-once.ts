@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isAway } from '../../shared/away.ts';
 import { DomainError, isDomainError } from '../../shared/errors.ts';
 import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
-import { findRefusal, isVerdict, refuseOnce } from './open-once.ts';
+import { isVerdict, refuseOnce } from './open-once.ts';
 
 export interface Creation<Found, Prepared> {
   /** The resource that was made, as it is in the database now. */
@@ -70,8 +70,6 @@ async function begin<Found, Prepared>(
     }
     const found = await find(em.fork());
     if (found !== null) return found;
-    const refusal = await findRefusal(em, { ...opening, number: stamp.number });
-    if (refusal !== null) throw refusal;
     // A run that answers without a row began before the database was restored. The question wakes it, it finds its row
     // gone, and ends: the next one begins anew.
     if (answer === null || looks === mostLooks) break;

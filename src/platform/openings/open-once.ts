@@ -78,7 +78,7 @@ async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: Request
 function refuseDecided({ claim }: Asked, { is_made, is_refused, is_this, refusal }: RequestRow): void {
   if (is_made) refuseReused(must(claim, 'what was made is there'));
   if (is_refused && !is_this) throw busy('Another request with this key came between; try again');
-  if (is_refused) throw toldAgain(must(refusal, 'what was refused has its refusal'));
+  if (is_refused) throw fromStored(must(refusal, 'what was refused has its refusal'));
 }
 
 /** A transaction with the given time budget, or the usual one. */
@@ -138,7 +138,7 @@ export async function refuseOnce<T>(
     const made = await findMade(tx, asked, row, find);
     // Where the key stands for something else, nothing is made by this request anyway.
     if (made !== null || row.is_made) return made;
-    if (row.is_refused && row.is_this && row.refusal !== null) throw toldAgain(row.refusal);
+    if (row.is_refused && row.is_this && row.refusal !== null) throw fromStored(row.refusal);
     await tx.execute(
       `update requests set refused_upto = greatest(refused_upto, ?::bigint, nextval('opening_numbers')),
          refusal = ?::jsonb, ${ofThis}`,
@@ -153,33 +153,11 @@ export async function refuseOnce<T>(
 /** Greater than every number: no refusal applies yet to a request without one. */
 const noNumber = String(2n ** 63n - 1n);
 
-/** The refusal that applies to the request of this number, or null. */
-export async function findRefusal(
-  em: EntityManager,
-  asked: Pick<Asked, 'resourceId' | 'claim'> & { number: string },
-): Promise<DomainError | null> {
-  const [row] = await em.execute<{ refusal: StoredRefusal }[]>(
-    `select refusal from requests where owner_id = ? and key_hash = ? and refused_upto >= ?::bigint
-       and refusal is not null and fingerprint in ('', ?)`,
-    [...rowOf(asked), asked.number, fingerprintOf(asked)],
-  );
-  return row === undefined ? null : fromStored(row.refusal);
-}
-
 /**
- * Whether the error tells the caller that nothing has happened and nothing will: a 4xx that is not written down yet.
+ * Whether the error tells the caller that nothing has happened and nothing will: a 4xx, which is written down first.
  */
 export const isVerdict = (error: unknown): error is DomainError =>
-  isDomainError(error) && !standing.has(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
-
-/** Refusals that are written down already. */
-const standing = new WeakSet<DomainError>();
-
-function toldAgain(stored: StoredRefusal): DomainError {
-  const refusal = fromStored(stored);
-  standing.add(refusal);
-  return refusal;
-}
+  isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
 /** A refusal as it is written down. */
 export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({

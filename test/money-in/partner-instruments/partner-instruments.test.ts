@@ -146,6 +146,17 @@ it('takes what was paid before it was closed, also when the provider lists it on
   expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
 }, 60_000);
 
+it('takes a payment that was pending at the provider when it was closed, also as its first', async () => {
+  const partner = await buildPartner(stack, { fees });
+  const { id, payment_code } = await makeInstrument(partner);
+  const asked = { payment_code, amount: 20_000, status: 'PENDING' };
+  const { body: pending } = await stack.sandbox.post('/sandbox/pay', asked);
+  expect((await partner.send('post', `/instruments/${id}/close`)).body.data.status).toBe('closed');
+  await stack.sandbox.post('/sandbox/payments/settle', { payment_id: pending.id, status: 'SUCCEEDED' });
+  expect(await receiptOf(pending.id)).toEqual({ state: 'applied', reason: null, reference: id });
+  await paymentsOf(partner, id, 1);
+}, 60_000);
+
 itInFull(
   'takes all of more payments than one look reads, and holds what fits none of them',
   async () => {

@@ -225,8 +225,8 @@ describe('The statement that makes payments together', () => {
   const call = (payments: object[], targets: (string | null)[]) =>
     stack
       .em()
-      .execute<{ outcome: string; answer_body: string | null }[]>(
-        'select outcome, answer_body from pay_from_balances(?::jsonb, targets_at(?::text::uuid[])) order by place',
+      .execute<{ outcome: string; refusal: { code: string } | null }[]>(
+        'select outcome, refusal from pay_from_balances(?::jsonb, targets_at(?::text::uuid[])) order by place',
         [JSON.stringify(payments), `{${targets.map((target) => target ?? 'null').join(',')}}`],
       );
   const outcomesOf = async (payments: object[], targets: string[]) =>
@@ -242,7 +242,6 @@ describe('The statement that makes payments together', () => {
     reference_type: 'investment',
     reference_id: newId(),
     purpose: 'product_transfer',
-    answer: '',
     ...change,
   });
 
@@ -276,7 +275,7 @@ describe('The statement that makes payments together', () => {
       [{ source_account_id: other.accountId }, cause.accountId],
       [{ user_type: 'organization', user_id: newId() }, cause.accountId],
       [{ amount: '1000.0001' }, cause.accountId],
-      [{ ...kept, answer: '{"new_balance":"<new_balance>"}' }, cause.accountId],
+      [kept, cause.accountId],
       [kept, cause.accountId],
       [{ ...kept, fingerprint: 'other' }, cause.accountId],
       [refused, cause.accountId],
@@ -286,8 +285,7 @@ describe('The statement that makes payments together', () => {
       [ofAdmin, cause.accountId],
     ] as const) {
       const [row] = await call([payment(payer, change)], [target]);
-      const { code = '' } = row?.outcome === 'refused' ? JSON.parse(row.answer_body ?? '{}') : {};
-      told.push(`${row?.outcome} ${code}`.trim());
+      told.push(`${row?.outcome} ${row?.refusal?.code ?? ''}`.trim());
     }
     expect(told).toEqual([
       'paid',

@@ -63,8 +63,8 @@ const deaths: [string, (ending: string, crediting: string) => Promise<unknown>][
     'at what it has just written',
     async (ending, crediting) => {
       const asked: Promise<unknown>[] = [];
-      await stack.holdAt('carry-out.settle_payout', () => asked.push(approving(ending)));
-      await stack.holdAt('carry-out.settle_receipt', () => asked.push(approving(crediting)));
+      await stack.holdAt('settle-payout.after', () => asked.push(approving(ending)));
+      await stack.holdAt('settle-receipt.after', () => asked.push(approving(crediting)));
       await stack.kill('api');
       await Promise.all(asked);
     },

@@ -29,7 +29,8 @@ const planBooking = () =>
   plantDecision(stack, operators, { kind: 'book_external', amount: '1', reference: `r ${newId()}` });
 
 const suspending = ({ id }: BuiltUser) => suspension('users', id);
-const meeting = <T>(change: Change, begin: () => Promise<T>) => meetChange(stack, change, begin, 'hold_operator');
+const meeting = <T>(change: Change, begin: () => Promise<T>, statement = 'why_powerless') =>
+  meetChange(stack, change, begin, statement);
 
 describe('While the approver is being suspended', () => {
   it('nothing is booked', async () => {
@@ -64,8 +65,10 @@ describe('While the approver is being suspended', () => {
     const { id } = await buildIndividual(stack);
     const path = `/v1/users/${id}/legal-hold`;
     expect((await stack.post(path, { note: 'Letter 12' }, { token: operators.proposer.token })).status).toBe(201);
-    const answer = await meeting(suspending(operators.approver), () =>
-      stack.delete(path, undefined, { token: operators.approver.token }),
+    const answer = await meeting(
+      suspending(operators.approver),
+      () => stack.delete(path, undefined, { token: operators.approver.token }),
+      'hold_operator',
     );
     expect(answer).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
     expect((await stack.get(path, { token: operators.proposer.token })).status).toBe(200);
@@ -77,8 +80,10 @@ describe('While the proposer is being suspended', () => {
     const { id } = await buildIndividual(stack);
     await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [newId(), id]);
     const path = `/v1/users/${id}/erasure`;
-    const answer = await meeting(suspending(operators.proposer), () =>
-      stack.delete(path, undefined, { token: operators.proposer.token }),
+    const answer = await meeting(
+      suspending(operators.proposer),
+      () => stack.delete(path, undefined, { token: operators.proposer.token }),
+      'hold_operator',
     );
     expect(answer).toMatchObject({ status: 403, body: { message: 'You may no longer decide' } });
     expect((await stack.get(path, { token: superAdmin.token })).body.data).toMatchObject({ status: 'waiting' });

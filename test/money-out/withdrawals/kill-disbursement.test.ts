@@ -68,12 +68,12 @@ async function expectPaidOnce(it: WaitingDisbursement): Promise<void> {
 }
 
 describe('A disbursement that two people approve is sent once', () => {
-  it('when the API is killed with -9 after the first approval, and at carry-out.disburse of the second, before its workflow is told', async () => {
+  it('when the API is killed with -9 after the first approval, and at disburse.after of the second, before its workflow is told', async () => {
     const it = await buildWaitingDisbursement(stack);
     await approveAndDie(it, 0, 'approve-decision.approved');
     expect(await transfersOf(stack, it.id)).toEqual([]);
     expect((await approve(it, 0))?.status).toBe(403);
-    await approveAndDie(it, 1, 'carry-out.disburse');
+    await approveAndDie(it, 1, 'disburse.after');
     await expectPaidOnce(it);
   }, 120_000);
 

@@ -96,7 +96,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
         makePayments(tx, movement, {
           payments,
           targets: targets(payments),
-          effect: { call: effect(paidOnes), params: [] },
+          effect: effect(paidOnes),
         });
     },
   ],

@@ -40,6 +40,15 @@ const saidOf = (id: string, word: string) =>
 
 const approve = async ({ decisionId }: Pick<WaitingDisbursement, 'decisionId'>, which: number) =>
   (await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' })).body.data;
+/** The owner's transactions of it, oldest first. */
+async function transactionsOf({ id, owner }: WaitingDisbursement): Promise<string[]> {
+  const { body } = await stack.get('/v1/transactions', { token: owner.token });
+  const rows: { reference_id: string; type: string; status: string; amount: string }[] = body.data.transactions;
+  return rows
+    .toReversed()
+    .filter(({ reference_id, type }) => reference_id === id && type === 'price')
+    .map(({ status, amount }) => `${status} ${amount}`);
+}
 /** The answer to the owner's request for this much, as a disbursement or a withdrawal. */
 async function take({ owner, causeId }: WaitingDisbursement, amount: string, isDisbursed: boolean) {
   const bank_account_id = await addBankAccount(stack, owner);
@@ -65,6 +74,19 @@ it('A failed disbursement that the provider has made after all is not made again
   expect(await balanceOf(stack, it.owner.accountId)).toBe('200000.0000');
   expect(await readWithdrawal(stack, it.owner, it.id)).toMatchObject({ booked_at: expect.any(String) });
   expect(await take(it, '100001', true)).toBe(400);
+  // Taken, given back, and taken after all.
+  expect(await transactionsOf(it)).toEqual([
+    'successful 300000.0000',
+    'reversed 300000.0000',
+    'successful 300000.0000',
+  ]);
+  await settleAtProvider(stack, it.id, 'REVERSED');
+  await eventually(
+    () => balanceOf(stack, it.owner.accountId),
+    (balance) => balance === '500000.0000',
+    60_000,
+  );
+  expect((await transactionsOf(it)).at(-1)).toBe('reversed 300000.0000');
 }, 120_000);
 
 it('A disbursement whose owner is suspended when it would be sent lapses, and its evidence says why', async () => {

@@ -1,0 +1,42 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { refuse } from '../../shared/errors.ts';
+import type { Money } from '../../shared/money.ts';
+import type { PaymentOrderStatus } from './payment-order.ts';
+
+/** A table whose rows have an instrument under their own id. */
+export type InstrumentTable = 'payment_orders' | 'partner_payments';
+
+/** A row that has an instrument, as every step with the provider reads it. */
+export interface InstrumentRow {
+  provider: string;
+  /** The partner whose instrument it is, if it is one's. */
+  partnerId: string | null;
+  /** What pays it exactly: IDR, scale 4. */
+  total: Money;
+  status: PaymentOrderStatus;
+  /** The provider's ids; null until it has given them. */
+  requestId: string | null;
+  methodId: string | null;
+  askedAt: Date | null;
+  /** When it was cancelled, or else the end of its lifetime. */
+  deadline: Date;
+  isCancelled: boolean;
+}
+
+const own = {
+  payment_orders: 'null::uuid as "partnerId", (nominal + admin_fee)::numeric(20, 4)::text as total',
+  partner_payments: 'partner_id as "partnerId", amount::text as total',
+};
+
+/** Throws NOT_FOUND for a row that a restore has taken back. */
+export async function readInstrument(em: EntityManager, table: InstrumentTable, id: string): Promise<InstrumentRow> {
+  const [row] = await em.execute<InstrumentRow[]>(
+    `select ${own[table]}, provider, status, provider_payment_request_id as "requestId",
+       provider_payment_method_id as "methodId", instrument_asked_at as "askedAt",
+       coalesce(cancelled_at, expires_at) as deadline, cancelled_at is not null as "isCancelled"
+     from ${table} where id = ?`,
+    [id],
+  );
+  const { askedAt, deadline, ...read } = row ?? refuse('NOT_FOUND', 'The payment was not found');
+  return { ...read, askedAt: askedAt && new Date(askedAt), deadline: new Date(deadline) };
+}
