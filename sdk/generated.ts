@@ -19,7 +19,7 @@ export type ChangedWebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -44,7 +44,7 @@ export type CreatedWebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -382,8 +382,8 @@ export type WebhookDelivery = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
-  /** The id of the payment, payout or refund that it tells of. */
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test';
+  /** The id of the payment, payout, refund, batch or instrument that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
@@ -411,8 +411,8 @@ export type WebhookDeliveryWithBody = {
   /** The `webhook-id` that your receiver sees, the same at every attempt. */
   webhook_id: string;
   /** What happened. */
-  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
-  /** The id of the payment, payout or refund that it tells of. */
+  type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test';
+  /** The id of the payment, payout, refund, batch or instrument that it tells of. */
   resource_id: string;
   /** Grows with each event of the resource: of two webhooks believe the greater. */
   version: number;
@@ -440,7 +440,7 @@ export type WebhookEndpoint = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -463,7 +463,7 @@ export type WebhookEndpointWithSecret = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -661,7 +661,7 @@ export type WebhookTest = {
   /** Where webhooks go: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
-  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+  events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
   /** A disabled one collects nothing. */
   status: 'enabled' | 'disabled';
   /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
@@ -678,6 +678,46 @@ export type WebhookTest = {
   updated_at: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
+};
+
+export type WebhookUnmatchedInstrument = {
+  /** Names the instrument; its payments carry it as `instrument_id`. */
+  id: string;
+  /** The partner's own reference as sent; null without one. */
+  external_ref: string | null;
+  /** `active` until it is closed, or the provider refuses to make it; then `closed` for good. */
+  status: 'active' | 'closed';
+  /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
+  method: 'virtual_account' | 'qris';
+  /** The bank of a virtual account; null for QRIS. */
+  channel: string | null;
+  /** What each payment has to be, in IDR; null for any amount. */
+  amount: string | null;
+  /** Always `IDR`. */
+  currency: 'IDR';
+  /** The account number or QR payload that customers keep; null while the provider has not made it. */
+  payment_code: string | null;
+  /** As sent; null without one. */
+  customer_name: string | null;
+  /** As you sent it; null without. */
+  metadata: Record<string, never> | null;
+  /** Why the provider did not make it; otherwise null. */
+  failure_code: string | null;
+  /** When it was made. */
+  created_at: string;
+  /** When it was closed; null before. */
+  closed_at: string | null;
+  /** Where to read it; after creation only. */
+  status_url?: string;
+  /** Grows with each event of the resource: a lower one came late. */
+  version: number;
+  /** The money that came. Operators decide what becomes of it. */
+  unmatched: {
+    /** What came, in IDR. */
+    amount: string;
+    /** `late`: after closing. `wrong_amount`: not the fixed amount, or beyond the limits of the channel. */
+    reason: 'late' | 'wrong_amount';
+  };
 };
 
 export type WebhookUnmatchedPayment = {
@@ -1546,10 +1586,10 @@ export interface Operations {
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
       /** Only those of this kind. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test';
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test';
       /** Only those of this endpoint. */
       endpoint_id?: string;
-      /** The id of the payment, payout or refund that it tells of. */
+      /** The id of the payment, payout, refund, batch or instrument that it tells of. */
       resource_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -1642,7 +1682,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url: string;
       /** The events that it receives, or `["*"]` for all. Others are not sent to it. */
-      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+      events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
     };
@@ -1659,7 +1699,7 @@ export interface Operations {
       /** A public https address without credentials. It is asked by POST, redirects are not followed. */
       url?: string;
       /** The events that it receives from now on, or `["*"]` for all. */
-      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | '*')[];
+      events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
       /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
       status?: 'enabled' | 'disabled';
     };
@@ -1694,7 +1734,7 @@ export interface Operations {
     query: Record<string, never>;
     body: {
       /** What is sent an example of. */
-      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
+      type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
     };
     answer: WebhookDelivery;
   };
@@ -1811,6 +1851,16 @@ export interface Webhooks {
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookUnmatchedPayment;
+  };
+  'instrument.unmatched': {
+    /** What happened. */
+    type: 'instrument.unmatched';
+    /** When it happened. */
+    timestamp: string;
+    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    test?: true;
+    /** The resource as its read endpoint shows it, with its `version`. */
+    data: WebhookUnmatchedInstrument;
   };
   'payout.delayed': {
     /** What happened. */

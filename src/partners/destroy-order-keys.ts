@@ -45,6 +45,9 @@ export async function destroyOrderKeys(
 
 const batchesAmong = 'select id from payout_batches where id = any(?::uuid[])';
 
+/** SQL: webhooks of what may name somebody, in a form that reads the index of the keys. */
+const isTold = "k.resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'instrument')";
+
 const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(
     // A key may be older than its order: made for a request that failed, and that was repeated later.
@@ -57,14 +60,14 @@ const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
      union select id from payout_batches where id = any(?::uuid[])
        and (finalized_at is null or created_at > now() - make_interval(days => ?))
      union select k.resource_id from webhook_version_keys k join webhook_deliveries d on d.id = k.delivery_id
-       where k.resource_type in ('payment', 'payout', 'refund', 'payout_batch') and k.resource_id = any(?::uuid[]) and d.status = 'pending'`,
+       where ${isTold} and k.resource_id = any(?::uuid[]) and d.status = 'pending'`,
     [textArray(ids), days, textArray(ids), days, textArray(ids), days, textArray(ids), days, textArray(ids)],
   );
 
 async function forgetBodies(em: EntityManager, ids: readonly string[]): Promise<void> {
   await em.execute(
     `update webhook_deliveries d set body_sealed = null from webhook_version_keys k
-     where k.resource_type in ('payment', 'payout', 'refund', 'payout_batch') and k.resource_id = any(?::uuid[]) and d.id = k.delivery_id
+     where ${isTold} and k.resource_id = any(?::uuid[]) and d.id = k.delivery_id
        and d.status <> 'pending' and d.body_sealed is not null`,
     [textArray(ids)],
   );

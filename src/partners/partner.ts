@@ -42,7 +42,13 @@ export const outcomeEvents = [
 ] as const;
 
 /** The events that an endpoint can ask for. */
-export const webhookEvents = [...outcomeEvents, 'payment.available', 'payment.unmatched', 'payout.delayed'] as const;
+export const webhookEvents = [
+  ...outcomeEvents,
+  'payment.available',
+  'payment.unmatched',
+  'instrument.unmatched',
+  'payout.delayed',
+] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /** Stands for every event, including those added later. */

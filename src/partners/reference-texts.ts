@@ -133,7 +133,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'WebhookDelivery.id': 'Names the delivery.',
   webhook_id: 'The `webhook-id` that your receiver sees, the same at every attempt.',
   'WebhookDelivery.type': 'What happened.',
-  resource_id: 'The id of the payment, payout or refund that it tells of.',
+  resource_id: 'The id of the payment, payout, refund, batch or instrument that it tells of.',
   version: 'Grows with each event of the resource: of two webhooks believe the greater.',
   'WebhookDelivery.status': statusOf.delivery,
   'WebhookDeliveryWithBody.type': 'What happened.',

@@ -5,6 +5,7 @@ import {
   declinedPayment,
   endpoint,
   failedPayoutId,
+  instrument,
   newRefund,
   otherPayout,
   paidOut,
@@ -53,6 +54,10 @@ export const storyWebhooks: Readonly<Record<WebhookType, { data: object; test?: 
   'payment.unmatched': told('payment.unmatched', '2026-01-15T05:41:00.000Z', 3, {
     ...paidPayment,
     unmatched: { amount: '500000.0000', reason: 'double' },
+  }),
+  'instrument.unmatched': told('instrument.unmatched', '2026-01-15T05:42:00.000Z', 1, {
+    ...instrument,
+    unmatched: { amount: '3000.0000', reason: 'wrong_amount' },
   }),
   'payout.delayed': told('payout.delayed', '2026-01-15T03:25:02.000Z', 1, {
     ...otherPayout(slowPayoutId, 'payout-2026-0009'),

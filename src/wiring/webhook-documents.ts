@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PartnerPaymentShape } from '../money-in/collections/present-partner-payment.ts';
+import { PartnerInstrumentShape } from '../money-in/partner-instruments/present-partner-instrument.ts';
 import { PayoutBatchShape } from '../money-out/payout-batches/present-payout-batch.ts';
 import { PayoutShape } from '../money-out/payouts/present-payout.ts';
 import { RefundShape } from '../money-out/refunds/present-refund.ts';
@@ -21,6 +22,7 @@ const summaries: Record<WebhookType, string> = {
   'payout_batch.completed': 'Every payout of the batch has ended; each has told its own outcome',
   'payment.available': 'The net of a payment can be paid out now',
   'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
+  'instrument.unmatched': 'Money came to a reusable number and is no payment: of another amount, or after closing',
   'payout.delayed': 'The outcome of the transfer has been unknown for ten minutes; it follows once known',
   'endpoint.test': 'Somebody on your side asked for a test of this endpoint',
 };
@@ -33,6 +35,18 @@ const UnmatchedTold = PaymentTold.extend({
     .object({ amount: amount(), reason: z.enum(['late', 'double', 'wrong_amount']) })
     .meta({ description: 'The money that came. Operators decide what becomes of it; the payment stays as it is.' }),
 }).meta({ id: 'WebhookUnmatchedPayment' });
+const InstrumentTold = PartnerInstrumentShape.extend({
+  version,
+  unmatched: z
+    .object({
+      amount: amount().meta({ description: 'What came, in IDR.' }),
+      reason: z.enum(['late', 'wrong_amount']).meta({
+        description:
+          '`late`: after closing. `wrong_amount`: not the fixed amount, or beyond the limits of the channel.',
+      }),
+    })
+    .meta({ description: 'The money that came. Operators decide what becomes of it.' }),
+}).meta({ id: 'WebhookUnmatchedInstrument' });
 const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
 const RefundTold = RefundShape.extend({ version }).meta({ id: 'WebhookRefund' });
 const PayoutBatchTold = PayoutBatchShape.extend({ version }).meta({ id: 'WebhookPayoutBatch' });
@@ -44,6 +58,7 @@ const told: Record<WebhookResource, z.ZodType> = {
   payout: PayoutTold,
   refund: RefundTold,
   payout_batch: PayoutBatchTold,
+  instrument: InstrumentTold,
   endpoint: EndpointTold,
 };
 

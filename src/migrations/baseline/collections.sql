@@ -23,6 +23,7 @@ create table partner_instruments (
   read_from timestamptz,
   read_before timestamptz,
   look_again_at timestamptz,
+  version integer not null default 0,
   request_id text,
   created_at timestamptz not null,
   updated_at timestamptz not null,

@@ -102,7 +102,7 @@ grant insert, update (status, provider_payment_request_id, provider_payment_meth
   customer_sealed, metadata_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;
 grant insert, update (status, texts_sealed, provider_payment_method_id, payment_code, failure_code, asked_at, closing_at, closed_at,
-  seen_until, read_from, read_before, look_again_at, updated_at) on partner_instruments to amanah_app;
+  seen_until, read_from, read_before, look_again_at, version, updated_at) on partner_instruments to amanah_app;
 grant insert, update (status, failure_code, provider_transfer_id, provider_cost, texts_sealed, request_digest, last_word,
   last_word_at, asked_at, asks, unknown_since, delay_told_at, contradicted_at, explained_word, look_again_at, version,
   succeeded_at, finalized_at, updated_at) on payouts to amanah_app;

@@ -44,7 +44,7 @@ create table webhook_deliveries (
   id uuid primary key,
   partner_id uuid not null references partners (id),
   endpoint_id uuid not null,
-  resource_type text not null check (resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'endpoint')),
+  resource_type text not null check (resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'instrument', 'endpoint')),
   resource_id uuid not null,
   version integer not null check (version > 0),
   type text not null,

@@ -10,6 +10,8 @@ import { compareMoney, wholeRupiah } from '../../shared/money.ts';
 import type { CallbackWorkflows, Collection, FindOwner } from '../callbacks/callback-workflows.ts';
 import { PartnerPayment } from '../collections/partner-payment.entity.ts';
 import { tellUnmatched } from '../collections/tell-payment.ts';
+import { PartnerInstrument } from '../partner-instruments/partner-instrument.entity.ts';
+import { tellUnmatchedOfInstrument } from '../partner-instruments/tell-unmatched.ts';
 import type { ReceiptOpening, StrayPayment } from '../payments/payment-contract.ts';
 import { isFinalOrder } from '../payments/payment-order.ts';
 import { costOfPayment } from '../payments/provider-cost.ts';
@@ -26,7 +28,7 @@ interface ReceiptPorts {
 /**
  * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
  * record decides which payment it is and whose: when it pays something open of ours, that workflow is woken and nothing
- * else happens. The partner whose payment it came for gets a webhook. Money that has a receipt is returned as it
+ * else happens. The partner whose payment or instrument it came for gets a webhook. Money that has a receipt is returned as it
  * stands; money the provider does not confirm changes nothing. Throws ProviderUnknown.
  */
 export async function openReceipt(
@@ -51,8 +53,9 @@ export async function openReceipt(
   const journalId = newId();
   const told: string[] = [];
   const opening = await em.transactional(async (tx) => {
-    // Lock order: the payment before the accounts, as in its settlement.
-    const collected = owner === null ? null : await findPaymentToTell(tx, owner.id);
+    // Lock order: the payment or instrument before the accounts, as in its settlement.
+    const collected = owner && (await tx.findOne(PartnerPayment, { id: owner.id }, locked));
+    const instrument = owner && (await tx.findOne(PartnerInstrument, { id: owner.id }, locked));
     const cost = await costOfPayment(tx, payment);
     const [{ suspended }] = await tx.execute<[{ suspended: boolean }]>(
       'select suspend_receipt(?, ?, ?, ?, ?, ?, ?, ?, ?) as suspended',
@@ -84,6 +87,7 @@ export async function openReceipt(
       });
       const unmatched = { amount: payment.amount, reason, at: await readDatabaseClock(tx) };
       if (collected !== null) told.push(...(await tellUnmatched(tx, sealer, collected, unmatched)));
+      if (instrument !== null) told.push(...(await tellUnmatchedOfInstrument(tx, sealer, instrument, unmatched)));
     }
     return tell(receipt);
   });
@@ -91,9 +95,8 @@ export async function openReceipt(
   return opening;
 }
 
-/** The partner payment with this id, locked until the transaction ends; null when it is an order's id. */
-const findPaymentToTell = (tx: EntityManager, id: string): Promise<PartnerPayment | null> =>
-  tx.findOne(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+/** A row that is locked until the transaction ends. */
+const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 
 function tell({ state, amount, reason }: Receipt): ReceiptOpening {
   return state === 'suspended'

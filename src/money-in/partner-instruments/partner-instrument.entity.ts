@@ -31,6 +31,8 @@ const PartnerInstrumentSchema = defineEntity({
     read_before: p.datetime().nullable(),
     /** When the sweep wakes its workflow, unless something else has. */
     look_again_at: p.datetime().nullable(),
+    /** Of its webhooks. */
+    version: p.integer().default(0),
     request_id: p.text().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),

@@ -78,11 +78,12 @@ export async function recordDelivery(
   return id;
 }
 
-/** A payout or refund is shown with its beneficiary, and metadata may name anybody; nothing else does. */
+/** A payout or refund is shown with its beneficiary, an instrument with whose it is, and metadata may name anybody. */
 const orderNamedBy = ({ resourceType, resourceId, batchId, data }: NewWebhook): Place['order'] =>
-  resourceType === 'payout' || resourceType === 'refund' || ('metadata' in data && data.metadata !== null)
+  resourceType === 'payout' || resourceType === 'refund' || has(data, 'metadata') || has(data, 'customer_name')
     ? { id: batchId ?? resourceId }
     : null;
+const has = (data: object, name: string): boolean => ((data as Record<string, unknown>)[name] ?? null) !== null;
 
 /**
  * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the

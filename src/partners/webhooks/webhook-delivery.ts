@@ -12,7 +12,7 @@ export const webhookDeliveryLaw = statusLaw({
 export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
 
 /** What a webhook is about. */
-export type WebhookResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'endpoint';
+export type WebhookResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'instrument' | 'endpoint';
 
 /** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can recognize a repetition. */
 export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;

@@ -154,6 +154,27 @@ describe('payment.unmatched', () => {
   });
 });
 
+it('instrument.unmatched tells of money that a reusable number does not take, with what came and why', async () => {
+  const { partner, told } = await buildAsking();
+  const body = { method: 'virtual_account', channel: 'BCA', amount: '50000', customer_name: 'Siti Rahayu' };
+  const { status_url: _, ...instrument } = (await partner.post('/instruments', body)).body.data;
+  await act('pay', instrument, 49_999);
+  const [wrong] = await told(1);
+  expect(wrong).toMatchObject({
+    type: 'instrument.unmatched',
+    data: { ...instrument, version: 1, unmatched: { amount: '49999.0000', reason: 'wrong_amount' } },
+  });
+  expect((await partner.send('post', `/instruments/${instrument.id}/close`)).status).toBe(200);
+  await act('pay', instrument, 50_000);
+  const [, late] = await told(2);
+  expect(late?.data).toMatchObject({
+    status: 'closed',
+    version: 2,
+    unmatched: { amount: '50000.0000', reason: 'late' },
+  });
+  expect(typesAtOther()).toEqual([]);
+}, 60_000);
+
 describe('payout.delayed', () => {
   it('reports once that the outcome has been unknown for ten minutes, before the webhook of how it ended', async () => {
     const { partner, told } = await buildAsking(buildPayer);
