@@ -70,14 +70,14 @@ describe('A check that is read in turn', () => {
     expect(await inTurn()).toBe(1);
   });
 
-  it('is read whole by whoever asks for all, whatever was proved', async () => {
+  it('is read in full on request, whatever was proved before', async () => {
     await inTurn();
     await plant('3 hours');
     const found = (await runChecks(stack.em())).filter(({ violations }) => violations > 0);
     expect(found.map((one) => one.check)).toContain(check);
   });
 
-  it('leaves nothing behind in a transaction that goes on', async () => {
+  it('leaves nothing behind in a transaction that continues', async () => {
     await inTurn();
     await plant('3 hours');
     await stack.em().transactional(async (tx) => {

@@ -16,7 +16,7 @@ export const followClock = (file: string): { NODE_OPTIONS: string; [fileVariable
   [fileVariable]: file,
 });
 
-/** Moves the clock of all followers of this file by a number of milliseconds from the true time. */
+/** Moves the clock of all followers of this file by a number of milliseconds from the correct time. */
 export function moveClock(file: string, offsetMs: number): void {
   // A concurrent reader reads a complete number.
   writeFileSync(`${file}.new`, String(offsetMs));

@@ -3,7 +3,7 @@ import { type Dependencies, openDependencies } from '../../src/wiring/dependenci
 import { eventually } from './eventually.ts';
 
 /**
- * The dependencies of a test, once they have agreed on the keys of people: the product says that these are away when a new
+ * The dependencies of a test, once they have agreed on the keys of people: the product says that these are down when a new
  * connection takes seconds, as on a busy machine, and a test waits. One whose keys are really away starts all the same.
  */
 export async function openPatiently(env: Record<string, string>): Promise<Dependencies> {

@@ -26,6 +26,6 @@ it('Nobody knows whether somebody joined who never had an answer, or was refused
   expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
 });
 
-it('Somebody has not joined who was refused, and it is told why', async () => {
+it('A refused person has not joined, and the reason is returned', async () => {
   await expect(joinBy(answer(400, 'the saving circle is full: it has 2 places'))).rejects.toThrow('it has 2 places');
 });

@@ -36,7 +36,7 @@ const mostBounds = 5;
  * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless when for
  * the bound's length nothing has come to rest is told: a busy machine is slow, and gets there. Two things that would take
  * hours by the product's own clock are made due early: rows without a workflow are aged, so that the sweeps take them, and
- * workflows of payments whose callback was lost for ever are woken. No workflow is begun from here.
+ * workflows of payments whose callback was lost forever are woken. No workflow is begun from here.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
   const { topology, boundMs, progress, takenWorkflows, missed } = options;
@@ -161,7 +161,7 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
 }
 
 /**
- * A callback that was lost for ever is made up for: where its workflow runs that asks by itself, within the hour, and is
+ * A callback that was lost forever is made up for: where its workflow runs that asks by itself, within the hour, and is
  * woken here; money that came when all had ended is found by the reconciliation of the next day, or by the callback that
  * the provider sends again when it is asked to, as here.
  */

@@ -15,7 +15,7 @@ interface ByOperator {
 }
 
 /**
- * Places a legal hold on a person; an erasure that waits goes on waiting. Throws NOT_FOUND, REQUEST_INVALID when one is
+ * Places a legal hold on a person; an erasure that waits keeps waiting. Throws NOT_FOUND, REQUEST_INVALID when one is
  * there already, or the person has been erased or was only invited, and FORBIDDEN and UNAUTHENTICATED when permission or
  * session have ended meanwhile.
  */

@@ -55,7 +55,7 @@ export interface InstrumentQuestion {
   signal: AbortSignal;
   /** Payments are not looked for while the provider waits for one. */
   briefly?: boolean | undefined;
-  /** The partner whose instrument it is, if it is one's. */
+  /** The partner who owns the instrument, if any. */
   partnerId?: string | null;
   expect: () => Promise<ExpectedPayment>;
 }
@@ -103,7 +103,7 @@ async function judge(
   const strays = received.filter((payment) => payment !== paying).map((payment) => strayOf(provider, payment));
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
-  // What ends now goes on saying since when it was settling.
+  // A final row keeps the time since which it was settling.
   if (isUnsettled || (paying === undefined && next.outcome === 'waiting')) {
     await noteSettling(em, table, reference, isUnsettled);
   }
@@ -153,7 +153,7 @@ export const strayOf = (
   providerPaymentMethodId,
 });
 
-/** The same of a receipt. */
+/** The same for a receipt. */
 export const strayOfReceipt = (receipt: Receipt): StrayPayment => ({
   receiptId: receipt.id,
   provider: receipt.provider,
