@@ -13,7 +13,6 @@ import type { LegalHold } from './legal-hold.entity.ts';
 import { getLegalHold, liftLegalHold, placeLegalHold } from './legal-holds.ts';
 import { getErasure, stopErasure } from './stop-erasure.ts';
 
-/** What these routes work with. */
 interface Ports extends DecisionPorts {
   config: Pick<Config, 'NODE_ENV'> & ErasureTerms;
 }

@@ -10,7 +10,6 @@ import { refuse } from '../../shared/errors.ts';
 import type { CallbackPorts } from './deliver-callback.ts';
 import { deliverCallback } from './deliver-callback.ts';
 
-/** What these routes work with. */
 interface Ports extends CallbackPorts {
   orm: MikroORM;
   sealer: Sealer;

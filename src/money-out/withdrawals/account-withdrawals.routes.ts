@@ -27,7 +27,6 @@ const Body = z
     ctx.addIssue({ code: 'custom', path: [path], message });
   });
 
-/** What these routes work with. */
 interface Ports {
   config: WithdrawalTerms;
   sealer: Sealer;

@@ -34,7 +34,6 @@ const presentBankAccount = ({ account, details }: OpenedBankAccount) => ({
   created_at: account.created_at.toISOString(),
 });
 
-/** What these routes work with. */
 interface Ports {
   config: Pick<Config, 'BANK_ACCOUNT_WAIT_HOURS'>;
   sealer: Sealer;

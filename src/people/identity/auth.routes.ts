@@ -20,7 +20,6 @@ import { signUp } from './sign-up.ts';
 import type { SignedToken, Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
 
-/** What these routes work with. */
 interface Ports extends SignUpPorts {
   config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
   tokens: Tokens;

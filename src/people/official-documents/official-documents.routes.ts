@@ -12,7 +12,6 @@ import { officialDocumentKinds, verificationLaw } from './official-document.ts';
 import { OfficialDocumentAnswer, presentOfficialDocument } from './present-official-document.ts';
 import { requirePeriod, updateOfficialDocument } from './update-official-document.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }
