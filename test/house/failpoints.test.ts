@@ -20,7 +20,7 @@ const armingCode = tests
   .filter((test) => arming.includes(test) || handedOn.includes(test.file))
   .map(({ text }) => doneBy(text));
 
-/** A failpoint is named where it is, or handed on as `after`. */
+/** A failpoint is named at its place, or passed on as `after`. */
 const named = /(?:\bfailpoint\(|\bafter = )'([^']+)'/g;
 const called = /\bfailpoint\((?!')([^)]*)\)/g;
 const found = sources.flatMap(({ text }) => [...text.matchAll(named)].map(([, name = '']) => name));
