@@ -30,7 +30,7 @@ function patchDate(file: string): void {
     try {
       offsetMs = Number(readFileSync(file, 'utf8'));
     } catch {
-      // Nobody has moved it yet.
+      // It has not been moved yet.
     }
   };
   read();
