@@ -24,7 +24,7 @@ const plant = (ago: string) =>
     [],
   );
 const inTurn = async () => (await runCheckInTurn(stack.em(), check)).violations;
-/** When the view was last proved whole; null if never. */
+/** When the view was last proved whole; undefined if never. */
 async function proof(): Promise<string | undefined> {
   const rows = await stack.em().execute<{ at: string }[]>('select proved_at::text as at from proved_checks');
   return rows[0]?.at;
