@@ -355,7 +355,7 @@ function waitBefore(attempt: number, outcome: PartnerApiError | NoAnswerError): 
   const growing = Math.min(firstWaitMs * 2 ** (attempt - 2), longestWaitMs) * (0.5 + Math.random() / 2);
   if (outcome instanceof NoAnswerError) return growing;
   const { status, code, retryAfterSeconds = 0 } = outcome;
-  // The API's own 502 is the provider's refusal; a proxy's 502 says that the API is away.
+  // The API's own 502 is the provider's refusal; a proxy's 502 says that the API is down.
   const isRepeatable = repeatable.has(status) || (status === 502 && code === 'UNREADABLE');
   const waitMs = Math.max(growing, retryAfterSeconds * 1000);
   return isRepeatable && waitMs <= longestRetryAfterMs ? waitMs : null;

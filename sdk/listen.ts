@@ -56,7 +56,7 @@ interface Cursor {
 }
 
 /**
- * Forwards every delivery that is created from now on, until the process ends. Waits while the API is away or limits
+ * Forwards every delivery that is created from now on, until the process ends. Waits while the API is down or limits
  * its calls; throws when it refuses the key.
  */
 async function listen(listening: Listening): Promise<never> {

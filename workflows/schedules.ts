@@ -47,8 +47,8 @@ export function forgetOldRows(): Promise<number> {
 }
 
 /**
- * Started by a schedule: reads the `check_*` views one by one and sets metrics, so that one that takes too long is missed
- * by itself and keeps no other from being read. Returns the names of the non-empty ones. Fails, after all the others were
+ * Started by a schedule: reads the `check_*` views one by one and sets metrics, so that one that takes too long fails
+ * alone and does not keep the others from being read. Returns the names of the non-empty ones. Fails, after all the others were
  * read, with the names of those that could not be.
  */
 export async function runLedgerChecks(): Promise<string[]> {

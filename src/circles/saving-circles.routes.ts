@@ -44,7 +44,6 @@ const startDate = z
     description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
   });
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   workflows: CircleWorkflows;

@@ -26,18 +26,18 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`):
  *   each journal keeps the order, and so do all together.
  * - Rows that others refer to (users, roles, organizations, partners, accounts) are locked by every insert that names
- *   them, and by whoever counts on them, at any time, so that they stay (`key share`). Whoever takes such a row whole
- *   (`for update`: a suspension) waits for none of the rows below afterwards, at most for others who take one whole; a
- *   wait for it is then never part of a circle.
- * - Parts are changed only by whoever holds what they are part of: rounds, members and contributions under their circle,
- *   the pending row of an order under the order, attempts under their payout.
+ *   them, and by readers that rely on them, at any time, so that they stay (`key share`). A transaction that locks such
+ *   a row exclusively (`for update`: a suspension) waits for none of the rows below afterwards, at most for others that
+ *   do the same; a wait for it is then never part of a circle.
+ * - Parts are changed only under the lock of their whole: rounds, members and contributions under their circle, the
+ *   pending row of an order under the order, attempts under their payout.
  *
  * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order: no transaction waits for it.
  *
- * Two pairs do not keep it; where they meet, the database ends one of them, which is repeated. Money that comes late to a
- * closed cause may complete or reopen it and takes it whole at the end, while a disbursement of the same cause with the same
- * counts holds it from its beginning. And a request of what a workflow opens has its key before its target, a payment from a
- * balance after it: both wait where one key is used for both at once.
+ * Two pairs do not keep it; where they meet, the database aborts one of them, which is retried. Late money for a closed
+ * cause may complete or reopen it and locks it exclusively at the end, while a disbursement of the same cause with the
+ * same counters locks it from the start. And a request that starts a workflow locks its key before its target, a
+ * payment from a balance after it: both wait where one key is used for both at once.
  */
 export const lockOrder: readonly LockedRows[] = [
   { name: 'what people decide', table: 'decisions' },

@@ -24,9 +24,9 @@ export async function findChecks(em: EntityManager): Promise<string[]> {
 }
 
 /**
- * Reads one view (`readFresh`), by its name in the catalogue: of what came since an instant that a UUID of version 7
- * tells, or without one all that there is. One that fails on a row's data counts as one violation. Throws when the
- * database does not answer, or not in time.
+ * Reads one view (`readFresh`), by its name in the catalogue: only rows since the instant of a version 7 UUID, or all
+ * of them without one. A view that fails on a row's data counts as one violation. Throws when the database does not
+ * answer, or not in time.
  */
 export async function runCheck(
   em: EntityManager,
@@ -60,12 +60,12 @@ export async function runCheck(
 }
 
 /**
- * Reads one view as the schedule does, again and again: all that there is once a night, and until the next night what came
- * since. A view that is not empty is read whole the next time, so that nothing is forgotten that was found.
+ * Reads one view as the schedule does repeatedly: all rows once a night, and until the next night only newer ones. A
+ * view that is not empty is read whole the next time, so that no finding is forgotten.
  */
 export async function runCheckInTurn(em: EntityManager, check: string): Promise<CheckResult> {
-  // The night begins at 03:30 in UTC+7. Two hours more are read than came since: an id is a little older than its
-  // transaction, and the clock of the process that made it may be slow.
+  // The night begins at 03:30 in UTC+7. Two more hours are read: an id is a little older than its transaction, and the
+  // clock of the process that created it may be slow.
   const [turn] = await em.execute<[{ now: string; since: string | null }]>(
     `select now()::text as now, (select uuidv7(p.proved_at - now() - interval '2 hours') from proved_checks p
        where p.check_name = ? and p.proved_at between date_bin('1 day', now(), timestamptz '2000-01-01 20:30:00Z') and now())

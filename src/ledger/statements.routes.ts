@@ -10,7 +10,6 @@ import { isPartnerAccount } from './accounts/account.ts';
 import { getAccount } from './find-accounts.ts';
 import { type DescribePostings, readStatement, referenceColumns, statementColumns } from './read-statement.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   /** What the journals on a partner's account belong to. */

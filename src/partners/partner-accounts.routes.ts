@@ -27,7 +27,6 @@ import {
 import { findFees, setFees } from './set-fees.ts';
 import { setPartnerLimits, updatePartner } from './update-partner.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

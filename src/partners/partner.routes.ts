@@ -12,7 +12,6 @@ import { IssuedKeyShape, presentIssuedKey } from './present-partner.ts';
 import { readPartnerBalance } from './read-balance.ts';
 import { orderOfChecks } from './reference-texts.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

@@ -4,7 +4,7 @@ import { isMoney } from './money.ts';
 export type CsvCell = string | number | boolean | null;
 
 /**
- * Where a spreadsheet would begin a formula, full width too: at the beginning of a cell, and behind what separates cells
+ * Where a spreadsheet would start a formula, in full width too: at the start of a cell, and after the separator used
  * where a comma is the decimal point, as in Indonesia.
  */
 const formula = /(^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;

@@ -19,7 +19,7 @@ const invitationsPerRound = 1000;
 /**
  * Deletes rows that are kept for a limited time: read events (90 days), what became of requests, looks of the sweeps,
  * tallies of payouts, results of checks of bank accounts, mails that were sent, signatures that were used, and people who
- * were invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, for ever without it. Returns how
+ * were invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, forever without it. Returns how
  * many.
  */
 export async function forgetOldRows(

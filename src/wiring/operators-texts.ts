@@ -36,7 +36,7 @@ export const operatorsTexts: FieldTexts = {
   begun_at: 'When the decision was carried out.',
   event: 'What happened.',
   impact: 'How much it matters.',
-  actor_id: 'Id of the user who did it; null where nobody was logged in.',
+  actor_id: 'Id of the user who did it; null where no user was logged in.',
   request_id: 'Id of the request, as its answer carried it.',
   'Event.data': 'Ids and amounts, never people.',
 

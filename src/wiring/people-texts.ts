@@ -202,7 +202,7 @@ export const peopleTexts: FieldTexts = {
   donations: 'The donations.',
   'Donation.type':
     '`specific` for one cause, `open` for whichever the platform chooses, `subscription` for a period of one.',
-  'Donation.status': '`pending` until it is paid; then `completed` or `failed`. One that was given back is `refunded`.',
+  'Donation.status': '`pending` until it is paid; then `completed` or `failed`. A returned one is `refunded`.',
   'Donation.user_id': 'Id of the donor.',
   donation_ids: 'Ids of open donations.',
   allocated_count: 'How many were allocated.',

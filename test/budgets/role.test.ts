@@ -103,7 +103,7 @@ describe('The time-outs of the database', () => {
 });
 
 describe('A process on a role without them', () => {
-  it('is told which are missing, and what to do', async () => {
+  it('learns which are missing, and what to do', async () => {
     await forget();
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     await expect(refuseOtherTimeOuts(orm.em.fork())).rejects.toThrow(

@@ -1,6 +1,6 @@
 /**
- * One cell as a process: a worker of its own workflows, and the route where the other cell asks for verdicts. Kills itself
- * at any arrow with the chance that it is given.
+ * One cell as a process: a worker of its own workflows, and the route where the other cell asks for verdicts. Kills
+ * itself at any arrow with the given probability.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -329,7 +329,7 @@ describe('Money between two cells', () => {
     await Promise.all(both().map(stop));
   }, 300_000);
 
-  it('that was refused stays refused, whoever asks again and whatever has changed since', async () => {
+  it('that was refused stays refused for any retry, whatever has changed since', async () => {
     const [id, account] = [newId(), newId()];
     const judge = async () =>
       (

@@ -15,7 +15,7 @@ create table cell_transfers (
   amount numeric(20, 4) not null check (amount > 0),
   status text not null default 'open' check (status in ('open', 'arrived', 'taken_back'))
 );
--- At the destination: one verdict for each transfer, for ever.
+-- At the destination: one verdict for each transfer, forever.
 create table cell_verdicts (
   transfer_id uuid primary key,
   to_account_id uuid not null,

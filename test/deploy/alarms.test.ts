@@ -53,7 +53,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
   let tellOfReplica: (outcome: ReadOutcome) => void;
   beforeAll(async () => {
     promtool = findPromtool();
-    // Temporal is away: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
+    // Temporal is down: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
     stack = await startStack({
       own: true,
       isImpatient: true,

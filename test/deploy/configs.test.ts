@@ -157,7 +157,7 @@ describe('A pooler', () => {
     'deploy/kubernetes/pooler/pooler.yaml': read('deploy/kubernetes/pooler/pooler.yaml'),
   };
 
-  it.each(Object.entries(texts))('keeps nobody waiting for longer than a process itself waits, in %s', (_, text) => {
+  it.each(Object.entries(texts))('never delays a request longer than a process itself waits, in %s', (_, text) => {
     const settings = Object.fromEntries(
       [...text.matchAll(/^ *(\w+) = (.+)$/gm)].map(([, name = '', value = '']) => [name, value]),
     );

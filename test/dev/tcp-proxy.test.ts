@@ -84,7 +84,7 @@ it('Asked to cut once, it cuts one connection and lets all others pass', async (
   expect(proxy.cuts).toBe(1);
 });
 
-it('Asked to be away after it, it refuses all until it is told otherwise', async () => {
+it('Set to be down after it, it refuses all connections until told otherwise', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit', once: true, awayMs: 100 });
   await expect(ask('/commit')).rejects.toThrow();
   await expect(ask()).rejects.toThrow();

@@ -26,7 +26,7 @@ const offsets: [number, number][] = [[7, -7]];
 if (isFullRun()) offsets.push([7, 7], [-7, -7], [-7, 7]);
 
 describe.each(offsets)(
-  'With the clock of the API %d and that of the worker %d hours from the true time',
+  'With the clock of the API %d and that of the worker %d hours from the correct time',
   (ofApi, ofWorker) => {
     let stack: ProcessStack;
     let payer: BuiltUser;
@@ -69,7 +69,7 @@ describe.each(offsets)(
       );
     const atProvider = (path: string, body: object) => stack.sandbox.post(`/sandbox/${path}`, body);
 
-    it('payments are settled, declined and put into suspense at the true time', async () => {
+    it('payments are settled, declined and put into suspense at the correct time', async () => {
       const [paid, wrong, declined] = [await topUp(), await topUp(), await topUp()];
       await atProvider('pay', { payment_code: paid.payment_code });
       await atProvider('pay', { payment_code: wrong.payment_code, amount: 1_234 });
@@ -82,7 +82,7 @@ describe.each(offsets)(
       );
     });
 
-    it('all tokens of a person are ended at once, and invitations last their seven days by the true time', async () => {
+    it('all tokens of a person are ended at once, and invitations last their seven days by the correct time', async () => {
       const person = await buildIndividual(stack);
       expect((await stack.post('/v1/auth/logout-all', undefined, { token: person.token })).status).toBe(200);
       expect((await stack.get('/v1/auth/me', { token: person.token })).status).toBe(401);
@@ -110,7 +110,7 @@ describe.each(offsets)(
       expect(payment?.hours).toBeCloseTo(24, 0);
     });
 
-    it('payouts end and become unknown at the true time, and the next look at each is minutes away at most', async () => {
+    it('payouts end and become unknown at the correct time, and the next look at each is minutes away at most', async () => {
       const succeeded = await pay(partner);
       const failed = await pay(partner, { bank_account_number: magicAccount('999999') });
       const silent = await pay(partner, { bank_account_number: magicAccount('900004') });
@@ -147,7 +147,7 @@ describe.each(offsets)(
       expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
     }, 120_000);
 
-    it('a donation is given back within its seven days, and a goal pays out what was saved', async () => {
+    it('a donation is refunded within its seven days, and a goal pays out what was saved', async () => {
       const { id: causeId } = await buildActiveCause(stack);
       expect((await give(stack, payer, 10_000, causeId)).status).toBe(201);
       const { items } = (await stack.get('/v1/donations', token())).body.data;
@@ -161,7 +161,7 @@ describe.each(offsets)(
       expect((await stack.post(`/v1/saving-goals/${goal.id}/release`, release, token())).status).toBe(200);
     });
 
-    it('a cause is disbursed, changed, stopped and reinstated at the true time', async () => {
+    it('a cause is disbursed, changed, stopped and reinstated at the correct time', async () => {
       const owner = await buildOrganizationAdmin(stack);
       const { id: cause_id } = await buildOrganizationCause(stack, owner);
       expect((await give(stack, payer, 100_000, cause_id)).status).toBe(201);
@@ -179,7 +179,7 @@ describe.each(offsets)(
       }
     });
 
-    it('people and goals are made and changed at the true time', async () => {
+    it('people and goals are made and changed at the correct time', async () => {
       const changed = async (path: string, change: object) => {
         const answer = await stack.patch(path, change, token());
         expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
@@ -192,7 +192,7 @@ describe.each(offsets)(
       expect((await stack.post('/v1/auth/signup', signedUp)).status).toBe(201);
     });
 
-    it('a subscription starts and stops, and a circle starts today, at the true time', async () => {
+    it('a subscription starts and stops, and a circle starts today, at the correct time', async () => {
       const { id: causeId } = await buildActiveCause(stack);
       const body = { cause_id: causeId, amount: '1000', source_account_id: payer.accountId, interval: 'weekly' };
       const begun = await stack.post('/v1/donations/subscriptions', body, token());

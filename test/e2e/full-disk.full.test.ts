@@ -98,7 +98,7 @@ async function buildProviderMoney(stack: ProcessStack) {
 }
 
 (isFullRun() && !isGivenUp ? describe : describe.skip)('With the disk of PostgreSQL full,', () => {
-  it('requests are made or answered 503, and neither API nor worker ends; with room again each is made once, and what the provider did enters the books', async () => {
+  it('requests succeed or get a 503, and neither API nor worker exits; with space again each is made once, and the provider’s payments enter the books', async () => {
     if (disk === null)
       throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });
@@ -111,7 +111,7 @@ async function buildProviderMoney(stack: ProcessStack) {
     if (small === undefined) throw new Error('there is a way to pay');
     const money = await buildProviderMoney(running);
     disk.fill();
-    // What has room in pages that are there still succeeds; some table needs another one soon.
+    // Writes that fit into existing pages still succeed; some table soon needs another page.
     const told = await eventually(
       () => askFor(running, small, freshKey(), { amount: '1' }),
       ({ status }) => status !== 201,
@@ -125,10 +125,10 @@ async function buildProviderMoney(stack: ProcessStack) {
     }
     // A payout that cannot be stored is not refused.
     for (const { status } of await money.begin()) expect([200, 503, 504]).toContain(status);
-    // Long enough for a callback and its workflow: what there is no room for waits.
+    // Long enough for a callback and its workflow: whatever needs space waits.
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     expect(await money.countWaiting()).toBeGreaterThan(0);
-    // That was met, and nothing else; where a journal of PostgreSQL itself met it, the server has ended, too.
+    // Nothing failed for another reason; if PostgreSQL's own log found no space, the server has exited, too.
     expect(running.readLog('postgres')).toContain('No space left on device');
     disk.free();
     await running.startPostgresAgain();

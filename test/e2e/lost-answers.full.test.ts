@@ -130,7 +130,7 @@ describe('With the answer of its commit lost,', () => {
 });
 
 describe('PostgreSQL that is restarted', () => {
-  it('under open transactions leaves nothing of them, refuses nobody, and each retry under its key pays once', async () => {
+  it('under open transactions leaves nothing of them, refuses no client, and each retry under its key pays once', async () => {
     const requests = [];
     for (const [, way] of ways) {
       const count = way.isOneStatement ? 5 : 1;
@@ -152,7 +152,7 @@ describe('PostgreSQL that is restarted', () => {
   }, 240_000);
 
   it.each(ways)(
-    'before anybody heard that %s was committed has kept it, refuses nobody, and a retry under the key finds it',
+    'before any answer that %s was committed keeps it, refuses no client, and a retry under the key finds it',
     async (_, way) => {
       const { database } = stack.lines.api;
       const request = await way.build(stack);

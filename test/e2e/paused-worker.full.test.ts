@@ -192,7 +192,7 @@ const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').spl
 
 describe('A worker that is paused past the time of its step, while its twin acts,', () => {
   it.each(Object.entries(kinds))(
-    'changes nothing when it goes on: %s',
+    'changes nothing when it resumes: %s',
     async (_, { point, begin }) => {
       await using cleanup = new AsyncDisposableStack();
       const act = await begin();

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await stack.owner().execute('delete from proved_checks');
 });
 
-/** A journal of so long ago that has no postings. */
+/** A journal of long ago without postings. */
 const plant = (ago: string) =>
   withoutTriggers(
     stack,
@@ -24,7 +24,7 @@ const plant = (ago: string) =>
     [],
   );
 const inTurn = async () => (await runCheckInTurn(stack.em(), check)).violations;
-/** When the view was proved whole, if it is. */
+/** When the view was last proved whole; undefined if never. */
 async function proof(): Promise<string | undefined> {
   const rows = await stack.em().execute<{ at: string }[]>('select proved_at::text as at from proved_checks');
   return rows[0]?.at;
@@ -33,7 +33,7 @@ async function proof(): Promise<string | undefined> {
 const letANightPass = () => stack.owner().execute("update proved_checks set proved_at = proved_at - interval '2 days'");
 
 describe('A check that is read in turn', () => {
-  it('is proved whole once, and then reads what came since until the next night', async () => {
+  it('is proved whole once, and then reads only newer rows until the next night', async () => {
     expect(await inTurn()).toBe(0);
     const proved = await proof();
     expect(proved).toBeDefined();
@@ -44,7 +44,7 @@ describe('A check that is read in turn', () => {
     expect(await inTurn()).toBe(1);
   });
 
-  it('sees what is new, and is read whole from then on until it is empty', async () => {
+  it('sees new rows, and is then read whole until it is empty', async () => {
     await inTurn();
     await plant('3 hours');
     await plant('1 minute');
@@ -57,27 +57,27 @@ describe('A check that is read in turn', () => {
     expect(await proof()).toBeDefined();
   });
 
-  it('sees what was begun before it was proved, and committed afterwards', async () => {
+  it('sees rows inserted before it was proved but committed afterwards', async () => {
     await inTurn();
     await plant('1 hour 59 minutes');
     expect(await inTurn()).toBe(1);
   });
 
-  it('is not taken for proved by a time to come', async () => {
+  it('does not count as proved by a future time', async () => {
     await inTurn();
     await stack.owner().execute("update proved_checks set proved_at = now() + interval '1 day'");
     await plant('3 hours');
     expect(await inTurn()).toBe(1);
   });
 
-  it('is read whole by whoever asks for all, whatever was proved', async () => {
+  it('is read in full on request, whatever was proved before', async () => {
     await inTurn();
     await plant('3 hours');
     const found = (await runChecks(stack.em())).filter(({ violations }) => violations > 0);
     expect(found.map((one) => one.check)).toContain(check);
   });
 
-  it('leaves nothing behind in a transaction that goes on', async () => {
+  it('leaves nothing behind in a transaction that continues', async () => {
     await inTurn();
     await plant('3 hours');
     await stack.em().transactional(async (tx) => {

@@ -74,7 +74,7 @@ describe('The books post the provider’s cost', () => {
     expect(change).toEqual({ cost: '2500.0000', clearing: '-98500.0000', provider: '-98500.0000' });
   });
 
-  it('of a reversed payout, whose net comes back while the cost does not', async () => {
+  it('of a reversed payout, whose net is returned while the cost is not', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner, { bank_account_number: magicAccount('654321') });

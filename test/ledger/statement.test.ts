@@ -194,7 +194,7 @@ describe('A statement', () => {
     expect((await statement('', json, admin.token)).body.data.closing_balance).toBe('1000.0000');
   });
 
-  it('of thousands of postings is read in batches, without a gap or a repeat, and gives its connection back if nobody reads to its end', async () => {
+  it('of thousands of postings is read in batches, without a gap or a repeat, and releases its connection if the client stops reading', async () => {
     const lines = isFullRun() ? 2500 : 1100;
     const inOneStatement = 100;
     for (let first = 1; first <= lines; first += inOneStatement) {
@@ -223,7 +223,7 @@ describe('A statement', () => {
     expect((await statement()).body.data.postings).toHaveLength(lines + 1);
   });
 
-  it('shows one instant: its lines agree with its balances while payments go on', async () => {
+  it('shows one instant: its lines agree with its balances while payments continue', async () => {
     let paying = true;
     const payments = (async () => {
       while (paying) await transfer('0.01');

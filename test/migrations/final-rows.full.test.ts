@@ -67,7 +67,7 @@ const rows: [what: string, place: string, status: string, build: () => Promise<s
   ['A completed donation', 'donations.status', 'completed', completedDonation],
 ];
 
-it.each(rows)('%s stays what it is, whoever tries to change it', async (_, place, status, build) => {
+it.each(rows)('%s cannot be changed by any role', async (_, place, status, build) => {
   const id = await build();
   const [table = '', column = ''] = place.split('.');
   const law = statusLaws[place];

@@ -154,7 +154,7 @@ describe('On a database with rows', () => {
 describe('A migration that meets a lock', () => {
   const addsColumn = () => [...migrations, sample(['alter table postings add column note text'])];
 
-  it('gives way: those queued behind it go on, and it is applied once the lock is gone', async () => {
+  it('gives way: those queued behind it continue, and it is applied once the lock is released', async () => {
     const { url, appUrl, client: holder } = await take();
     const [watcher, worker] = [await connect(url), await connect(appUrl, '')];
     await holder.query('begin');

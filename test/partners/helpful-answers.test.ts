@@ -143,7 +143,7 @@ describe('A refusal that helps', () => {
     });
   });
 
-  it('has one wording for what is missing, whether its id is nobody’s or none', async () => {
+  it('has one wording for missing resources, whether the id is unknown or malformed', async () => {
     const partner = await buildPartner(stack);
     const paths = routeGroups
       .flatMap(({ routes }) => routes)

@@ -117,7 +117,7 @@ const deliveries = 'select body_sealed as sealed from webhook_deliveries where r
 const answers = 'select answer_sealed as sealed from requests where resource_id = ?';
 
 describe('A key of its own', () => {
-  it('seals whom a payout pays: the payout, its webhooks and the answer kept for it', async () => {
+  it('encrypts the payee of a payout: in the payout, its webhooks and its stored answer', async () => {
     const id = await payOut();
     await ended(id);
     expect(await keysOf('select texts_sealed as sealed from payouts where id = ?', id)).toEqual([`order:${id}`]);
@@ -129,7 +129,7 @@ describe('A key of its own', () => {
     expect(new Set(sealed)).toEqual(new Set([`order:${id}`]));
   });
 
-  it('seals the customer of a payment, and is not made for one that names nobody', async () => {
+  it('encrypts the customer of a payment, and is not created for one without a name', async () => {
     const make = async (body: object) =>
       (await partner.post('/payments', { method: 'qris', amount: '20000', ...body })).body.data.id as string;
     const columns = 'select customer_sealed as sealed from partner_payments where id = ?';
@@ -179,7 +179,7 @@ it('A batch has one key for all its payouts, which nobody reads after it', async
 }, 60_000);
 
 describe('After the time for which customers and beneficiaries are kept', () => {
-  it('nobody reads whom a payout paid, in the payout, a webhook or a kept answer, and the books stay', async () => {
+  it('the payee of a payout is unreadable, in the payout, a webhook or a stored answer, and the books stay', async () => {
     const { id, key, before, delivery } = old;
     expect(before).toMatchObject({ bank_account_number: to.bank_account_number, beneficiary_name: 'Siti Rahayu' });
     const after = (await partner.get(`/payouts/${id}`)).body.data;
@@ -215,7 +215,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
   });
 
-  it('is one that no key can be made or changed in, whoever asks', async () => {
+  it('is one in which no role can create or change a key', async () => {
     const { id } = old;
     await expect(stack.deps.personalKeys.orders.make(id)).rejects.toMatchObject({ code: 'KEY_ERASED' });
     for (const sql of [
@@ -226,7 +226,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     }
   });
 
-  it('nobody reads who paid or was paid in what the provider told', async () => {
+  it('payers and payees are unreadable in the provider’s callbacks', async () => {
     const told = await callbacksOf(old.id);
     expect(told.length).toBeGreaterThan(0);
     expect(told.filter(({ kept }) => kept)).toEqual([]);

@@ -43,7 +43,7 @@ const statusOf = async (workflowId: string) =>
   (await stack.deps.workflows.client.workflow.getHandle(workflowId).describe()).status.name;
 
 describe('After the database was restored to before they were made', () => {
-  it('what is asked for again under its key begins anew at once, under its id', async () => {
+  it('a retry under its key starts it again at once, under the same id', async () => {
     const requests = { topUp, collect, keep, payOut, subscribe };
     const idOf = ({ payment_order_id, id }: Record<string, string>) => payment_order_id ?? id;
     const keys = Object.fromEntries(Object.keys(requests).map((name) => [name, freshKey()]));

@@ -48,7 +48,7 @@ describe('The partner client', () => {
     });
   });
 
-  it('signs time, method, path with query, key and body too, anew for each attempt', async () => {
+  it('signs time, method, path with query, key and body too, afresh for each attempt', async () => {
     await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
     await connect(peer.url).payouts.create(payout, { idempotencyKey });
     await connect(`${peer.url}/amanah/`).payments.list({ external_ref: 'a b&c' });
@@ -163,7 +163,7 @@ describe('The partner client', () => {
     expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
   });
 
-  it('knows that a refused refund was not made, whatever became of an earlier attempt, and types what is left', async () => {
+  it('treats a refused refund as not made, whatever happened to an earlier attempt, and types what remains', async () => {
     const left = { paid: '50000.0000', refunded: '40000.0000', remaining: '10000.0000' };
     const refusals = [refusal(409, 'PAYMENT_NOT_PAID'), refusal(422, 'FUNDS_REFUND_EXCEEDED', {}, left)];
     await using peer = await openPeer(refusals.flatMap((decided): Action[] => ['reset', decided]));

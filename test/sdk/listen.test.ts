@@ -75,7 +75,7 @@ describe('amanah-listen', () => {
     for (const row of items) expect(row).toMatchObject({ status: 'pending', attempts: 0 });
   }, 90_000);
 
-  it('forwards a named endpoint, with a given secret, and says when nobody answers', async () => {
+  it('forwards a named endpoint, with a given secret, and reports an unreachable target', async () => {
     const { body } = await partner.send('post', '/webhook-endpoints', {
       url: 'http://127.0.0.1:9/other',
       events: ['payout.failed'],

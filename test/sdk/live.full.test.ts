@@ -124,7 +124,7 @@ describe('The partner client against npm start', () => {
     expect(items.map(({ channel }) => channel ?? 'QRIS').sort()).toEqual(['BNI', 'DANA', 'OVO', 'QRIS']);
   });
 
-  it('cancels an open payment, and is told when it was paid first', async () => {
+  it('cancels an open payment, and gets a 409 when it was paid first', async () => {
     const made = await client.payments.create({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
     expect(await client.payments.cancel(made.id)).toMatchObject({ id: made.id, status: 'expired', is_final: true });
     expect((await toldOf(made.id)).type).toBe('payment.expired');

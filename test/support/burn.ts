@@ -3,7 +3,7 @@ import { isFullRun } from './run.ts';
 
 const threads = 5;
 
-/** Runs a test while five threads burn the processor in the full run, so that everything is late; otherwise just so. */
+/** Runs a test while, in the full run, five threads burn the processor, so that everything is late. */
 export async function whileBurning<T>(run: () => Promise<T>): Promise<T> {
   const burning = isFullRun() ? Array.from({ length: threads }, () => new Worker('for (;;);', { eval: true })) : [];
   try {

@@ -6,7 +6,7 @@ import { roleSettings } from '../../src/platform/database/database-time-outs.ts'
 import { testRun } from './run.ts';
 
 export interface TestDatabase {
-  /** As the role of API and worker: what the product runs with. */
+  /** As the role of API and worker, with which the product runs. */
   url: string;
   /** As the owner, for what only the database's owner may do: planting a corruption, altering a table. */
   ownerUrl: string;
@@ -17,14 +17,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own, cloned from another (nobody is connected to it): the migrated template of the run, unless named. */
+/** A database of its own, cloned from another without connections: the migrated template of the run by default. */
 export async function cloneDatabase(template = testRun().postgres.template): Promise<TestDatabase> {
   const database = await createDatabase(template);
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const keys = new URL(database.keysUrl).pathname.slice(1);
   await administer(`create database ${keys} template ${keysTemplateOf(testRun().postgres.template)}`);
   const owner = new URL(database.ownerUrl).username;
-  // What migrating says of a database and of the roles in it is not in its template.
+  // The settings that migrating makes for a database and its roles are not in its template.
   for (const [each, roles] of [
     [name, rolesOf.books],
     [keys, rolesOf.keys],
@@ -38,14 +38,14 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
 /** The migrated database of keys that belongs to a template. */
 export const keysTemplateOf = (template: string): string => `${template}_keys`;
 
-/** Lets its owner's transactions wait for as long as a test holds others up: no time-out ends them. */
+/** Lets its owner's transactions wait as long as a test blocks others: no time-out ends them. */
 export async function letOwnerWait({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>): Promise<void> {
   const { username, pathname } = new URL(ownerUrl);
   const names = ['idle_in_transaction_session_timeout', 'transaction_timeout'];
   await administer(...names.map((name) => `alter role ${username} in database ${pathname.slice(1)} set ${name} = 0`));
 }
 
-/** A database of its own that nothing has migrated. */
+/** An unmigrated database of its own. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => createDatabase('template0');
 
 async function createDatabase(template: string): Promise<TestDatabase> {

@@ -52,7 +52,7 @@ export async function decide(
   return approved.body.data;
 }
 
-/** A decision in the database, for steps that are taken without the API: proposed, and approved unless said. */
+/** A decision in the database, for steps that run without the API: proposed, and approved by default. */
 export async function plantDecision(
   place: BuildPlace,
   { proposer, approver }: Operators,

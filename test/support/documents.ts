@@ -67,7 +67,7 @@ export interface Part {
 
 const boundary = 'the-boundary-of-the-test';
 
-/** The head of a part, and the end of the body: what stands around the content on the wire. */
+/** The head of a part, and the end of the body: what surrounds the content on the wire. */
 const headOf = ({ name, fileName, type }: Omit<Part, 'content'>) =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n` +
   `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`;
@@ -113,13 +113,13 @@ export interface WireUpload {
   sizeBytes: number;
   /** Stops after this much of the content. */
   stopAfterBytes?: number;
-  /** What happens there: the connection is destroyed (also once a promise is fulfilled), half-closed, or stalls. */
+  /** The fault there: the connection is destroyed (optionally once a promise is fulfilled), half-closed, or stalls. */
   stopBy?: 'destroy' | 'end' | 'stall' | Promise<void>;
   /** Content-Length, or chunks without one. */
   chunked?: boolean;
 }
 
-/** Uploads over a bare socket, a piece at a time, so that a test may stop in the middle. Answers the status, or null. */
+/** Uploads over a bare socket, a piece at a time, so that a test may stop midway. Returns the status, or null. */
 export async function uploadOverWire(
   stack: Served,
   by: { token: string },
@@ -192,7 +192,7 @@ export async function keysOf(stack: Pick<Served, 'env'>, space: string): Promise
   return Contents.map(({ Key = '' }) => Key).sort();
 }
 
-/** Multipart uploads that are under way in storage; null where the server does not know them. */
+/** Multipart uploads under way in storage; null where the server cannot list them. */
 export async function multipartUploads(stack: Pick<Served, 'env'>): Promise<string[] | null> {
   const client = clientOf(stack);
   try {

@@ -5,7 +5,7 @@ import { keysUrlBeside } from '../../dev/postgres.ts';
 import { testRun } from './run.ts';
 
 export interface Addresses {
-  /** The database of the keys is beside it. */
+  /** The keys' database is beside it. */
   databaseUrl: string;
   temporalAddress: string;
   /** Of the API. */
@@ -27,10 +27,10 @@ export const createSecrets = (): Secrets => ({
   taskQueue: `test-${randomBytes(6).toString('hex')}`,
 });
 
-/** The whole environment of API and worker in a test; what the machine's own environment says is not taken over. */
+/** The complete environment of API and worker in a test; the machine's own environment is not inherited. */
 export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<string, string> {
   const { s3, workflowBundle } = testRun();
-  // A bucket of its own: the register of erasures of another test file is no business of its. It is a directory.
+  // A bucket of its own, as another test file's register of erasures must not be read. It is a directory.
   mkdirSync(join(s3.directory, secrets.taskQueue), { recursive: true, mode: 0o700 });
   return {
     PATH: process.env.PATH ?? '',
@@ -57,7 +57,7 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     ...(addresses.smtpPort !== undefined && { SMTP_URL: `smtp://127.0.0.1:${addresses.smtpPort}` }),
     MAIL_FROM: 'Amanah <no-reply@amanah.example>',
     WEBHOOK_ALLOW_LOOPBACK: 'true',
-    // A new bank account may be paid at once; that it has to wait is tested where the variable is set.
+    // A new bank account is usable at once; the test of the waiting time sets the variable.
     BANK_ACCOUNT_WAIT_HOURS: '0',
     WORKFLOW_BUNDLE: workflowBundle,
   };

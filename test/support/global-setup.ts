@@ -23,7 +23,7 @@ declare global {
 const template = 'template_amanah';
 const prefix = 'amanah-test-';
 
-/** Nothing of a test run has to survive the machine. */
+/** A test run need not survive the machine. */
 const fastAndLoose = { fsync: 'off', full_page_writes: 'off', max_connections: '500', log_checkpoints: 'off' };
 
 /** One PostgreSQL with a migrated template, one S3 server, one Temporal server and one workflow bundle for all files. */
@@ -59,7 +59,7 @@ export default async function globalSetup(): Promise<void> {
     await makeKeysDatabase(keysUrlBeside(url));
   }
   async function prepareTemporal(): Promise<string> {
-    // Collects its garbage less often, for a tenth less of its processor; those that tests start inherit it.
+    // Collects garbage less often, which saves a tenth of its processor time; processes that tests start inherit it.
     process.env.GOGC ??= '400';
     const binary = await findTemporalBinary(say('Temporal'));
     await keepPart(startTemporal({ binary, port: temporalPort }, { logFile: logFile('temporal') }));
@@ -84,7 +84,7 @@ export default async function globalSetup(): Promise<void> {
   announceTestRun(join(directory, 'run.json'));
 }
 
-/** A killed run cannot remove its scratch; its processes ended themselves. */
+/** A killed run cannot remove its scratch directory; its processes have exited. */
 function removeAbandonedDirectories(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const pid = Number(name.slice(prefix.length).split('-')[0]);

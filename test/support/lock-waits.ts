@@ -1,7 +1,7 @@
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
-/** The statements, with this text in them, that wait for a lock in the stack's database now: which process, since when. */
+/** Statements containing this text that now wait for a lock in the stack's database: process, and since when. */
 export function readLockWaits(stack: Pick<Stack, 'em'>, text = ''): Promise<{ pid: number; since: string }[]> {
   return stack.em().execute<{ pid: number; since: string }[]>(
     `select pid, query_start::text as since from pg_stat_activity

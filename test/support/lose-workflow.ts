@@ -1,7 +1,10 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { eventually } from './eventually.ts';
 
-/** Ends a workflow as if Temporal had lost it; waits for its start first, as a request may be answered before that. */
+/**
+ * Terminates a workflow as if Temporal had lost it; waits for its start first, as a request may be answered before
+ * that.
+ */
 export async function loseWorkflow({ workflow }: Pick<Client, 'workflow'>, workflowId: string): Promise<void> {
   const isLost = async () => {
     try {

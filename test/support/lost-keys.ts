@@ -44,7 +44,7 @@ export async function replaceKey(
   };
 }
 
-/** The sealer of another process, which has no key at hand. */
+/** The sealer of another process, which has cached no key. */
 export function sealerElsewhere({ config, keysOrm }: Pick<Dependencies, 'config' | 'keysOrm'>): Sealer {
   const keys = config.DATA_ENCRYPTION_KEYS;
   return createSealer(

@@ -16,7 +16,7 @@ export async function invitationToken({ deps, em }: Pick<Stack, 'deps' | 'em'>, 
   return JSON.parse(await deps.sealer.open(mailFactsPlace(id), facts_sealed)).token;
 }
 
-/** The mails that were caught for an address, newest first. */
+/** The mails caught for an address, newest first. */
 export const mailsTo = async ({ sandbox }: AtSandbox, address: string): Promise<CaughtMail[]> =>
   (await sandbox.get(`/sandbox/mail?to=${encodeURIComponent(address)}`)).body.mail;
 

@@ -16,7 +16,7 @@ export const followClock = (file: string): { NODE_OPTIONS: string; [fileVariable
   [fileVariable]: file,
 });
 
-/** Moves the clock of all followers of this file by a number of milliseconds from the true time. */
+/** Moves the clock of all followers of this file by a number of milliseconds from the correct time. */
 export function moveClock(file: string, offsetMs: number): void {
   // A concurrent reader reads a complete number.
   writeFileSync(`${file}.new`, String(offsetMs));
@@ -30,7 +30,7 @@ function patchDate(file: string): void {
     try {
       offsetMs = Number(readFileSync(file, 'utf8'));
     } catch {
-      // Nobody has moved it yet.
+      // It has not been moved yet.
     }
   };
   read();

@@ -5,9 +5,9 @@ const require = createRequire(import.meta.url);
 const circusHandlers = Symbol.for('EVENT_HANDLERS');
 
 /**
- * Jest's runtime without a sandbox: test files are imported by Node itself, so a jest worker loads the product once and not
- * once for each file, and a running stack outlives the file that started it (shared-stack.ts). Only circus begins anew for
- * each file. Has no module mocks, no fake timers and no coverage: no test here uses them.
+ * Jest's runtime without a sandbox: Node itself imports the test files, so a jest worker loads the product once instead
+ * of once per file, and a running stack outlives the file that started it (shared-stack.ts). Only circus starts afresh
+ * for each file. Has no module mocks, no fake timers and no coverage: no test here uses them.
  */
 export default class NativeRuntime {
   unstable_shouldLoadAsEsm(): boolean {

@@ -3,8 +3,9 @@ import { type Dependencies, openDependencies } from '../../src/wiring/dependenci
 import { eventually } from './eventually.ts';
 
 /**
- * The dependencies of a test, once they have agreed on the keys of people: the product says that these are away when a new
- * connection takes seconds, as on a busy machine, and a test waits. One whose keys are really away starts all the same.
+ * The dependencies of a test, once they have agreed on the keys of people: the product reports these as down when a new
+ * connection takes seconds, as on a busy machine, and a test waits. A stack whose keys really are down starts all the
+ * same.
  */
 export async function openPatiently(env: Record<string, string>): Promise<Dependencies> {
   const deps = await openDependencies(readConfig(env), { process: 'test' });

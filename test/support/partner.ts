@@ -37,10 +37,12 @@ export const signature = (secret: string, body: string | Uint8Array = ''): strin
 
 /** What is enough to sign by the body alone; reads are, too. */
 const bodySuffices = new Set(['/v1/partners/payments', '/v1/partners/payouts', '/v1/partners/quotes']);
-/** The second that each request without a key named last: its signature is taken once. */
+/** The second in the signature of each last request without a key: a signature is accepted once. */
 const lastSeconds = new Map<string, number>();
 
-/** The signatures of a call to a whole path with its query: over its body, and over all of it where that is demanded. */
+/**
+ * The signatures of a call to a whole path with its query: over its body, and over the whole request where required.
+ */
 export function signatures(
   secret: string,
   { method, path, raw = '', key = '' }: { method: string; path: string; raw?: string; key?: string },

@@ -2,7 +2,7 @@ import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
-/** Pauses schedules of the stack's worker, all unless named: what they would claim is left to a test's own sweeps. */
+/** Pauses schedules of the stack's worker, all by default: what they would claim is left to a test's own sweeps. */
 export async function pauseSchedules(
   { deps: { workflows }, afterwards }: Stack,
   ids: readonly string[] = schedules.map(({ scheduleId }) => scheduleId),
@@ -12,7 +12,7 @@ export async function pauseSchedules(
     afterwards(() => handle.unpause());
     await handle.pause();
     await eventually(
-      // A server that is busy has not said.
+      // A busy server has not answered.
       () => handle.describe().catch(() => null),
       (schedule) => schedule?.info.runningActions.length === 0,
     );

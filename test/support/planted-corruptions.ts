@@ -59,7 +59,7 @@ export const corruptions: [view: string, sql: string][] = [
      insert into journals (id, business_key, kind, created_at)
      values ('${newId()}', 'planted', 'test', now() - interval '25 hours')`,
   ],
-  // A day on which nothing was posted, and what was posted on it left out.
+  // A day without postings, and one whose postings were left out.
   ['check_closings_match_postings', `insert into closings values ('${systemAccounts.suspense}', '2020-01-01', 1)`],
   [
     'check_closings_match_postings',
@@ -89,7 +89,7 @@ export const corruptions: [view: string, sql: string][] = [
        body_digest, next_attempt_at) select uuidv7(), '${newId()}', uuidv7(), 'payout', '${newId()}', 1, type, 'x', 'x', now()
      from unnest(array['payout.failed', 'payout.succeeded']) type`,
   ],
-  // Rows without a partition, and the partition of the coming month missing.
+  // Rows without a partition, and a missing partition of the coming month.
   [
     'check_months_are_made',
     "insert into events (id, event, impact, resource_type, created_at) values (uuidv7(interval '-5 years'), 'X', 'LOW', 'x', now() - interval '5 years')",
@@ -192,7 +192,7 @@ export const corruptions: [view: string, sql: string][] = [
      values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
-  // A payout that spent what is not in the books, a booking of nothing, and one that is not among what is booked.
+  // A payout that spent what is not in the books, a booking of nothing, and one that is missing among the booked.
   ['check_transfers_booked_once', payoutOf('succeeded', 'planted')],
   [
     'check_transfers_booked_once',
@@ -249,7 +249,7 @@ export const corruptions: [view: string, sql: string][] = [
      values ('${newId()}', '', '', '${newId()}', 'payout', 1)`,
   ],
   ['check_requests_are_kept', refusedAndMade],
-  // Decisions without their effect, and what needs a decision without one.
+  // Decisions without their effect, and effects without their decision.
   ['check_decisions_were_carried_out', decisionOf({ kind: 'book_external', amount: 5, reference: 'planted' })],
   ['check_decisions_were_carried_out', decisionOf({ kind: 'settle_payout', payout_id: newId(), outcome: 'failed' })],
   [

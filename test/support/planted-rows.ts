@@ -62,7 +62,7 @@ export const payoutOf = (status: string, transferId: string | null = null) =>
      ${transferId === null ? 'null' : `'${transferId}'`}, ${status === 'pending' ? 'null' : 'now()'}, now(), now()
    from partner`;
 
-/** So many attempts, an hour apart, the last in two hours; the provider did not know each so long after it. */
+/** A number of attempts, an hour apart, the last in two hours; the provider did not know each this long after it. */
 export const attemptsOf = (status: string, count: number, notKnownAfter: string | null) =>
   together(
     'drop index payout_attempts_one_open',

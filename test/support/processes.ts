@@ -24,9 +24,9 @@ import { testRun } from './run.ts';
 import { borrowStack, once, type Shareable, settingsOf } from './shared-stacks.ts';
 
 export interface ProcessStackOptions {
-  /** Not shared with other files: for one that counts all there is. */
+  /** Not shared with other files: for a file that counts all rows. */
   own?: boolean;
-  /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. In a directory, if it says which. */
+  /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. In the given directory, if any. */
   ownPostgres?: boolean | { directory: string };
   /** A Temporal server of its own with a database file, which the test may stop. */
   ownTemporal?: boolean;
@@ -34,7 +34,7 @@ export interface ProcessStackOptions {
   proxied?: boolean;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
-  /** Those of the worker alone. */
+  /** Variables of the worker alone. */
   workerEnv?: Record<string, string>;
 }
 
@@ -51,7 +51,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
   deps: Dependencies;
   orm: MikroORM;
   em(): EntityManager;
-  /** With the rights of the database's owner, which the product has not. */
+  /** With the rights of the database's owner, which the product lacks. */
   owner(): EntityManager;
   sandbox: Http & { url: string };
   env: Record<string, string>;
@@ -69,12 +69,12 @@ export interface ProcessStack extends Http, AsyncDisposable {
   holdAt(point: string, begin: () => unknown): Promise<void>;
   /** kill -9, and wait until it has exited. */
   kill(which: 'api' | 'worker'): Promise<void>;
-  /** Starts what is not running, with nothing armed. */
+  /** Starts what is not running, with no failpoint armed. */
   restart(): Promise<void>;
   stopPostgresImmediately(): Promise<void>;
   /** Unless it runs. */
   startPostgresAgain(): Promise<void>;
-  /** All that one of its parts has written so far. */
+  /** Everything that one of its parts has written so far. */
   readLog(name: 'postgres' | 'api' | 'worker'): string;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
@@ -142,7 +142,7 @@ async function startOwnProcesses(
   const temporalAddress = options.ownTemporal ? `127.0.0.1:${temporal.port}` : run.temporal.address;
 
   const failpoints = join(run.directory, `failpoints-${secrets.taskQueue}`);
-  // A point that is held reads the file all the time, and goes on where it finds nothing.
+  // A held point reads the file all the time, and continues when it finds nothing.
   const write = (text: string) => {
     writeFileSync(`${failpoints}.new`, text);
     renameSync(`${failpoints}.new`, failpoints);

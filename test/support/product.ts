@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 const script = join(import.meta.dirname, '../../dev/start.ts');
 const isReady = 'Ctrl-C stops everything';
 const readyWithinMs = 180_000;
-/** What stands in for a part of the stack, or decides what is in it: of the machine it is not taken over. */
+/** Replaces a part of the stack, or decides what is in it: the machine's own setting is not inherited. */
 const replacing = /^(DATABASE_|TEMPORAL_|S3_|XENDIT_|PUBLIC_URL$|DATA_|FAILPOINTS$|NODE_ENV$|AUTH_)/;
 
 /** The product as `npm start` runs it, on a data directory. */

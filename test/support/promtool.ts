@@ -8,8 +8,8 @@ import { userCacheDirectory } from '../../dev/user-cache.ts';
 const version = 'v0.316.0';
 
 /**
- * The path of `promtool`, Prometheus' own tester of rules: of the PATH, or built with Go, which takes minutes once for this
- * user. Throws when there is no Go, or what it complained of.
+ * The path of `promtool`, Prometheus' own tester of rules: from the PATH, or built with Go, which takes minutes once
+ * for this user. Throws when there is no Go, with its error.
  */
 export function findPromtool(): string {
   const installed = findExecutable('promtool');

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** When something happened, by the rows of one column of one table. */
+/** The instants in one column of one table. */
 export interface InstantSpan {
   /** Table and column. */
   place: string;
@@ -9,7 +9,7 @@ export interface InstantSpan {
   latest: number;
 }
 
-/** Columns that say when something is to happen, not when it did. */
+/** Columns that hold future instants rather than past ones. */
 const plans = new Set([
   'available_at',
   'due_at',
@@ -27,10 +27,10 @@ const plans = new Set([
   'valid_until',
 ]);
 
-/** What migrations bring with instants of their own. */
+/** Rows of migrations, which have instants of their own. */
 const seeded = new Set(['organization_industries', 'organization_sizes']);
 
-/** What tests date back: operators who were admitted some days ago. */
+/** Rows that tests backdate: operators who were admitted some days ago. */
 const datedBack = new Set(['users.approver_since']);
 
 /** For every column that says when something happened, the earliest and the latest of its instants. */
@@ -49,7 +49,7 @@ export async function readInstants(em: EntityManager): Promise<InstantSpan[]> {
         `select '${table}.${column}' as place, ${ms('min', column)} as earliest, ${ms('max', column)} as latest
          from "${table}" having count("${column}") > 0`,
     );
-  // Since when a partner's money waits is known by when it will be there.
+  // The start of a partner's waiting money follows from when it becomes available.
   const since = 'available_at - make_interval(hours => settlement_delay_hours)';
   spans.push(
     `select 'partner_payments.available_at', extract(epoch from min(${since})) * 1000, extract(epoch from max(${since})) * 1000

@@ -8,10 +8,10 @@ import proto from '@temporalio/proto';
 import { must } from '../../src/shared/assert.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 
-/** Set by `npm run histories:record`: where the histories of a test run are kept. */
+/** Set by `npm run histories:record`: where the histories of a test run are stored. */
 const variable = 'AMANAH_RECORD_HISTORIES';
 export const isRecording = (): boolean => Boolean(process.env[variable]);
-/** A history that is longer, compressed, proves no more and weighs too much. */
+/** A longer history, compressed, proves no more and is too large. */
 const largestBytes = 50_000;
 
 const { History } = proto.temporal.api.history.v1;
@@ -22,7 +22,7 @@ interface Event {
   [attributes: string]: unknown;
 }
 
-/** The kinds of events that a history has. */
+/** The kinds of events in a history. */
 function kindsOf(events: readonly Event[]): Set<string> {
   const names = events.map((event) => {
     const text = JSON.stringify(event);
@@ -32,7 +32,7 @@ function kindsOf(events: readonly Event[]): Set<string> {
   return new Set(names);
 }
 
-/** How a run ended, as its result says where that is a word; null for one that only a test ends that way. */
+/** How a run ended, as its result says where that is a word; null for an ending that only a test makes. */
 function endOf(last: Event): string | null {
   switch (last.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '')) {
     case 'COMPLETED': {
@@ -53,7 +53,7 @@ function endOf(last: Event): string | null {
   }
 }
 
-/** What a history tells: how it ended, and whether people decided that, or money came that was not applied. */
+/** The story of a history: how it ended, and whether people decided that, or unmatched money arrived. */
 function storyOf(events: readonly Event[], kinds: ReadonlySet<string>): string | null {
   const end = events.length === 0 ? null : endOf(must(events.at(-1), 'it has events'));
   if (end === null) return null;
@@ -65,7 +65,7 @@ function storyOf(events: readonly Event[], kinds: ReadonlySet<string>): string |
   return [end, ...marks].join('.');
 }
 
-/** Where the time-skipping server, which lists nothing, is asked for its workflows by name. */
+/** Where the time-skipping server, which cannot list workflows, is asked for them by name. */
 const tables: Record<string, (id: string) => string> = {
   payment_orders: workflowIds.gatewayPayment,
   partner_payments: workflowIds.partnerPayment,
@@ -117,7 +117,7 @@ async function record(
   mkdirSync(directory, { recursive: true });
   for await (const [workflowId, runId] of runs) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    // Before a first task has ended there is nothing to replay.
+    // Before the first task has completed there is nothing to replay.
     if (!history.events?.some(({ workflowTaskCompletedEventAttributes: ended }) => ended)) continue;
     const type = history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
     const { events } = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
@@ -126,8 +126,8 @@ async function record(
 }
 
 /**
- * Keeps one history of each story of each workflow: the one with most kinds of events, and of these the shortest. Runs
- * that are still open are kept only of a workflow of which no run ended.
+ * Stores one history for each story of each workflow: the one with most kinds of events, and of these the shortest.
+ * Open runs are stored only for a workflow without a closed run.
  */
 export function keep(directory: string, type: string, events: Event[]): void {
   const kinds = kindsOf(events);
@@ -148,7 +148,7 @@ export function keep(directory: string, type: string, events: Event[]): void {
 }
 
 /**
- * While recording, keeps what ran on this task queue, or of these rows on a server that cannot list workflows;
+ * While recording, stores the runs on this task queue, or of these rows on a server that cannot list workflows;
  * otherwise does nothing. In a process of its own, apart from jest's realms.
  */
 export async function recordHistories(em: EntityManager, address: string, taskQueue: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Stack } from './stack.ts';
 import { withoutTriggers } from './without-triggers.ts';
 
-/** Adds up anew what limits count, after payouts came or were moved to another time past all triggers. */
+/** Recomputes what limits count, after payouts were inserted or moved in time past all triggers. */
 export const recountTallies = (stack: Pick<Stack, 'owner'>): Promise<void> =>
   withoutTriggers(
     stack,

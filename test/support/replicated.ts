@@ -89,7 +89,7 @@ export async function startReplicated(): Promise<Replicated> {
   };
 }
 
-/** A base backup that a replica begins with; the slot keeps the log that it will ask for. */
+/** A base backup for a new replica; the slot keeps the log that it will need. */
 async function copyCluster(client: pg.Client, from: string, to: string, slot: string): Promise<void> {
   const log = join(from, 'pg_wal');
   await client.query('select pg_create_physical_replication_slot($1, true)', [slot]);

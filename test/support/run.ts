@@ -9,7 +9,7 @@ export interface TestRun {
   s3: { directory: string; port: number; bucket: string; accessKeyId: string; secretAccessKey: string };
   temporal: { address: string; binary: string };
   workflowBundle: string;
-  /** The time-skipping server's executable, or why there is none. */
+  /** The time-skipping server's executable, or why it is missing. */
   timeSkipping: { path: string } | { missing: string };
 }
 

@@ -9,12 +9,12 @@ const { default: TestSequencer }: typeof import('@jest/test-sequencer') = create
 /** Files that kill processes and wait for others to take over; then those with servers of their own; then the others. */
 const turns = [/startProcessStack/, /own: true|startProduct|TimeSkipping|\bspawn|execFile/, /(?:)/];
 const stack = /start(?:Process)?Stack\(([^)]*)\)/;
-/** What two files may differ in that share a stack. */
+/** The settings in which two files that share a stack may differ. */
 const aside = /isImpatient: true,? ?|LOG_LEVEL: '\w+',? ?/g;
 
 /**
- * Slow files first, so that none of them runs alone at the end; then those that share a stack, one kind of stack after the
- * other, so that few are started. Among the same the larger file goes first.
+ * Slow files first, so that none of them runs alone at the end; then those that share a stack, grouped by kind of
+ * stack, so that few are started. Otherwise the larger file goes first.
  */
 export default class Sequencer extends TestSequencer {
   override sort(tests: Test[]): Test[] {

@@ -25,8 +25,8 @@ export { eventually } from './eventually.ts';
 
 export interface StackOptions {
   /**
-   * Not shared with other files: for a file that plants corruptions, alters tables, pauses schedules or workers, counts what
-   * there is in all, or depends on the time of a sweep. Options that only such a file needs imply it.
+   * Not shared with other files: for a file that plants corruptions, alters tables, pauses schedules or workers, counts
+   * all rows, or depends on the time of a sweep. Options that only such a file needs imply it.
    */
   own?: boolean;
   /** A worker on the stack's own task queue, as a process of its own. */
@@ -40,8 +40,8 @@ export interface StackOptions {
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
   /**
-   * The stack's client returns each 503, as a test wants that expects one. Otherwise it asks again, as a machine out of
-   * breath gives one to a test that is about something else.
+   * The stack's client returns each 503, for a test that expects one. Otherwise it retries, because an overloaded
+   * machine causes 503s in unrelated tests.
    */
   isImpatient?: boolean;
   /** Another application over the same dependencies, e.g. with routeGroups of the test's own. */
@@ -61,7 +61,7 @@ export interface Stack extends Http, AsyncDisposable {
   /** The sandbox provider's own HTTP, when it was asked for. */
   sandbox: Http & { url: string };
   worker: Part | undefined;
-  /** Registers what takes back a change to the running stack before another file uses it. */
+  /** Registers how to undo a change to the running stack before another file uses it. */
   afterwards(undo: () => Promise<unknown>): void;
   /** A fork of the entity manager, with the rights of the product. */
   em(): EntityManager;
@@ -103,7 +103,7 @@ async function startOwnStack(options: OwnStackOptions): Promise<Stack & { calm()
 }
 
 interface OwnStackOptions extends StackOptions {
-  /** Its books are read once more when the run ends. */
+  /** Its books are checked once more when the run ends. */
   keepsDatabase?: boolean;
 }
 
@@ -137,7 +137,7 @@ async function buildStack(
     ),
     ...options.env,
   };
-  // The product says that it is busy when a connection takes long; a test waits.
+  // The product reports that it is busy when a connection takes long; a test waits.
   const connectWithinMs = 30_000;
   const owner = await openDatabase({ url: database.ownerUrl, poolSize: 12, connectWithinMs });
   cleanups.push(() => owner.close(true));

@@ -1,10 +1,10 @@
 const endNow = () => process.exit(1);
-/** Jest's message to a worker that has nothing left to do. Its shared stacks would keep it, and end with it. */
+/** Jest's message to an idle worker. Its shared stacks would keep it alive, and stop with it. */
 const lastMessage = 2;
 const endWhenAsked = (message: unknown) => {
   if (Array.isArray(message) && message[0] === lastMessage) process.exit(0);
 };
-/** How many times longer a test or a hook may take than it says, or than is usual, before it counts as hanging. */
+/** How many times longer than declared or usual a test or a hook may take before it counts as hanging. */
 const patience = 3;
 
 interface Timed {
@@ -12,15 +12,16 @@ interface Timed {
 }
 
 /**
- * Node itself as the environment of the tests (native-runtime.ts), in a process that ends when the jest that started it is
- * gone: with it end the API, workers and servers that its tests started, which all watch their channel to it.
+ * Node itself as the environment of the tests (native-runtime.ts), in a process that exits when the jest that started
+ * it has exited: the API, workers and servers that its tests started exit with it, as they all watch their channel to
+ * it.
  */
 export default class NativeEnvironment {
   readonly global = globalThis;
   readonly moduleMocker = null;
   readonly fakeTimers = null;
   readonly fakeTimersModern = null;
-  /** Tests and hooks that have got their time; a hook begins once for each test. */
+  /** Tests and hooks that have been given their time; a hook begins once for each test. */
   readonly #given = new WeakSet<Timed>();
   readonly #ours = { console: globalThis.console, exit: process.exit };
 
@@ -31,7 +32,7 @@ export default class NativeEnvironment {
     process.on('message', endWhenAsked);
   }
 
-  /** Jest puts a console of the file in the place of ours, and wraps `process.exit`. */
+  /** Jest replaces our console by the file's, and wraps `process.exit`. */
   async teardown(): Promise<void> {
     process.off('disconnect', endNow);
     globalThis.console = this.#ours.console;
@@ -46,7 +47,7 @@ export default class NativeEnvironment {
     return null;
   }
 
-  /** A machine that is slow or busy fails no test: only what hangs does. */
+  /** A slow or busy machine fails no test: only a hang does. */
   handleTestEvent({ name, hook, test }: { name: string; hook?: Timed; test?: Timed }, state: { testTimeout: number }) {
     const begun = name === 'hook_start' ? hook : name === 'test_fn_start' ? test : undefined;
     if (begun === undefined || this.#given.has(begun)) return;

@@ -7,7 +7,9 @@ export interface TimeSkippingStack extends Stack {
   time: TestWorkflowEnvironment;
 }
 
-/** The SDK gives a server five seconds to start, which a busy machine may not have: asked again, up to twelve times. */
+/**
+ * The SDK gives a server five seconds to start, which may not suffice on a busy machine: retried up to twelve times.
+ */
 const startAttempts = 12;
 
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { LockMode } from '../../src/ledger/lock-order.ts';
 import type { Stack } from './stack.ts';
 
-/** Rows that a transaction waited for: of which kind, how strongly it wanted them, and by which statement. */
+/** Rows that a transaction waited for: their kind, the strength of the lock, and the statement. */
 export interface TracedLock {
   kind: string;
   mode: LockMode | null;
@@ -35,10 +35,10 @@ const waitingQuery = `select pg_blocking_pids(a.pid) as blockers, a.pid || '/' |
   where a.datname = current_database() and a.wait_event_type = 'Lock'`;
 
 /**
- * Records in which order transactions lock rows, whoever makes them, while the work is done. Each kind of rows is held
- * by a connection of its own; a transaction that waits for one has by then locked all that it locked before, and is let
- * on by giving up that kind alone, which is held again as soon as its rows are free. So what is recorded is what a
- * transaction held when it waited: exactly what deadlocks are made of, whatever the machine's pace.
+ * Records in which order transactions lock rows, whoever starts them, during the work. A connection of its own locks
+ * each kind of rows; a transaction that waits for one has by then acquired all its earlier locks, and is let through by
+ * releasing that kind alone, which is locked again as soon as its rows are free. So the record shows what a transaction
+ * held when it waited: exactly what deadlocks consist of, however fast the machine is.
  */
 export async function traceLocks(
   { databaseUrls: { owner } }: Pick<Stack, 'databaseUrls'>,
@@ -83,7 +83,7 @@ async function openHolders(url: string, kinds: LockKinds) {
       return { kind, select, client, pid: rows[0]?.pid ?? 0, isOpen: false };
     }),
   );
-  /** Rows that somebody has are left out; they are taken by a later call. */
+  /** Rows that another transaction has locked are skipped; a later call locks them. */
   const hold = () =>
     Promise.all(
       holders.map(async (holder) => {
@@ -104,7 +104,7 @@ async function openHolders(url: string, kinds: LockKinds) {
   return {
     hold,
     giveUp: () => giveUp(),
-    /** Lets on whoever waits for a holder; answers who that is. */
+    /** Lets through the transactions that wait for a holder; returns which they are. */
     async letOn() {
       const { rows } = await watcher.query<Waiting>(waitingQuery);
       const found = rows.flatMap((waiting) => {

@@ -1,8 +1,8 @@
 const tries = 3;
 
 /**
- * What `work` answers, once it took less than so long: a busy machine may hold it up, but not three times. Fails with
- * how long each took. `work` may be done again.
+ * The result of `work`, once a try took less than this time: a busy machine may delay it, but not three times. Fails
+ * with how long each took. `work` may be repeated.
  */
 export async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const took: number[] = [];

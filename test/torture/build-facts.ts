@@ -1,7 +1,7 @@
 import type { ToldFact } from './decision-facts.ts';
 import type { Attempt, BankAccountFact, Facts } from './facts.ts';
 
-/** What partners ask for, and not users. */
+/** Kinds requested by partners, not by users. */
 const ofPartners: ReadonlySet<string> = new Set<Attempt['kind']>([
   'payout',
   'refund',
@@ -16,7 +16,7 @@ export const bankAccount = (number: number): BankAccountFact => ({
   holder: `Budi Santoso ${number}`,
 });
 
-/** A request that was answered; what is not named is of a payout. */
+/** An answered request; unspecified fields are those of a payout. */
 export const attempt = (changes: Partial<Attempt>): Attempt => ({
   work: 'w1',
   operation: 'o1',
@@ -46,7 +46,7 @@ export const approval = (changes: Partial<ToldFact>): ToldFact => ({
   ...changes,
 });
 
-/** A journal, of the platform's own accounts unless others are named. */
+/** A journal, of the platform's own accounts by default. */
 export const journal = (
   businessKey: string,
   amount: string,
@@ -67,7 +67,7 @@ interface WebhookChanges {
   signedBy?: string | null;
 }
 
-/** What arrives; what is not named is of the payout that succeeded. */
+/** A callback or webhook; unspecified fields are those of the succeeded payout. */
 export const webhook = ({
   number = 1,
   type = 'payout.succeeded',

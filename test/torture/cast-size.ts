@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** How many people, partners and causes a plan speaks of. */
+/** The number of people, partners and causes in a plan. */
 export const castSize = { users: 12, partners: 2, causes: 2, approvers: 3 } as const;
 
-/** The number of the partner who may pay out little and seldom: after all others, so that nothing drawn at random is theirs. */
+/** The number of the partner with low limits: after all others, so that nothing drawn at random is theirs. */
 export const boundedPartner = castSize.partners;
 
-/** The number of the partner of all batches: the money and limits of the others are soon used up. */
+/** The number of the partner of all batches: the others' money and limits are soon used up. */
 export const batchPartner = boundedPartner + 1;
 
 /** A number of people in a row, from one on; after the last comes the first. */
@@ -15,7 +15,7 @@ export const inARow = (first: number, size: number): number[] =>
 
 /** In a recorded plan: a number that is not negative. */
 export const whole = z.int().min(0);
-/** In a recorded plan: the number of one of so many. */
+/** In a recorded plan: one of a given count. */
 export const below = (count: number) =>
   z
     .int()

@@ -17,32 +17,32 @@ import { payoutAccounts } from './plan-money-out.ts';
 import type { PaidType } from './plan-work.ts';
 import type { Topology } from './topology.ts';
 
-/** Who and what a plan speaks of by number or name. */
+/** The people and things that a plan refers to by number or name. */
 export interface Cast {
   users: (Withdrawing & { pocketId: string })[];
-  /** Whose each cause is, in the order of `causes`: of an organization, and of a person. */
+  /** The owner of each cause, in the order of `causes`: an organization, and a person. */
   owners: Withdrawing[];
   /** People of the platform who approve disbursements. */
   approvers: BuiltUser[];
   admin: BuiltUser;
   operators: Deciders;
   partners: BuiltPartner[];
-  /** A second key of each, which approves what the first has made. */
+  /** A second key of each, which approves what the first created. */
   secondKeys: { apiKey: string; signingSecret: string }[];
-  /** What each reference type pays for, by user. */
+  /** The target of each reference type, by user. */
   targets: Record<PaidType, (user: number) => string>;
   causes: string[];
   /** The account of each of these, by its id. */
   accounts: Record<string, string>;
-  /** IDR, what a partner pays for a payment of a method, and a user for one by a channel. */
+  /** IDR, the fee of a partner's payment by method, and of a user's payment by channel. */
   partnerFee(partnerId: string, method: string): string;
   channelFee(channel: number): string;
 }
 
-/** Operators, with another who may approve what the approver has proposed. */
+/** Operators, and another one who may approve the approver's proposals. */
 export type Deciders = Operators & { other: BuiltUser };
 
-/** Who takes money out, with a bank account for each of the sandbox's numbers. */
+/** The user who withdraws money, with a bank account for each of the sandbox's numbers. */
 interface Withdrawing {
   user: BuiltUser;
   bankAccounts: Record<string, BankAccountFact & { id: string }>;
@@ -57,14 +57,14 @@ const available = 400_000;
 /** IDR, for every minute of work: the second partner's daily limit, less than its balance will be. */
 const payable = 250_000;
 const limits = { max_payout_amount: '5000000', max_daily_amount: '50000000', max_hourly_count: 10_000 };
-/** What the bounded partner may pay out at once, and how often in an hour. */
+/** The limits of the bounded partner: per payout, and per hour. */
 const few = { max_payout_amount: '50000', max_hourly_count: 3 };
 const fees = [
   { method: 'virtual_account', fixed: '4000', basis_points: 0, provider_fixed: '2500', provider_basis_points: 0 },
   { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
 ];
 
-/** Builds everybody, over the first API and directly in the database where there is no route to it. */
+/** Builds the cast, over the first API and directly in the database where there is no route. */
 export async function buildCast(topology: Topology, minutes: number): Promise<Cast> {
   const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
   const place = { ...topology.api, em: topology.em, owner: topology.owner, deps: topology.deps };

@@ -4,7 +4,7 @@ import type { Workplace } from './workplace.ts';
 
 const answer = (status: number, message: string): HttpAnswer => ({ status, headers: new Headers(), body: { message } });
 
-/** A place whose APIs give these answers in turn; null is none. */
+/** A place whose APIs give these answers in turn; null is no answer. */
 function placeOf(answers: (HttpAnswer | null)[]): Workplace {
   const api = { post: async () => answers.shift() ?? Promise.reject(new Error('no answer')) };
   return { apis: [api, api] } as unknown as Workplace;
@@ -26,6 +26,6 @@ it('Nobody knows whether somebody joined who never had an answer, or was refused
   expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
 });
 
-it('Somebody has not joined who was refused, and it is told why', async () => {
+it('A refused person has not joined, and the reason is returned', async () => {
   await expect(joinBy(answer(400, 'the saving circle is full: it has 2 places'))).rejects.toThrow('it has 2 places');
 });

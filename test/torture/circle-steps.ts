@@ -46,7 +46,9 @@ export async function foundCircle(
   return null;
 }
 
-/** Asks until it is answered otherwise than by a fault, or at the door, at both APIs in turn; null when it never was. */
+/**
+ * Retries at both APIs in turn until an answer is neither a fault nor a refusal at the door; null when there was none.
+ */
 export async function insist(
   { apis }: Workplace,
   ask: (api: Http, options: { signal: AbortSignal }) => Promise<HttpAnswer>,
@@ -75,7 +77,7 @@ export async function join(place: Workplace, token: string, body: Record<string,
   return true;
 }
 
-/** Waits until the round of this turn is open, and makes it due when the one before has been paid. */
+/** Waits until the round of this turn is open, and makes it due once the one before has been paid. */
 export async function untilOpen({ topology, over }: Workplace, circleId: string, turn: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   while (Date.now() < deadline && !over.aborted) {
@@ -97,7 +99,7 @@ export async function untilOpen({ topology, over }: Workplace, circleId: string,
   return false;
 }
 
-/** A contribution by one person, on either rail, who asks again when an answer was lost. */
+/** A contribution by one person, on either rail, with retries when an answer was lost. */
 export async function contribute(
   place: Workplace,
   work: CircleWork,
@@ -110,7 +112,7 @@ export async function contribute(
     ...(onBehalfOf !== undefined && { on_behalf_of: onBehalfOf }),
     ...(byGateway && { payment_id: work.channel }),
   };
-  // Under a key all are one; without one each request stands for itself, and what was made already refuses the next.
+  // Under a key all are one; without one each request counts alone, and what was created already refuses the next.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = {
       name: work.keyed ? name : `${name}-${attempt}`,

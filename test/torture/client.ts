@@ -3,32 +3,32 @@ import { isAtDoor } from './at-door.ts';
 import type { Attempt, BankAccountFact, EndingKind, OperationKind } from './facts.ts';
 import type { Manners } from './plan-work.ts';
 
-/** What one operation sends; the key, where there is one, is the operation's own. */
+/** The contents of one operation's request; the key, if any, is the operation's own. */
 export interface Operation {
   work: string;
-  /** Tells operations of one piece of work apart. */
+  /** Distinguishes operations of one piece of work. */
   name: string;
   kind: OperationKind | EndingKind;
-  /** The user who asks; null for a partner, who is then named. */
+  /** The user who asks; null for a partner. */
   by: string | null;
   partner?: string;
   key: string | null;
   path: string;
   body: Record<string, unknown>;
   method?: 'DELETE';
-  /** Asking again is always right, as with what ends something. */
+  /** Retrying is always right, as for a request that finishes something. */
   again?: boolean;
-  /** What it ends or gives back. */
+  /** What it finishes or refunds. */
   about?: string;
   /** The account that it is paid from, where the body does not say. */
   source?: string;
   /** The bank account that its money goes to. */
   goesTo?: BankAccountFact;
-  /** What a client that changes its mind sends under the same key. */
+  /** The body of a client that changes its mind, under the same key. */
   otherBody?: Record<string, unknown>;
   /** Headers for a body sent to a path; the key's are among them. */
   headers(raw: string, path: string): Record<string, string>;
-  /** The id of what was made, from the body of a success. */
+  /** The id of the created resource, from the body of a success. */
   resourceOf(body: Answer): string | undefined;
 }
 
@@ -36,13 +36,13 @@ export interface Operation {
 export type Answer = any;
 
 export interface Client {
-  /** Sends an operation as a client of these manners does; answers the body of its success, or null. */
+  /** Sends an operation as such a client does; returns the body of its success, or null. */
   operate(operation: Operation, manners: Manners): Promise<Answer | null>;
   /** After the faults: retries, under the same key, whatever is unknown, and once what the provider refused. */
   askAgain(): Promise<void>;
   /**
-   * After a restore: forgets what was sent since this instant (milliseconds of the epoch), and sends it again under its key.
-   * Answers the resources that were made and are made again.
+   * After a restore: forgets what was sent since this instant (milliseconds of the epoch), and sends it again under its
+   * key. Returns the resources that were created and are created again.
    */
   askAnew(since: number): Promise<string[]>;
   readonly attempts: Attempt[];
@@ -51,20 +51,20 @@ export interface Client {
 const retryPauseMs = 400;
 const lastPatienceMs = 30_000;
 const lastTries = 8;
-/** So many ask again at once: all at once would be refused for each other's sake on a busy machine. */
+/** How many retry at once: on a busy machine more would get 503s because of each other. */
 const askingAtOnce = 24;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
-/** Nothing is known after it: no answer, or one that says that the server does not know. */
+/** Its outcome is unknown: no answer, or one that says so. */
 const isUnknown = ({ status }: Attempt): boolean => status === null || (status >= 500 && status !== 502);
-/** The provider has refused it, which is kept under the key. */
+/** The provider has refused it, which is stored under the key. */
 const isProvidersRefusal = ({ status }: Attempt): boolean => status === 502;
 const textOf = (value: unknown): string | null => (value === undefined ? null : String(value));
 
 /** Clients of two APIs, who remember every answer. */
 export function createClient(run: string, apiUrls: readonly [string, string]): Client {
   const attempts: Attempt[] = [];
-  /** By what sets them apart: one that is tried again under its key is the same. */
+  /** By what distinguishes them: a retry under a key is the same. */
   const operations = new Map<string, Operation>();
   let sent = 0;
 
@@ -137,7 +137,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
         }
       }
     };
-    // They take from one iterator: each operation is asked for by one of them.
+    // They share one iterator: each operation is sent by one of them.
     await Promise.all(Array.from({ length: askingAtOnce }, askNext));
   }
 

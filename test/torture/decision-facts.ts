@@ -11,7 +11,7 @@ export interface VerdictFact extends ToldFact {
   verdict: 'approve' | 'reject';
 }
 
-/** A decision as the books have it: what it is about, and whose it is. */
+/** A decision in the books: its subject, and its proposer. */
 export interface DecisionRow {
   id: string;
   withdrawalId: string | null;
@@ -21,7 +21,7 @@ export interface DecisionRow {
   rejectedBy: string | null;
 }
 
-/** What one operator proposed and another was to approve. */
+/** One operator's proposal that another was to approve. */
 export interface Decided {
   decisionId: string;
   proposedBy: string;
@@ -36,7 +36,7 @@ export interface DecisionFact extends Decided {
   accountId: string | null;
 }
 
-/** A decision to give a donation back. */
+/** A decision to refund a donation. */
 export interface RefundDecisionFact extends Decided {
   donationId: string;
 }

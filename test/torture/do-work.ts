@@ -169,7 +169,7 @@ async function withdraw(
   await place.client.operate(personal(place, work, work.do, user.token, asked), work);
 }
 
-/** Cancels a payment, where the plan says so: at the very moment at which its customer pays, or without that. */
+/** Cancels a payment, if the plan says so: at the moment of its payment, or without one. */
 async function cancelAsPlanned(
   { client }: Workplace,
   work: Extract<Work, { do: 'gateway' | 'partner-payment' }>,

@@ -1,6 +1,6 @@
 /** How much of its plan a run has carried out. */
 export interface EffortFact {
-  /** Faults that could act, and why some did not; pieces of work, and what some broke off with. */
+  /** Faults that could act, and why some did not; pieces of work, and why some stopped. */
   faults: number;
   idle: string[];
   work: number;

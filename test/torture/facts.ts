@@ -6,7 +6,7 @@ import type { GuardFacts } from './guard-facts.ts';
 import type { ProviderRequest, ProviderTransfer, ReceivedWebhook } from './provider-facts.ts';
 import type { DonationFact, RefundFact } from './refund-facts.ts';
 
-/** What clients do that moves money, or makes something that will. */
+/** Requests that move money, or create something that will. */
 export const operationKinds = [
   'balance',
   'transfer',
@@ -23,7 +23,7 @@ export const operationKinds = [
   'disbursement',
   'refund',
 ] as const;
-/** Requests that end something or give it back; they make nothing, and may be asked again without a key. */
+/** Requests that finish or refund something; they create nothing, and may be retried without a key. */
 export const endingKinds = ['cancel', 'stop', 'cancel-circle', 'release', 'refund-donation'] as const;
 export type OperationKind = (typeof operationKinds)[number];
 export type EndingKind = (typeof endingKinds)[number];
@@ -47,17 +47,17 @@ export interface Attempt {
   /** What was asked for: IDR, and what for (an id or a reference of the client's own); null where the body names none. */
   amount: string | null;
   target: string | null;
-  /** The account that it is to be paid from, where the request names one. */
+  /** The account to be debited, where the request names one. */
   source: string | null;
-  /** The bank account that the money is to go to; null where none does. */
+  /** The bank account of the payee; null where there is none. */
   goesTo: BankAccountFact | null;
   sentAt: number;
   endedAt: number;
-  /** Null when no whole answer came. */
+  /** Null without a complete answer. */
   status: number | null;
-  /** The bytes of the answer as text; why there was none otherwise. */
+  /** The bytes of the answer as text; otherwise why there was none. */
   answer: string;
-  /** The id of what was made, where the answer names one. */
+  /** The id of the created resource, where the answer names one. */
   resourceId: string | null;
 }
 
@@ -73,14 +73,14 @@ export interface EffectEvent {
   impact: string;
   resourceType: string;
   resourceId: string | null;
-  /** The user that it names as who did it; null for a partner, and where nobody asked. */
+  /** The user it names as the actor; null for a partner, and without a request. */
   actorId: string | null;
   /** When its transaction began, by the database's clock, and when it was committed. */
   begunAt: number;
   at: number;
 }
 
-/** Something that only requests make, and the request that it names; null when it names none. */
+/** A resource that only requests create, and the request that it names; null when it names none. */
 export interface AskedFact {
   kind: string;
   id: string;
@@ -94,13 +94,13 @@ export interface EndFact {
   status: string;
 }
 
-/** What requests make, as the books have it. */
+/** Resources created by requests, as in the books. */
 export interface MadeFact {
   id: string;
   /** What its answers tell, and what its request asked for: without a fee that its payer pays in addition. IDR, scale 4. */
   amount: string;
   asked: string;
-  /** What it is for, as its request may have called that. */
+  /** Its target, as its request may have named it. */
   targets: string[];
   /** What is paid for it, and what was agreed before anything began; null where there are no fees. */
   fee: string | null;
@@ -110,14 +110,14 @@ export interface MadeFact {
 export interface OrderFact {
   id: string;
   family: 'payment-order' | 'partner-payment';
-  /** Whose it is; null for orders of users. */
+  /** Its owner; null for orders of users. */
   partnerId: string | null;
   status: 'PENDING' | 'WAITING_PAYMENT' | 'PAID' | 'FAILED' | 'EXPIRED';
   /** What the payer pays, IDR, scale 4. */
   total: string;
   /** Webhooks that were written; 0 for orders of users. */
   version: number;
-  /** The reusable instrument that it was paid to, if it was to one. */
+  /** The reusable instrument it was paid to, if any. */
   instrumentId?: string | null;
 }
 
@@ -128,7 +128,7 @@ export interface BatchFact {
   itemIds: string[];
 }
 
-/** A number or code that is paid again and again; `amount` is what each payment has to be. */
+/** A number or code that is paid any number of times; `amount` is the required amount of each payment. */
 export interface InstrumentFact {
   id: string;
   amount: string | null;
@@ -138,7 +138,7 @@ export interface PayoutFact {
   id: string;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   net: string;
-  /** Webhooks tell of all kinds but withdrawals. */
+  /** Webhooks report all kinds but withdrawals. */
   kind: 'partner_payout' | 'withdrawal' | 'payment_refund';
   /** The client's own reference, of a refund its payment's; of a withdrawal, the piece of work. */
   reference: string | null;
@@ -150,7 +150,7 @@ export interface PayoutFact {
   partnerId: string | null;
   version: number;
   contradicted: boolean;
-  /** It failed as people said no, or did not decide. */
+  /** It failed because people rejected it, or did not decide. */
   isDecided: boolean;
 }
 
@@ -203,14 +203,14 @@ export interface TransitionFact {
   /** `table.column` of the status. */
   place: string;
   id: string;
-  /** Null when the row began with it. */
+  /** Null for the row's initial status. */
   from: string | null;
   to: string;
   at: number;
 }
 
 export interface WaitingRow {
-  /** The workflow that looks after it. */
+  /** Its workflow. */
   workflowId: string;
   status: string;
   /** Nothing of it is due now or soon: whatever happens to it next begins its workflow again, or a sweep does in time. */
@@ -224,7 +224,7 @@ export interface PartnerAccounts {
   reserved: string;
 }
 
-/** What operators are shown, each list by its own way. */
+/** What operators see, each list by its own route. */
 export interface OperatorsLists {
   /** Payouts of `GET /v1/payouts/stuck`, with the reason that it tells. */
   stuck: { id: string; reason: string }[];
@@ -235,7 +235,7 @@ export interface OperatorsLists {
   searched: string[];
   /** Parked webhooks. */
   parked: string[];
-  /** What `npm run verify` says that waits, by kind. */
+  /** What `npm run verify` reports as waiting, by kind. */
   waiting: { what: string; rows: number }[];
 }
 
@@ -291,14 +291,14 @@ export interface Facts {
   window: { from: number; to: number };
   /** What had not come to rest within the bound. */
   restless: { what: string; id: string; status: string }[];
-  /** What a restore took back and its client asked for again. */
+  /** What a restore undid and its client requested again. */
   madeAgain: string[];
   /** Processes that exited without a request to. */
   died: string[];
   effort: EffortFact;
   /** The pieces of work that were done when all faults were over. */
   calm: string[];
-  /** What logs of ours tell that they should not, by the part. */
+  /** What our logs contain but should not, by part. */
   leaks: { part: string; what: string }[];
   /** Workflows that the plan stopped by hand, or that were lost with Temporal's data. */
   takenWorkflows: string[];
@@ -306,10 +306,10 @@ export interface Facts {
   endedRuns: string[];
 }
 
-/** Something that may never be true, found by an oracle. */
+/** A violation of an invariant, found by an oracle. */
 export interface Finding {
   oracle: string;
-  /** Whose timeline tells more; null when it is about no single thing. */
+  /** The resource whose timeline helps; null when it is about no single one. */
   resourceId: string | null;
   says: string;
 }

@@ -10,7 +10,7 @@ interface Callback {
   data: Record<string, unknown>;
 }
 
-/** What the sandbox has sent so far, from its own file: for a forger, and for who asks which callbacks were lost. */
+/** What the sandbox has sent so far, from its own file: for a forger, and to find lost callbacks. */
 export function readCallbacks({
   directory,
 }: Pick<Topology, 'directory'>): (Callback & { body: string; state: string })[] {
@@ -27,7 +27,7 @@ export function readCallbacks({
   }
 }
 
-/** Sends a callback that looks like the provider's, has the right token, and says what is not so. */
+/** Sends a callback that looks like the provider's, has the right token, and makes a false claim. */
 export async function forgeCallback(
   topology: Topology,
   forgery: Forgery,
@@ -37,7 +37,7 @@ export async function forgeCallback(
   const real = readCallbacks(topology).filter(({ data }) => typeof data.reference_id === 'string');
   const suited = real.filter(({ event, data }) => {
     if (forgery === 'unpaid') return event.startsWith('payment');
-    // Of what is so already nothing is forged.
+    // A claim that is already true is not forged.
     return forgery !== 'status' || (data.status !== 'FAILED' && event !== 'payment.succeeded');
   });
   if (suited.length === 0) throw new Error('no callback was sent yet of which this could be forged');
@@ -64,7 +64,7 @@ export async function forgeCallback(
   await sendCallback(topology, JSON.stringify({ ...envelope, ...forged }));
 }
 
-/** Orders and payments that wait for their payer, and what that is to pay, in rupiah. */
+/** Orders and payments that wait for their payer, and their amounts in rupiah. */
 const readUnpaid = ({ em }: Topology) =>
   em().execute<{ id: string; total: number }[]>(
     `select id::text, (nominal + admin_fee)::float as total from payment_orders where status = 'WAITING_PAYMENT'

@@ -25,9 +25,9 @@ export interface PayoutLimitsFact {
   hourly: number;
 }
 
-/** What guards of the product say of themselves. */
+/** What the product's guards report. */
 export interface GuardFacts {
-  /** Ids under whose opening a refusal is written down. */
+  /** Ids whose opening has a recorded refusal. */
   refusedOpenings: string[];
   /** What partners may pay out, by their id: at once and in a day, in IDR, and how often in an hour. */
   payoutLimits: Record<string, PayoutLimitsFact>;
@@ -35,8 +35,8 @@ export interface GuardFacts {
   receipts: ReceiptFact[];
   /** Deadlocks in the database's log. */
   deadlocks: string[];
-  /** `check_*` views that did not show a violation that was planted for them, and taken back. */
+  /** `check_*` views that missed a violation planted for them and rolled back. */
   blindChecks: string[];
-  /** Those for which no violation could be planted. */
+  /** Views for which no violation could be planted. */
   unprovedChecks: string[];
 }

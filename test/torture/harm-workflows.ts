@@ -3,7 +3,7 @@ import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import type { Random } from './random.ts';
 import type { Topology } from './topology.ts';
 
-/** Workflows that look after a row; those of schedules are not among them. */
+/** Workflows of rows, not of schedules. */
 const families = [
   'gatewayPayment',
   'partnerPayment',
@@ -45,7 +45,7 @@ export async function listWorkflows(
 
 /**
  * Does to one running workflow what an operator might do by mistake. `harming` is told which before it is done, as the
- * answer may be lost. Answers whether there was one.
+ * answer may be lost. Returns whether there was one.
  */
 export async function harmWorkflow(
   topology: Topology,
@@ -79,7 +79,7 @@ export async function harmWorkflow(
 
 const sweeps = /sweep|redeliver/i;
 
-/** Starts every sweep twice, beside what its schedule starts. */
+/** Starts every sweep twice, besides the start by its schedule. */
 export async function startSweepsTwice({ deps: { workflows } }: Topology, name: string): Promise<void> {
   const types = schedules.map(({ workflowType }) => workflowType).filter((type) => sweeps.test(type));
   await Promise.all(

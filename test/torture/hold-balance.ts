@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A connection in a transaction that has locked the balance that was debited last, as a payment does. */
+/** A connection in a transaction that has locked the last debited balance, as a payment does. */
 export interface Holder extends AsyncDisposable {
   /** Of its backend. */
   pid: number;

@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { statusLaws } from '../support/status-laws.ts';
 
 /**
- * Writes down every change of a status, whoever makes it, by triggers of the torture's own in a schema of its own: a row
- * shows only where it ended, and an event only what the code meant to do.
+ * Records every change of a status, whatever its cause, by triggers of the torture's own in a schema of its own: a row
+ * shows only the last status, and an event only what the code intended.
  */
 export async function keepTransitions(em: EntityManager): Promise<void> {
   await em.execute(`

@@ -3,7 +3,7 @@ import { workerNames } from './parts.ts';
 import type { Topology } from './topology.ts';
 
 interface Hands {
-  /** Lets the provider take requests and not answer them for so long. */
+  /** Makes the provider accept requests without answering them for this long. */
   hang(forMs: number): Promise<void>;
   over: AbortSignal;
   /** Waits as long as the workers are down. */
@@ -11,11 +11,11 @@ interface Hands {
   bringBack(): Promise<void>;
 }
 
-/** For so long the provider does not answer, at most. */
+/** How long the provider does not answer, at most. */
 const hangingMs = 6_000;
 const betweenLooksMs = 100;
 
-/** Both workers die while the provider has the request of a transfer; each finds the attempt begun when it is back. */
+/** Both workers die while the provider has the request of a transfer; each finds the open attempt when it is back. */
 export async function killWhileSending(topology: Topology, { hang, over, dead, bringBack }: Hands): Promise<void> {
   const hanging = hang(hangingMs);
   for (let left = hangingMs / betweenLooksMs; left > 0 && !over.aborted; left -= 1) {
@@ -28,10 +28,10 @@ export async function killWhileSending(topology: Topology, { hang, over, dead, b
   await hanging;
 }
 
-/** So long after an attempt was written its request has reached the provider, if that hangs. */
+/** How long after an attempt was recorded its request has reached a hanging provider. */
 const underWay = "interval '300 milliseconds'";
 
-/** Whether a request for a transfer is with the provider, which has not answered it. */
+/** Whether the provider has an unanswered request for a transfer. */
 async function isSending({ em }: Pick<Topology, 'em'>): Promise<boolean> {
   const rows = await em()
     .execute<unknown[]>(

@@ -1,4 +1,4 @@
-/** The terms of withdrawals in a run, IDR: little enough that the limit is met, and that some disbursements wait. */
+/** The terms of withdrawals in a run, IDR: low enough that the limit is reached, and that some disbursements wait. */
 export const moneyOutTerms = {
   BANK_ACCOUNT_WAIT_HOURS: '0',
   WITHDRAWAL_FEE: '2500',

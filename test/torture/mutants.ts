@@ -24,7 +24,7 @@ export interface Mutant {
   takes: string;
   seeds: number[];
   minutes: number;
-  /** Without this guard things are late for ever: then that counts, where the product itself is not late. */
+  /** Without this guard things are late forever: then that counts, where the product itself is not late. */
   lateness: boolean;
   /** The oracles that see it, of which one is enough; of a check its view is named, too: `checks-are-empty/check_x`. */
   by: string[];

@@ -13,13 +13,13 @@ import { uploadSomething } from './upload-something.ts';
 import { readWaiting } from './waiting-rows.ts';
 
 export interface Nemesis {
-  /** Does one fault and, after its time, undoes it. */
+  /** Injects one fault and, after its time, undoes it. */
   strike(fault: Fault): Promise<void>;
-  /** Undoes everything: all parts run, all ways are open, the provider is well. */
+  /** Undoes everything: all parts run, all connections are open, the provider works. */
   heal(): Promise<void>;
   /** Notes that all waiting rows have lost their workflow. */
   noteLost(): Promise<void>;
-  /** Why faults have found nothing to do, or could not be done; but for those that cannot be done here. */
+  /** Why faults had no effect, or could not be injected; except for those that cannot be injected here. */
   readonly idle: readonly string[];
   /** Workflows that were stopped by hand or lost: sweeps must restart them. */
   readonly takenWorkflows: ReadonlySet<string>;
@@ -35,7 +35,7 @@ interface NemesisOptions {
   note(text: string): void;
   /** Reports to the console. */
   aloud(text: string): void;
-  /** Cuts short what lasts, when the faults are over. */
+  /** Cuts short lasting faults when their time is over. */
   over: AbortSignal;
 }
 
@@ -47,11 +47,11 @@ export const canAct = ({ disk }: Pick<Topology, 'disk'>, fault: Fault): boolean 
 
 export function createNemesis({ topology, seed, token, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
-  /** Troubles of the provider that last now; they are told to it together. */
+  /** The provider's current troubles; it is told all of them together. */
   const troubles = new Map<string, object>();
   const stopped = new Set<number>();
   const restarting = new Set<Promise<unknown>>();
-  /** Which fault has moved a clock last. */
+  /** The last fault that moved a clock. */
   const clocks = new Map<string, string>();
   const takenWorkflows = new Set<string>();
   const endedRuns = new Set<string>();
@@ -80,7 +80,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     restarting.add(starting);
     await starting.finally(() => restarting.delete(starting));
   };
-  /** Needed by others first. */
+  /** Parts that others need, first. */
   const bringAllBack = async (names: readonly PartName[]) => {
     const isService = (name: PartName) => (serviceNames as readonly PartName[]).includes(name);
     await Promise.all(names.filter((name) => !isService(name)).map(bringBack));
@@ -130,7 +130,9 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     }
   }
 
-  /** A backend that is stopped in the middle of a payment: one of the product's, or one that holds what all debits lock. */
+  /**
+   * A backend stopped in the middle of a payment: one of the product's, or one that holds a lock that all debits need.
+   */
   async function pauseBackend(forMs: number, random: Random): Promise<void> {
     await using holder = random.chance(0.5) ? await holdBalance(topology.ownerUrl) : undefined;
     const pid = holder?.pid ?? (await findBusyBackend(random));

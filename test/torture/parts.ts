@@ -6,14 +6,14 @@ export const apiNames = ['api1', 'api2'] as const satisfies readonly ServiceName
 export const workerNames = ['worker1', 'worker2'] as const satisfies readonly ServiceName[];
 export type WorkerName = (typeof workerNames)[number];
 
-/** Parts that have a disk of their own: one holds the database, the other what APIs write. */
+/** Parts with a disk of their own: one for the database, the other for what APIs write. */
 export const diskNames = ['postgres', 'api'] as const;
 export type DiskName = (typeof diskNames)[number];
 
 export const partNames = ['postgres', 'temporal', 'sandbox', ...serviceNames] as const;
 export type PartName = (typeof partNames)[number];
 
-/** Every way between two parts, from who connects to who listens; each has a proxy. */
+/** Every connection between two parts, from client to server; each has a proxy. */
 export const linkNames = [
   'client>api1',
   'client>api2',

@@ -38,14 +38,14 @@ export function partnerOf({ partners }: Cast, number: number): BuiltPartner {
   return found;
 }
 
-/** The user of this number, with what is theirs. */
+/** The user of this number, with their accounts. */
 export function personOf({ users }: Cast, number: number): Cast['users'][number] {
   const found = users[number];
   if (found === undefined) throw new Error(`nobody has the number ${number}`);
   return found;
 }
 
-/** Pays for something of a type from a user's account; the body of the success, or null. */
+/** Pays for a target of a type from a user's account; the body of the success, or null. */
 export function payFromBalance(
   place: Workplace,
   work: Work,
@@ -77,7 +77,7 @@ export function collect(
   return place.client.operate(ofPartner(place, work, 'partner-payment', partner, asked), work);
 }
 
-/** The bank account of a piece of work, its own; the last digits say what becomes of a transfer to it in the sandbox. */
+/** The bank account of a piece of work; its last digits decide the outcome of a transfer to it in the sandbox. */
 export const bankAccountOf = ({ id, account }: { id: string; account: string }): BankAccountFact => ({
   account: `${id.replaceAll(/\D/g, '').padStart(8, '0').slice(-8)}${account}`,
   holder: `Budi Santoso ${id}`,

@@ -12,7 +12,7 @@ import {
 } from './parts.ts';
 import type { Random } from './random.ts';
 
-/** What goes wrong at the provider, as its control route takes it. */
+/** A fault of the provider, as its control route takes it. */
 export type ProviderTrouble = 'slow' | 'failing' | 'hanging-before' | 'hanging-after' | 'busy' | 'listing-late';
 export type CallbackTrouble = 'lost' | 'repeated' | 'shuffled' | 'late';
 export type Forgery = 'reference' | 'amount' | 'status' | 'unpaid' | 'unknown';
@@ -38,7 +38,7 @@ export type FaultAction =
   | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
   | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
   | { do: 'callbacks'; trouble: CallbackTrouble; forMs: number }
-  /** A callback with the right token that says what is not so. */
+  /** A callback with the right token that makes a false claim. */
   | { do: 'forge'; forgery: Forgery }
   | { do: 'workflow'; harm: 'terminate' | 'cancel' | 'reset' }
   /** Each sweep started twice, beside its schedule. */
@@ -47,7 +47,7 @@ export type FaultAction =
   | { do: 'lose-temporal'; forMs: number }
   /** No room for a while on the disk of the database, or on the one that APIs write logs and uploads to. */
   | { do: 'disk-full'; of: DiskName; forMs: number }
-  /** Every API and worker stopped politely and started again, one after the other. */
+  /** Every API and worker stopped gracefully and restarted, one after the other. */
   | { do: 'rolling-restart' }
   /** Workers replaced by those of another release, which becomes current as the runbook says. */
   | { do: 'new-build' }
@@ -81,7 +81,7 @@ export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
-/** What is drawn; the others are where `plan-targeted.ts` wants them. */
+/** Faults that are drawn; the others happen where `plan-targeted.ts` wants them. */
 const weights: Record<Exclude<FaultAction['do'], 'kill-while-sending' | 'hold-balance'>, number> = {
   kill: 8,
   pause: 6,
@@ -113,7 +113,7 @@ function createDeal(random: Random): Deal {
 }
 
 const everyKind = Object.keys(weights) as (keyof typeof weights)[];
-/** So often, as their variants are dealt in turn, and some depend on what there is. */
+/** How often, as their variants are dealt in turn, and some depend on the state. */
 const variants: Partial<Record<keyof typeof weights, number>> = {
   kill: 12,
   pause: 12,
@@ -127,7 +127,7 @@ const variants: Partial<Record<keyof typeof weights, number>> = {
 };
 const everyVariant = everyKind.flatMap((kind) => Array.from({ length: variants[kind] ?? 1 }, () => kind));
 
-/** One fault begins in so many milliseconds on average. */
+/** The average time between faults, in milliseconds. */
 const meanPauseMs = 5_000;
 /** The beginning and the end are free of faults, so that there is something to break, and time to recover. */
 const quietMs = 2_000;
@@ -206,7 +206,7 @@ function drawFault(
 const drawPause = (random: Random): number =>
   random.chance(0.7) ? random.int(1_000, 6_000) : random.int(6_000, 30_000);
 
-/** What is killed or stopped together: services most often, as they run most of the product. */
+/** Parts that are killed or stopped together: mostly services, as they run most of the product. */
 const partSets: readonly (readonly PartName[])[] = [
   ...partNames.map((name) => [name]),
   ['worker1', 'worker2'],

@@ -1,14 +1,14 @@
 import { castSize } from './cast-size.ts';
 import type { Random } from './random.ts';
 
-/** Money that people take out. */
+/** Withdrawals of people. */
 export type MoneyOut =
   | { do: 'withdrawal'; user: number; amount: number; account: string }
-  /** The owner of a cause pays its money out, for a purpose. */
+  /** The owner of a cause disburses its money, for a purpose. */
   | { do: 'disbursement'; cause: number; amount: number; account: string }
   /** One of several people of the platform approves the oldest disbursement that waits, or rejects it. */
   | { do: 'verdict'; approver: number; rejects: boolean }
-  /** A saver takes out what is saved, and closes the goal. */
+  /** A saver releases a goal, which closes it. */
   | { do: 'release'; user: number };
 
 /** The sandbox's magic numbers, and plain ones, which succeed. */

@@ -24,13 +24,13 @@ export type Refunding =
       parts: (number | null)[];
       /** Whether all parts are asked for at once. */
       together: boolean;
-      /** Whether all of it is asked for already while the customer pays. */
+      /** Whether all of it is requested while the customer still pays. */
       early: boolean;
       /** The last digits of the account that transfers go to. */
       account: string;
       afterMs: number;
     }
-  /** A donor takes a donation back, or two people of the platform give it back, or all of them at once. */
+  /** A donor requests a refund, or two people of the platform decide one, or all of them at once. */
   | {
       do: 'take-back';
       user: number;
@@ -48,7 +48,7 @@ const askers = ['donor', 'people', 'both'] as const;
 /** The sandbox's magic amounts of refunds to wallets: refused at once, and never answered nor made. */
 export const refusedRefund = 121_212;
 export const silentRefund = 900_004;
-/** A part: an ordinary amount, or one that is refused, fails later, waits for a hand, or has no answer. */
+/** A part: an ordinary amount, or one that is refused, fails later, waits for an operator, or gets no answer. */
 const magicParts = {
   plain: 12,
   '121212': 1,
@@ -58,13 +58,13 @@ const magicParts = {
   '900004': 1,
 } as const;
 
-/** How many parts there are, and how much of them together was paid, in percent. */
+/** The number of parts, and their sum as a percentage of the payment. */
 const sizes = { '1': 4, '2': 3, '3': 2, '6': 2 } as const;
 const shares = { '100': 3, '130': 2, '60': 3 } as const;
 
 const kinds = { refund: 5, 'take-back': 5 } as const;
 
-/** One piece of money that goes back. */
+/** One refund. */
 export function drawRefund(random: Random): Refunding {
   const kind = random.weighted(kinds);
   if (kind === 'take-back') {
@@ -79,7 +79,7 @@ export function drawRefund(random: Random): Refunding {
     };
   }
   const amounts = Array.from({ length: Number(random.weighted(sizes)) }, () => drawPart(random));
-  // Exactly what was paid, less than that, or more: then some part has to be refused.
+  // Exactly the payment, less, or more: then some part must be refused.
   const share = Number(random.weighted(shares));
   const sum = amounts.reduce((total, amount) => total + amount, 0);
   const rest = random.chance(0.3) ? [null] : [];

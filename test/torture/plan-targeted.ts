@@ -4,7 +4,7 @@ import type { FaultAction } from './plan-faults.ts';
 import type { Drawn } from './plan-work.ts';
 import type { Random } from './random.ts';
 
-/** Work and faults that meet in one place, where chance alone would let them meet in one run of many. */
+/** Work and faults that meet in one place, which chance would bring together in one run of many. */
 export interface Targeted {
   work: Drawn[];
   faults: ({ at: number } & FaultAction)[];
@@ -39,7 +39,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       ...beyondLimits(share(durationMs, 0.35)),
     ],
     faults: [
-      // The one asks at once, and the other when the first has done it.
+      // One asks at once, the other when the first has finished.
       { at: 0, do: 'network', link: 'api1>postgres', trouble: { kind: 'delay', ms: 120 }, forMs: slowMs },
       { at: 0, do: 'network', link: 'api2>postgres', trouble: { kind: 'delay', ms: 240 }, forMs: slowMs },
       { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
@@ -99,7 +99,7 @@ const allocations = (at: number): Drawn[] =>
     return { at, do: 'allocation', cause, ...patient, api: cause === 0 ? 0 : 1 };
   });
 
-/** Asked for too much, and then, under the same key, for something else. */
+/** First a request for too much, then, under the same key, another one. */
 const keysAgain = (random: Random, at: number): Drawn[] =>
   ([0, 1] as const).map((api) => {
     const user = random.int(0, castSize.users - 1);
@@ -119,12 +119,12 @@ function periods(random: Random, durationMs: number): Drawn[] {
   return [...begun, ...due];
 }
 
-/** What a process has done in a transaction is undone at the last moment. */
+/** A process's transaction is rolled back at the last moment. */
 const uncommitted = (name: ServiceName, { at, forMs }: { at: number; forMs: number }): Targeted['faults'][number] => {
   return { at, do: 'network', link: `${name}>postgres`, trouble: { kind: 'cut-before', text: 'commit' }, forMs };
 };
 
-/** Customers of partners pay, while nothing that workers do is committed. */
+/** Customers of partners pay while no commit of the workers succeeds. */
 const payments = (random: Random, at: number): Drawn[] =>
   Array.from({ length: 6 }, (_, index): Drawn => {
     const [partner, amount] = [index % castSize.partners, random.int(20, 60) * 1_000];

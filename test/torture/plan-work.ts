@@ -46,7 +46,7 @@ export type Operation =
   | { do: 'allocation'; cause: number }
   /** The next period of every subscription becomes due. */
   | { do: 'period' }
-  /** An operator ends a case of suspense: for the account of a user, or as given back at the provider. */
+  /** An operator settles a case of suspense: to the account of a user, or as refunded at the provider. */
   | { do: 'operator'; action: 'credit' | 'refund'; user: number }
   | MoneyOut
   | Grouped

@@ -19,7 +19,7 @@ import {
 } from './plan-work.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** Everything that a run does, made before it begins, so that it can be recorded, repeated and made smaller. */
+/** Everything that a run does, determined before it begins, so that it can be recorded, repeated and reduced. */
 export interface Plan {
   seed: number;
   /** How long work and faults last. */
@@ -116,13 +116,13 @@ function drawOperations(random: Random, at: number): Drawn[] {
   const payment = () => ({ ending: random.weighted(endingWeights), afterMs: random.int(50, 6_000) });
   switch (kind) {
     case 'balance': {
-      // Now and then many at once from one account: a balance that is enough for some of them only.
+      // Now and then many at once from one account, whose balance suffices for only some of them.
       const burst = random.chance(0.1) ? random.int(3, 8) : 1;
       const amount = burst > 1 ? random.int(20, 90) * 1_000 : random.int(1, 40) * 1_000;
       return Array.from({ length: burst }, () => one({ do: kind, user, type: random.pick(balanceTypes), amount }));
     }
     case 'crowd': {
-      // Everybody at once, at one API, for one kind of thing; some twice, and some more than they have.
+      // Everybody at once, at one API, for one kind of target; some twice, and some more than they have.
       const type = random.pick(gatheredTypes);
       const api = random.int(0, 1) as 0 | 1;
       return Array.from({ length: random.int(16, 32) }, (_, index) => {

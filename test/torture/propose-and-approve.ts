@@ -24,7 +24,7 @@ export async function proposeAndApprove(
 ): Promise<void> {
   const call = (path: string, body: object | undefined, { token }: { token: string }) =>
     apis[work.api].post(path, body, { token, signal: AbortSignal.timeout(patienceMs) });
-  // Every second time it is proposed by who may approve, and wants to do both steps, at the moment at which another does.
+  // Every second time the proposer may approve, and tries both steps at the same moment as another.
   const wantsBoth = Number(work.id.replaceAll(/\D/g, '')) % 2 === 0;
   const { proposer, approver } = wantsBoth ? { proposer: operators.approver, approver: operators.other } : operators;
   const propose = () => call('/v1/decisions', { ...proposal, note: `torture, ${work.id}` }, proposer);

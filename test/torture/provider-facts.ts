@@ -9,7 +9,7 @@ export interface ProviderRequest {
   reference: string;
   amount: number;
   status: string;
-  /** It is paid again and again. */
+  /** It is paid any number of times. */
   isReusable?: true;
   payments: ProviderPayment[];
 }

@@ -27,7 +27,7 @@ export async function readMoney(em: EntityManager): Promise<string> {
   return row?.sum ?? '0';
 }
 
-/** What the provider says that it did. */
+/** The provider's own records. */
 export async function readProvider({
   sandbox,
 }: Pick<Topology, 'sandbox'>): Promise<{ requests: ProviderRequest[]; transfers: ProviderTransfer[] }> {
@@ -85,7 +85,7 @@ async function readWebhooks(
   }
 }
 
-/** SQL: the piece of work that asked for a payout; of withdrawals it stands in the id of their request. */
+/** SQL: the piece of work behind a payout; for withdrawals it is in the id of their request. */
 export const workOfPayout = "coalesce(external_ref, split_part(request_id, '-', 2))";
 
 /** Not one of the platform's own accounts. */
@@ -196,7 +196,7 @@ const queries = {
       extract(epoch from at) * 1000 as at from torture.transitions order by number`,
 } as const;
 
-/** What only requests make, with the request that each names. */
+/** Resources that only requests create, with the request that each names. */
 export const readAsked = (em: EntityManager): Promise<Facts['asked']> => em.execute<Facts['asked']>(queries.asked);
 
 /** What withdrawals are judged by: what was known of them before they were asked for. */
@@ -243,7 +243,7 @@ export async function readFacts(
     cast: Cast;
     run: string;
     before: string;
-    /** What was there before anybody asked for anything. */
+    /** What existed before the first request. */
     older: ReadonlySet<string>;
     /** Of a platform user. */
     token: string;

@@ -11,13 +11,13 @@ const anyOf = (texts: readonly string[]): Tells => {
   return (text) => all.some((one) => text.includes(one));
 };
 
-/** Each piece of work has an account of its own: its log is read once for all of them. */
+/** Each piece of work has an account of its own: its log is read once for all. */
 const anyNumberOf = (numbers: readonly string[]): Tells => {
   const all = new Set(numbers);
   return (text) => text.match(/\d{13,17}/g)?.some((number) => all.has(number)) === true;
 };
 
-/** What no log and no history may tell, by what it is. */
+/** What no log and no history may contain, by kind. */
 function secretsOf(
   { secrets }: Pick<Topology, 'secrets'>,
   cast: Cast,

@@ -4,7 +4,7 @@ import type { Topology } from './topology.ts';
 
 const listPage = 100;
 
-/** What operators are shown now. */
+/** What operators see now. */
 export async function readLists({ api, em, deps }: Topology, token: string): Promise<OperatorsLists> {
   const stuck: OperatorsLists['stuck'] = [];
   for (let page = 1; ; page += 1) {

@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import type { DonationFact } from './refund-facts.ts';
 import type { Topology } from './topology.ts';
 
-/** What refunds are judged by: what was given back of partners' payments, and of what was donated. */
+/** The facts of refunds: what was refunded of partners' payments, and of donations. */
 export async function readRefunds(
   topology: Pick<Topology, 'api' | 'em'>,
   cast: Cast,

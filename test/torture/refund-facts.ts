@@ -1,7 +1,7 @@
 /** What a refund adds to its payout. */
 export interface RefundFact {
   id: string;
-  /** The partner's payment that it gives back. */
+  /** The partner's payment that it refunds. */
   paymentId: string;
 }
 

@@ -19,7 +19,7 @@ const waitMs = 25_000;
 const pollMs = 300;
 const looks = 4;
 
-/** A partner collects a payment, and gives it back in the parts of the plan, one after another or all at once. */
+/** A partner collects a payment, and refunds it in the parts of the plan, one after another or all at once. */
 export async function refundPayment(place: Workplace, work: Extract<Work, { do: 'refund' }>): Promise<void> {
   const { cast, client } = place;
   const partner = partnerOf(cast, work.partner);
@@ -56,7 +56,7 @@ const isReleased = (place: Workplace, paymentId: string): Promise<boolean> =>
     everyMs: pollMs,
   });
 
-/** A donation goes back: its donor asks for that, two people of the platform decide it, or both at once. */
+/** A donation is refunded: its donor requests it, two people of the platform decide it, or both at once. */
 export async function takeBack(place: Workplace, work: Extract<Work, { do: 'take-back' }>): Promise<void> {
   const { cast, client, refundDecisions } = place;
   const { user } = personOf(cast, work.user);

@@ -21,7 +21,7 @@ interface ReleasesOptions {
 
 const tries = 30;
 const betweenTriesMs = 1_000;
-/** The old workers are stopped when no workflow needs them, and after this at the latest. */
+/** The old workers are stopped when no workflow needs them, or after this time. */
 const drainedWithinMs = 6_000;
 
 export function createReleases({ topology, note, last, bringBack }: ReleasesOptions): Releases {

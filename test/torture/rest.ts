@@ -12,11 +12,11 @@ import { ageForSweeps, readWaiting } from './waiting-rows.ts';
 
 export interface RestOptions {
   topology: Topology;
-  /** Pieces of work whose payouts the provider never ends. */
+  /** Pieces of work whose payouts the provider never completes. */
   endless: ReadonlySet<string>;
   /** Those whose payouts it refuses: with the first request unknown, the refusals of all others end nothing. */
   refused: ReadonlySet<string>;
-  /** Told of what had no workflow although the plan had taken none of it: a crash between a row and its workflow. */
+  /** Told of rows without a workflow that the plan has not removed: a crash between a row and its workflow. */
   missed(workflowId: string): void;
   /** Workflows that the plan stopped by hand or lost with Temporal's data. */
   takenWorkflows: ReadonlySet<string>;
@@ -29,14 +29,14 @@ type Restless = Facts['restless'];
 const pollMs = 2_000;
 /** For this long nothing is nudged: whatever can come to rest alone does. */
 const patienceMs = 12_000;
-/** So many bounds are all the time there is, however well it goes. */
+/** This many bounds are the total time, however well it goes. */
 const mostBounds = 5;
 
 /**
  * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless when for
  * the bound's length nothing has come to rest is told: a busy machine is slow, and gets there. Two things that would take
  * hours by the product's own clock are made due early: rows without a workflow are aged, so that the sweeps take them, and
- * workflows of payments whose callback was lost for ever are woken. No workflow is begun from here.
+ * workflows of payments whose callback was lost forever are woken. No workflow is begun from here.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
   const { topology, boundMs, progress, takenWorkflows, missed } = options;
@@ -70,10 +70,10 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
   return restless;
 }
 
-/** Wakes what looks after something that would wait for long by the product's own clock. */
+/** Wakes workflows that would wait too long by the product's own clock. */
 async function nudge(topology: Topology): Promise<void> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
-  // Where one cannot be woken now, the others are.
+  // If one cannot be woken now, the others are.
   for (const wake of [wakeForLostCallbacks, hastenWebhooks, hastenMails, hastenRepeats, tellEnded]) {
     await wake(topology, running).catch(() => undefined);
   }
@@ -105,7 +105,7 @@ async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
 
 async function findRestless({ topology, endless, refused }: RestOptions): Promise<Restless> {
   const em = topology.em();
-  // A payout that the provider never ends, or of which no request is left to be made, is at rest when operators are told.
+  // A payout that the provider never completes, or that has no request left, is at rest when operators are informed.
   const rows = await em.execute<
     (Restless[number] & { work: string | null; refunded: number | null; told: boolean; asked: number })[]
   >(`
@@ -161,7 +161,7 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
 }
 
 /**
- * A callback that was lost for ever is made up for: where its workflow runs that asks by itself, within the hour, and is
+ * A callback that was lost forever is made up for: where its workflow runs that asks by itself, within the hour, and is
  * woken here; money that came when all had ended is found by the reconciliation of the next day, or by the callback that
  * the provider sends again when it is asked to, as here.
  */

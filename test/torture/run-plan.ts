@@ -34,7 +34,7 @@ export interface RunReport {
 
 export interface RunOptions {
   progress(text: string): void;
-  /** What has to be read, whatever comes after it. */
+  /** What must be read, whatever happens later. */
   aloud(text: string): void;
   /** Called with the first findings while everything still runs. */
   tellStory?:
@@ -46,7 +46,7 @@ export interface RunOptions {
 
 /** Rows that wait without a workflow are made older than they are, by so much at most. */
 const agedMs = 15 * 60_000;
-/** Lists of workflows lag behind a little: what is found is looked at again before it is believed. */
+/** Lists of workflows lag a little: a finding is checked again before it is believed. */
 const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
@@ -59,7 +59,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<RunRepor
   try {
     return await runOn(topology, plan, options);
   } catch (cause) {
-    // Not a finding: the torture itself broke. What there is of the run is kept all the same.
+    // Not a finding: the torture itself failed. The run's data is kept all the same.
     topology.keep();
     throw new Error(`the torture broke; its data and logs: ${topology.directory}`, { cause });
   }
@@ -156,7 +156,7 @@ async function runOn(
     boundMs: restBoundMs,
     progress,
   });
-  // What the restore had left different is so no more.
+  // The differences left by the restore are resolved.
   await reconcileOn(topology);
 
   const { died } = topology;

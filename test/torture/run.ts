@@ -93,7 +93,7 @@ async function main(): Promise<number> {
   return 1;
 }
 
-/** When the plan first asked for a resource of the findings; null when none of them has one that was asked for. */
+/** When the plan first requested a resource of the findings; null when none of them was requested. */
 function momentOf({ findings, facts: { attempts, events }, begun }: RunReport): number | null {
   for (const { resourceId } of findings) {
     if (resourceId === null) continue;
@@ -122,10 +122,10 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
     for (let attempt = 0; attempt < tries && !isOver() && !wouldEnd(candidate); attempt += 1) {
       const restBoundMs = Math.max(0, Math.min(options.restBoundMs, until - Date.now() - candidate.durationMs));
       const again = await runPlan(candidate, { ...options, restBoundMs, tellStory: undefined }).catch(() => null);
-      // A try that broke has shown nothing.
+      // A failed try proves nothing.
       if (again === null) continue;
       if (again.directory !== null) rmSync(again.directory, { recursive: true, force: true });
-      // What was cut short at the end proves nothing.
+      // A request cut short at the end proves nothing.
       if (!isOver() && again.findings.some(({ oracle }) => wanted.has(oracle))) return true;
     }
     return false;

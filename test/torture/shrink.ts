@@ -28,7 +28,7 @@ export async function shrinkPlan(
   return cutTail({ ...fewer, work });
 }
 
-/** What a plan begins between two of its moments, from the first of them on. */
+/** What a plan starts between two of its moments, including the first. */
 function cutOut(plan: Plan, from: number, until: number): Plan {
   const start = Math.max(0, from);
   const within = <Item extends { at: number }>(items: Item[]): Item[] =>

@@ -36,7 +36,9 @@ interface Told {
 
 const cut = (text: string): string => (text.length > longestLine ? `${text.slice(0, longestLine)}...` : text);
 
-/** All that is known of one resource in the order of time: rows, events, postings, workflow history, requests, faults. */
+/**
+ * Everything known of one resource in the order of time: rows, events, postings, workflow history, requests, faults.
+ */
 export async function tellStory(
   topology: Topology,
   { resourceId }: Finding,

@@ -6,10 +6,10 @@ import { atProvider, codeOf, untilFound, type Workplace } from './workplace.ts';
 
 type TermsWork = Extract<Work, { do: 'terms' }>;
 
-/** So long a remedy takes at most, where there is one; a fault may make it longer. */
+/** The longest a remedy takes, if there is one; a fault may prolong it. */
 const remedyMs = 10_000;
 const healedRemedyMs = 30_000;
-/** So long circles may still take to their end when no fault is left. */
+/** How long circles may still take to complete when no fault is left. */
 const lastMs = 120_000;
 
 interface Place {
@@ -17,7 +17,7 @@ interface Place {
   user: BuiltUser;
   index: number;
   hasPaid: boolean;
-  /** The order that the place's own member has not paid. */
+  /** The order that the place's own member has left unpaid. */
   orderId: string | null;
 }
 
@@ -56,7 +56,7 @@ export async function runTermsCircle(place: Workplace, work: TermsWork): Promise
   }
 }
 
-/** Everybody joins, and then the circle is made to start; false when not all could. */
+/** Everybody joins, and then the circle is started; false when not all could. */
 async function begin(
   place: Workplace,
   work: TermsWork,
@@ -198,7 +198,7 @@ function contributeFor(
   });
 }
 
-/** The interval of the open round is over, as time would have it. */
+/** The interval of the open round is made to be over. */
 async function endInterval({ topology }: Workplace, circleId: string, turn: number): Promise<void> {
   await topology
     .owner()

@@ -42,7 +42,7 @@ import { mountSmallDisk, type SmallDisk, unmountSmallDisk } from './small-disk.t
 export interface Topology extends AsyncDisposable {
   /** Data and logs; removed at the end unless something was found. */
   directory: string;
-  /** The runner's own way in, past all proxies. */
+  /** The runner's own connection, past all proxies. */
   deps: Dependencies;
   em(): EntityManager;
   /** As the owner of the database: for what the torture itself changes, and the product may not. */
@@ -54,16 +54,16 @@ export interface Topology extends AsyncDisposable {
   sandbox: Http & { url: string };
   callbackUrl: string;
   callbackToken: string;
-  /** Texts that no log may tell. */
+  /** Texts that no log may contain. */
   secrets: readonly string[];
   /** Where partners' webhooks go: through a proxy to the sandbox's receiver. */
   webhookUrl: string;
   link(name: LinkName): TcpProxy;
   part(name: PartName): Part | undefined;
   logFile(name: string): string;
-  /** What Temporal keeps, its write-ahead log among it. */
+  /** Temporal's data, including its write-ahead log. */
   temporalFiles: readonly string[];
-  /** Starts a part that does not run. */
+  /** Starts a stopped part. */
   start(name: PartName): Promise<void>;
   /** Kills it (PostgreSQL by an immediate shutdown, which keeps what was committed), and waits until it has exited. */
   kill(name: PartName): Promise<void>;
@@ -83,9 +83,9 @@ export interface Topology extends AsyncDisposable {
   temporalCommand(args: readonly string[]): Promise<string>;
   /** Whether Temporal finds a workflow, past all proxies: a process that runs may be without its data. */
   temporalAnswers(): Promise<boolean>;
-  /** From now on it may end by itself: what it needs is taken from it. */
+  /** From now on it may exit: a dependency is taken from it. */
   mayEnd(name: PartName): void;
-  /** Kills Temporal and takes its data, also when another fault is just starting it. */
+  /** Kills Temporal and deletes its data, even while another fault is starting it. */
   loseTemporal(): Promise<void>;
   /** Parts that exited without a request to. */
   died: string[];
@@ -192,7 +192,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     MAIL_FROM: 'no-reply@amanah.example',
     RATE_LIMIT_REQUESTS_PER_10S: '100000',
     ...moneyOutTerms,
-    // A moved clock is to meet requests, and not only tokens that have expired.
+    // A moved clock should meet requests, and not only expired tokens.
     AUTH_TOKEN_TTL_SECONDS: '86400',
   };
   const environment = (owner: ServiceName | 'runner'): Record<string, string> => {
@@ -368,7 +368,7 @@ function removeAbandonedDirectories(): void {
   }
 }
 
-/** The processes that a process has begun; none where the system does not tell. */
+/** The processes that a process has started; none where the system cannot list them. */
 function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -379,7 +379,7 @@ function childrenOf(pid: number): number[] {
 
 const migrationTries = 5;
 
-/** A machine that is busy starting everything may keep a connection waiting for longer than the product would. */
+/** A machine busy starting everything may delay a connection longer than the product would accept. */
 async function migrateWhenReached(url: string, password: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -96,7 +96,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     }
   }
   for (const { workflowId } of alone) aged.add(workflowId);
-  // What the bank takes back after a success is found by looking again, for days.
+  // A return by the bank after a success is found by polling, for days.
   const ended = (
     await topology.em().execute<{ id: string }[]>("select id::text from payouts where status = 'succeeded'")
   ).filter(({ id }) => !aged.has(`success of ${id}`));

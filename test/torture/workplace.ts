@@ -13,14 +13,14 @@ export interface Workplace {
   apis: readonly [Http, Http];
   cast: Cast;
   client: Client;
-  /** What operators have decided so far: about money in suspense, and about donations. */
+  /** The operators' decisions so far: about money in suspense, and about donations. */
   decisions: DecisionFact[];
   refundDecisions: RefundDecisionFact[];
-  /** What people of the platform have said about disbursements so far. */
+  /** The verdicts so far of people of the platform about disbursements. */
   verdicts: VerdictFact[];
   /** Sets the run's ids apart from those of any other. */
   run: string;
-  /** Tells what happened, for the timeline. */
+  /** Records what happened, for the timeline. */
   note(text: string): void;
   /** Ends waits of stories when the work is over. */
   over: AbortSignal;

@@ -82,7 +82,7 @@ describe('The workflow bundle', () => {
     expect(Object.keys(evaluated)).toEqual(shared);
   });
 
-  it('keeps short what an error costs that is made only for its stack', () => {
+  it('limits the cost of an error created only for its stack', () => {
     const { context } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
     runInContext('__TEMPORAL__.preloadModules()', context);
     const frames = (stack: string) => stack.split('\n').length - 1;

@@ -65,7 +65,7 @@ describe('A step that keeps failing', () => {
   });
 });
 
-describe('A step that nobody waits for', () => {
+describe('A background step', () => {
   const outcomeOf = (code: 'SERVICE_UNAVAILABLE' | 'INSUFFICIENT_BALANCE', work = repeating) =>
     new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
       .run(
@@ -76,7 +76,7 @@ describe('A step that nobody waits for', () => {
       )
       .catch((error: unknown) => error);
 
-  it('is repeated when it is told to come back later, which would end the workflow of another', async () => {
+  it("is retried when asked to come back later, which would fail another step's workflow", async () => {
     expect(await outcomeOf('SERVICE_UNAVAILABLE')).toMatchObject({
       nonRetryable: false,
       message: 'tryIt failed: TRY_AGAIN',

@@ -29,7 +29,7 @@ describe('The history of a workflow', () => {
     expect(summaries).toEqual(
       expect.arrayContaining([
         'Request the transfer, once under its key',
-        "Book what follows from the provider's word",
+        "Post what the provider's status implies",
         expect.stringMatching(/^Asks the provider about the transfer at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC\+7\)$/),
       ]),
     );

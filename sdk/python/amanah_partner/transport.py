@@ -150,7 +150,7 @@ def _wait_before(attempt: int, outcome: PartnerApiError | NoAnswerError) -> floa
     growing = min(_FIRST_WAIT * 2.0 ** (attempt - 2), _LONGEST_WAIT) * random.uniform(0.5, 1)
     if isinstance(outcome, NoAnswerError):
         return growing
-    # The API's own 502 is the provider's refusal; a proxy's 502 says that the API is away.
+    # The API's own 502 is the provider's refusal; a proxy's 502 says that the API is down.
     is_repeatable = outcome.status in _REPEATABLE or (outcome.status == 502 and outcome.code == UNREADABLE)
     wait = max(growing, outcome.retry_after_seconds or 0)
     return wait if is_repeatable and wait <= _LONGEST_RETRY_AFTER else None

@@ -28,9 +28,9 @@ interface Register {
 }
 
 /**
- * Erases again whoever was erased and has come back, because a database was restored from a backup of before. Each of the
- * two databases tells the other, and the register in the file store tells both. Rows are emptied at once, and the erasure
- * goes on from there by its workflow. Throws when a database is down.
+ * Repeats the erasure of people whom a database restored from an older backup has brought back. Each of the two
+ * databases informs the other, and the register in the file store informs both. Rows are emptied at once, and the
+ * erasure's workflow continues from there. Throws when a database is down.
  */
 export async function applyRegister(em: EntityManager, { personalKeys, storage }: Register): Promise<ErasedAgain> {
   const again: ErasedAgain = { people: 0, keys: 0, isWhole: true };
@@ -56,8 +56,8 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
 const againMs = 10_000;
 
 /**
- * `applyRegister`, and once more every ten seconds while the file store is down, until its register was read, too.
- * Returns what ends that.
+ * `applyRegister`, repeated every ten seconds while the file store is down, until its register was read, too. Returns
+ * what stops that.
  */
 export async function applyRegisterWhole(
   deps: Register & { orm: { em: EntityManager }; log: Logger },
@@ -99,7 +99,7 @@ async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
   await tx.execute("select 1 from erasures where user_id = ? and status <> 'stopped' for update", [userId]);
   const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (user === null || user.erased_at) return;
-  // Whoever had only been invited then has done nothing yet: the row can go.
+  // A person who had only been invited then has done nothing yet: the row can be deleted.
   if (user.status === 'invited') {
     for (const table of ['invitations', 'cause_managers']) {
       await tx.execute(`delete from ${table} where user_id = ?`, [userId]);

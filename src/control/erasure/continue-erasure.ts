@@ -27,10 +27,10 @@ export interface ErasurePorts {
 const hourMs = 3_600_000;
 
 /**
- * Takes an erasure as far as it may go now, and says when to look again. Each part is repeated harmlessly by whoever
- * comes after a process that died: the rows are emptied first, then what callbacks said is forgotten, the person is
- * entered into the register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the
- * file store are down, it fails and is repeated.
+ * Continues an erasure as far as possible now, and returns when to look again. Each part may safely be repeated after a
+ * process died: first the rows are emptied, then the callbacks' bodies are deleted, the person is entered into the
+ * register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the file store are
+ * down, it fails and is retried.
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
   const erasure = await em.findOne(Erasure, { id }, { refresh: true });
@@ -52,7 +52,7 @@ export async function continueErasure(em: EntityManager, ports: ErasurePorts, id
   }
 }
 
-/** Empties the person's rows once the time is over and nothing keeps them; until then says how long to wait. */
+/** Empties the person's rows once the time is over and nothing blocks it; until then returns how long to wait. */
 async function beginToErase(
   tx: EntityManager,
   { ERASURE_WAIT_HOURS }: ErasureTerms,
@@ -63,9 +63,9 @@ async function beginToErase(
   const now = (await readDatabaseClock(tx)).getTime();
   const waitMs = erasure.begun_at.getTime() + ERASURE_WAIT_HOURS * hourMs - now;
   if (waitMs > 0) return { waitMs };
-  // Whatever the person begins holds their row: it is judged here, or finds nobody any more.
+  // Whatever the person starts locks their row: it is checked here, or finds the person erased.
   const user = await tx.findOneOrFail(User, erasure.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  // Two people, one of whom must stay, are not erased at once.
+  // Prevents that two people, one of whom must stay, are erased at once.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [user.organization_id ?? '']);
   const hold = await findHold(tx, user.id);
@@ -90,7 +90,7 @@ async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure)
   await em.fork().transactional((tx) => go(tx, erasure, 'erased'));
 }
 
-/** Milliseconds until no backup is left that has the key; 0 once there is none. */
+/** Milliseconds until the last backup with the key has expired; 0 once it has. */
 async function backupsLeftMs(em: EntityManager, terms: ErasureTerms, { erased_at }: Erasure): Promise<number> {
   const now = (await readDatabaseClock(em)).getTime();
   const since = must(erased_at, 'an erasure that came so far has its instant').getTime();
@@ -98,8 +98,8 @@ async function backupsLeftMs(em: EntityManager, terms: ErasureTerms, { erased_at
 }
 
 /**
- * Completes an erasure whose time is over, unless the key has come back since, with a server of the keys that was behind
- * or was restored: it is destroyed again, and the new backups that have it are waited for. Returns for how long.
+ * Completes an erasure whose time is over, unless a server of the keys that was behind or restored has brought the key
+ * back since: it is destroyed again, and the new backups that have it must expire. Returns how long to wait.
  */
 async function complete(em: EntityManager, { config, personalKeys }: ErasurePorts, { id, user_id }: Erasure) {
   await personalKeys.destroy([user_id]);
@@ -114,7 +114,7 @@ async function complete(em: EntityManager, { config, personalKeys }: ErasurePort
 
 const events = { erasing: 'PERSON_EMPTIED', erased: 'PERSON_ERASED', complete: 'ERASURE_COMPLETE' } as const;
 
-/** Takes an erasure a status further, with its event; nothing when another step has done so. */
+/** Advances an erasure's status, with its event; does nothing when another step has done so. */
 async function go(tx: EntityManager, { id, user_id }: Erasure, status: keyof typeof events): Promise<void> {
   const from: Record<keyof typeof events, ErasureStatus> = {
     erasing: 'waiting',

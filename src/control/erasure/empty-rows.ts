@@ -4,9 +4,9 @@ import type { User } from '../../people/members/user.entity.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 
 /**
- * Takes from the database what names a person and what they come in by, in the caller's transaction, which has locked the
- * user's row. What they did stays: journals, transactions and events name them by their id only. Their documents are
- * taken one by one afterwards.
+ * Deletes from the database whatever names a person and how they log in, in the caller's transaction, which has locked
+ * the user's row. What they did stays: journals, transactions and events name them by their id only. Their documents
+ * are deleted one by one afterwards.
  */
 export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   const { id } = user;
@@ -39,7 +39,7 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
     'update bank_accounts set deleted_at = now() where user_id = ? and organization_id is null and deleted_at is null',
     [id],
   );
-  // The answers under their idempotency keys; the keys stay with what they made.
+  // The answers under their idempotency keys; the keys stay with their resources.
   await tx.execute(
     'update requests set answer_status = null, answer_body = null where owner_id = ? and answer_body is not null',
     [id],

@@ -9,7 +9,7 @@ import { isUuid } from '../../shared/uuid.ts';
  */
 const prefix = 'erasures/';
 
-/** Enters a person into the register; the same again is the same. Throws SERVICE_UNAVAILABLE when the store is down. */
+/** Enters a person into the register; idempotent. Throws SERVICE_UNAVAILABLE when the store is down. */
 export async function enterErasure(storage: Storage, userId: string, erasedAt: Date): Promise<void> {
   const text = `${JSON.stringify({ user_id: userId, erased_at: erasedAt.toISOString() })}\n`;
   await storage.put(

@@ -7,7 +7,7 @@ const ErasureSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user_id: p.uuid(),
-    /** Null for one that a restored database learnt from the register. */
+    /** Null for one that a restored database read from the register. */
     decision_id: p.uuid().nullable(),
     status: p.text().$type<ErasureStatus>(),
     /** Why it still waits after its time. */

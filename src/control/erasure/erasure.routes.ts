@@ -13,7 +13,6 @@ import type { LegalHold } from './legal-hold.entity.ts';
 import { getLegalHold, liftLegalHold, placeLegalHold } from './legal-holds.ts';
 import { getErasure, stopErasure } from './stop-erasure.ts';
 
-/** What these routes work with. */
 interface Ports extends DecisionPorts {
   config: Pick<Config, 'NODE_ENV'> & ErasureTerms;
 }
@@ -36,7 +35,7 @@ const ErasureAnswer = z
         '`waiting` until `due_at`; `erasing` while key and files are being destroyed; `erased` when nothing in use ' +
           'names the person; `complete` when no backup of the keys is left that could open one of the rest.',
       ),
-    held_because: z.string().nullable().describe('Why it waits for longer; it is looked at again each day.'),
+    held_because: z.string().nullable().describe('Why it still waits; checked again every day.'),
     begun_at: timestamp(),
     due_at: timestamp().describe('The earliest time at which the person is erased.'),
     erased_at: timestamp().nullable(),
@@ -142,7 +141,7 @@ routes.post(
   {
     summary: 'Place a legal hold on a person',
     description:
-      'Nobody can erase the person until another operator lifts it; an erasure that waits goes on waiting. 400 when one ' +
+      'Nobody can erase the person until another operator lifts it; an erasure that waits keeps waiting. 400 when one ' +
       'is there already, or the person has been erased or was only invited.',
     access: allow('propose-decision', operators),
     params,
@@ -178,7 +177,7 @@ routes.delete(
     summary: 'Lift the legal hold of a person',
     description:
       '403 for the person who placed it or is under it, and, outside development, for a session without a second factor. ' +
-      'An erasure that it kept waiting goes on within a day.',
+      'An erasure that it blocked continues within a day.',
     access: allow('approve-decision', operators),
     params,
     answers: { 200: z.object({ message, data: HoldAnswer }) },

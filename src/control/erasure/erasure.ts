@@ -1,9 +1,9 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
 /**
- * Pure facts about the erasure of a person (docs/contract.md 1): it waits, during which it may be stopped; then the
- * person's rows are emptied (`erasing`), the key is destroyed (`erased`), and once the last backup of the keys has gone
- * nothing is left anywhere (`complete`).
+ * Pure facts about the erasure of a person (docs/contract.md 1): it waits, and may be stopped until its time; then the
+ * person's rows are emptied (`erasing`), the key is destroyed (`erased`), and once the last backup of the keys has
+ * expired nothing is left anywhere (`complete`).
  */
 export const erasureLaw = statusLaw({
   initial: ['waiting', 'erasing'],
@@ -17,7 +17,7 @@ export const erasureLaw = statusLaw({
 });
 export type ErasureStatus = StatusOf<typeof erasureLaw>;
 
-/** How long an erasure waits for the answer to a hold, in hours. */
+/** How many hours an erasure waits before it checks again whether it is blocked. */
 export const holdLookHours = 24;
 
 /** When an erasure continues, from the configuration. */

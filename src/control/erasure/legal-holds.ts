@@ -15,7 +15,7 @@ interface ByOperator {
 }
 
 /**
- * Places a legal hold on a person; an erasure that waits goes on waiting. Throws NOT_FOUND, REQUEST_INVALID when one is
+ * Places a legal hold on a person; an erasure that waits keeps waiting. Throws NOT_FOUND, REQUEST_INVALID when one is
  * there already, or the person has been erased or was only invited, and FORBIDDEN and UNAUTHENTICATED when permission or
  * session have ended meanwhile.
  */
@@ -80,7 +80,7 @@ export async function liftLegalHold(
 const findStanding = (em: EntityManager, userId: string): Promise<LegalHold | null> =>
   em.findOne(LegalHold, { user_id: userId, lifted_at: null }, { refresh: true });
 
-/** The person, whose row whoever erases them locks, too. Rows that name them can be written meanwhile. */
+/** The person, whose row an erasure locks, too. Rows that name them can still be written. */
 async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for no key update', [userId]);
   const user = await tx.findOne(User, userId, { refresh: true });
@@ -91,9 +91,8 @@ const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: B
   recordAction(tx, { caller, requestId }, [event, 'HIGH'], ['user', userId]);
 
 /**
- * Why a person cannot be erased as things are, in words; null if nothing keeps them. Money of theirs, or a promise about
- * money, needs somebody whom it belongs to; what people decided needs the people who can still be asked; and an operator
- * may have placed a legal hold.
+ * Why a person cannot be erased now, in words; null if nothing blocks it. Their money, or a promise about money, needs
+ * an owner; decisions need people who can still be asked; and an operator may have placed a legal hold.
  */
 export async function findHold(em: EntityManager, userId: string): Promise<string | null> {
   const [row] = await em.execute<[{ hold: string | null }]>(`select hold_of_person(?) as hold`, [userId]);

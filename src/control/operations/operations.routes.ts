@@ -121,7 +121,7 @@ routes.put(
     description:
       'While `enabled` is false nothing is sent that was not sent yet, repetitions included: payouts of partners, ' +
       'withdrawals, disbursements and refunds. New ones are accepted, reserve their money and stay `pending`. What was ' +
-      'sent before goes on. Needs no second person.',
+      'already sent continues. Needs no second person.',
     access: allow('read-event', { userTypes: ['platform'], role: 'platform_super_admin', scope: 'all' }),
     body: z.strictObject({
       enabled: z.boolean(),

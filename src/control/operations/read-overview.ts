@@ -58,7 +58,7 @@ export interface OverviewPorts {
   readBacklog(em: EntityManager): Promise<Backlog[]>;
 }
 
-/** Reads everything now; null for what the provider or Temporal would say while it is down. */
+/** Reads everything now; null for facts of the provider or Temporal while it is down. */
 export async function readOverview(
   em: EntityManager,
   { gateways, workflows, readBacklog }: OverviewPorts,
@@ -95,7 +95,7 @@ export async function readOverview(
   };
 }
 
-/** Proposals that people have not decided about yet: they lapse when they are too old, so they raise no alarm. */
+/** Undecided proposals: they lapse when they are too old, so they raise no alarm. */
 async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
   const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
     "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",

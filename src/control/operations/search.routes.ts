@@ -5,7 +5,6 @@ import { timestamp, uuid, verbatimText } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { foundTypes, mostFound, search } from './search.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

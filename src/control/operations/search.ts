@@ -141,8 +141,8 @@ const selectOf = ({ type, table, text, at = 'created_at' }: Kind, condition: str
   `(select '${type}' as type, id, ${text} as text, ${at} as at from ${table} where ${condition} limit ${mostFound})`;
 
 /**
- * What has exactly this id, reference, external reference or provider's id, and who has this e-mail address in any case:
- * newest first, at most 20. Throws KeysAway for an address whose digest cannot be made now.
+ * Resources with exactly this id, reference, external reference or provider's id, and the user with this e-mail address
+ * in any case: newest first, at most 20. Throws KeysAway for an address whose digest cannot be computed now.
  */
 export async function search(
   em: EntityManager,

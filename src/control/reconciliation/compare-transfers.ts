@@ -37,9 +37,9 @@ export async function findBookedAndGone(
 }
 
 /**
- * Differences between these transfers of a provider and the payouts that it sends. A payout has one transfer: another one under its
- * reference that is live is a difference whatever it says; one that failed or came back is none, as is one that nobody
- * knows. Nor is it a difference how one that failed here ended without leaving.
+ * Differences between these transfers of a provider and the payouts that it sends. A payout has one transfer: another
+ * live one under its reference is always a difference; a second one that failed or was returned is none, and neither is
+ * an unknown one. How a payout that failed here without leaving ended is no difference either.
  */
 export async function compareTransfers(
   em: EntityManager,

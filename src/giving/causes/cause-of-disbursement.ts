@@ -6,7 +6,7 @@ import { changeCause } from './change-cause.ts';
 import { lockCause } from './find-cause.ts';
 import { isStopped } from './is-stopped.ts';
 
-/** Whose doing a change is, and by which request, for its event. */
+/** The actor and the request of a change, for its event. */
 export interface ChangedBy {
   actorId: string | null;
   requestId: string | null;
@@ -55,7 +55,7 @@ export async function receiveLateMoney(tx: EntityManager, causeId: string): Prom
 /**
  * Money has come after the last disbursement, which made a closed cause `completed`: the bank has returned it, or a
  * donation was paid late. The cause is closed as it was before, even if the platform has stopped it since; stopping and
- * reinstating it says nothing about that.
+ * reinstating it does not affect that.
  */
 async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);

@@ -243,7 +243,7 @@ routes.post(
   {
     summary: 'Stop a charitable cause',
     description:
-      'It is `rejected`, whatever it was, and nobody else can change that: donations, allocations and periods of ' +
+      'It becomes `rejected` from any status, and only the platform can change that: donations, allocations and periods of ' +
       'subscriptions are refused. What it holds stays, and orders under way are settled. 400 when it is stopped already.',
     access: ofTheSuperAdmin,
     params,
@@ -263,7 +263,7 @@ routes.post(
     summary: 'Reinstate a charitable cause that was stopped',
     description:
       'It is again what it was when it was stopped, and takes donations if that is `active`. A period of a subscription ' +
-      'that was refused meanwhile is tried again one and two days later; a subscription that has `failed` stays so. ' +
+      'that was refused in between is retried one and two days later; a subscription that has `failed` stays so. ' +
       '400 when it is not stopped, 403 when it would be open and its owner was erased.',
     access: ofTheSuperAdmin,
     params,

@@ -37,7 +37,6 @@ const Allocation = z.strictObject({
   cause_id: uuid(),
 });
 
-/** What these routes work with. */
 interface Ports {
   workflows: AllocationWorkflows;
 }

@@ -10,7 +10,6 @@ import { donationLaw, donationTypes } from './donation.ts';
 import { donationStatementPage } from './donation-statement-page.ts';
 import { donationStatementColumns, readDonationStatement } from './read-donation-statement.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

@@ -60,7 +60,6 @@ const permission = 'donate-charitable-cause';
 const params = z.object({ id: uuid() });
 const One = z.object({ message, data: SubscriptionAnswer });
 
-/** What these routes work with. */
 interface Ports {
   workflows: Pick<SubscriptionWorkflows, 'startDonationSubscription' | 'wakeSubscription'>;
 }

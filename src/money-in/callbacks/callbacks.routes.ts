@@ -10,7 +10,6 @@ import { refuse } from '../../shared/errors.ts';
 import type { CallbackPorts } from './deliver-callback.ts';
 import { deliverCallback } from './deliver-callback.ts';
 
-/** What these routes work with. */
 interface Ports extends CallbackPorts {
   orm: MikroORM;
   sealer: Sealer;
@@ -30,7 +29,7 @@ routes.post(
     summary: 'Receive a callback from the provider',
     description:
       'With the right token every body is stored first (once for its `webhook-id` and its bytes), answered 200 as soon ' +
-      'as it is stored, then delivered. What cannot be read is kept for operators and delivered to nobody.',
+      'as it is stored, then delivered. An unreadable one is stored for operators and not delivered.',
     access: open('the header x-callback-token'),
     params: z.object({ provider: z.string().meta({ description: 'The name of the provider: `xendit`.' }) }),
     upload: {

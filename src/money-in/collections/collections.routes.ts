@@ -34,7 +34,6 @@ import { tellPartnerPayment } from './payment-timeline.ts';
 import { PartnerPaymentShape, presentPartnerPayment } from './present-partner-payment.ts';
 import { quote } from './price-request.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   workflows: PartnerPaymentWorkflows;

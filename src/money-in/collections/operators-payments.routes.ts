@@ -10,7 +10,6 @@ import { partnerPaymentStatuses } from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
 import { OperatorsPaymentShape, presentOperatorsPayment } from './present-partner-payment.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

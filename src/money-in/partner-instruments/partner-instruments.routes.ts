@@ -14,7 +14,6 @@ import type { PartnerInstrumentWorkflows } from './partner-instrument.ts';
 import { instrumentMethods, instrumentPath, partnerInstrumentLaw } from './partner-instrument.ts';
 import { PartnerInstrumentShape, presentInstrument } from './present-partner-instrument.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   workflows: PartnerInstrumentWorkflows;

@@ -65,7 +65,7 @@ async function judge(
   const strays = received.filter((payment) => payment !== paying).map((payment) => strayOf(provider, payment));
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
-  // What ends now goes on saying since when it was settling.
+  // A final row keeps the time since which it was settling.
   if (isUnsettled || (paying === undefined && next.outcome === 'waiting')) {
     await noteSettling(em, table, reference, isUnsettled);
   }
@@ -115,7 +115,7 @@ export const strayOf = (
   providerPaymentMethodId,
 });
 
-/** The same of a receipt. */
+/** The same for a receipt. */
 export const strayOfReceipt = (receipt: Receipt): StrayPayment => ({
   receiptId: receipt.id,
   provider: receipt.provider,

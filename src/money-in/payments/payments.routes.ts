@@ -35,7 +35,6 @@ const BalancePayment = z.strictObject({
   amount: moneyNumber(),
 });
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   workflows: GatewayPaymentWorkflows & WakingPort;

@@ -25,7 +25,7 @@ routes.get(
   {
     summary: 'List money that the provider confirmed, newest first',
     description:
-      '`status=suspended` is the list to work through: money that came late, twice, in another amount or for nobody, which ' +
+      '`status=suspended` is the list to work through: money that came late, twice, in another amount or without an owner, which ' +
       'waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid what its reference names.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({ status: z.enum(receiptLaw.statuses).optional() }),

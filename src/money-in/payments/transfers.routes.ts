@@ -8,7 +8,6 @@ import { transferBetweenPockets } from './pay-as-asked.ts';
 import type { PayTogether } from './pay-from-balance.ts';
 import { PaidShape } from './present-order.ts';
 
-/** What these routes work with. */
 interface Ports {
   payTogether: PayTogether;
 }

@@ -8,7 +8,6 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { accountCheckStatuses, mostChecksOfAccount, mostChecksOfDay, nameMatches } from './account-check.ts';
 import { checkBankAccount } from './check-bank-account.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   gateways: Gateways;

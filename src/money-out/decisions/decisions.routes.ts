@@ -13,7 +13,6 @@ import type { DecisionPorts } from './handling.ts';
 import { DecisionAnswer, ProposalBody, presentDecision as present } from './present-decision.ts';
 import { proposeDecision } from './propose-decision.ts';
 
-/** What these routes work with. */
 interface Ports extends DecisionPorts {
   config: Pick<Config, 'NODE_ENV'>;
 }

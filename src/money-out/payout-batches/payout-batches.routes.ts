@@ -22,7 +22,6 @@ import {
   presentPayoutBatch,
 } from './present-payout-batch.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'>;

@@ -62,7 +62,7 @@ function linesOf(text: string): Line[] {
   const [head = ''] = text.split('\n', 1);
   const delimiter = head.includes(';') && !head.includes(',') ? ';' : ',';
   const options = { delimiter, info: true, relax_column_count: true, skip_records_with_empty_values: true, trim: true };
-  // Rows cost many times what bytes cost, and hold up all other requests: none is read behind the first one too many.
+  // Parsing rows costs far more than bytes, and delays all other requests: none is read after the first one too many.
   const bounds = { to: mostItems + 2, max_record_size: longestLine };
   try {
     return parse(text, { ...options, ...bounds, skip_empty_lines: true }) as unknown as Line[];

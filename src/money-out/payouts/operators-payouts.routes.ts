@@ -17,7 +17,6 @@ import { tellPayoutTimeline } from './payout-timeline.ts';
 const standardMinutes = 10;
 const longestMinutes = 527_040;
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;

@@ -48,7 +48,6 @@ export const NewPayout = z.strictObject({
   metadata: metadata(),
 });
 
-/** What these routes work with. */
 interface Ports {
   payoutKinds: PayoutKinds;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS'>;

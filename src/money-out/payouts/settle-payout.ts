@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
-import { failpoint } from '../../shared/failpoint.ts';
 import { isNote, notANote } from '../../shared/plain-text.ts';
 import { carryOutAbout } from '../decisions/carry-out.ts';
 import type { Decision } from '../decisions/decision.entity.ts';
@@ -58,7 +57,6 @@ export async function settlePayout(
       if (!isFinalPayout(payout.status)) await recordProviderStatus(tx, payout, report, new Date(at));
       await settleAsProven(tx, ports, payout, { ...settlement, said });
     });
-    await failpoint('settle-payout.after');
   }
   const place = em.fork();
   const payout = await place.findOneOrFail(Payout, { id: payoutId });

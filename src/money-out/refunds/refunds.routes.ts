@@ -18,7 +18,6 @@ import { presentNewRefund, presentRefund, RefundShape } from './present-refund.t
 import type { RefundWorkflows } from './refund.ts';
 import { refundPath } from './refund.ts';
 
-/** What these routes work with. */
 interface Ports {
   /** Throws RESOURCE_NOT_FOUND unless the payment is this partner's. */
   getPartnerPayment(em: EntityManager, of: { partnerId: string; paymentId: string }): Promise<unknown>;

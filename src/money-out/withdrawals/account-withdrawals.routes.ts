@@ -27,7 +27,6 @@ const Body = z
     ctx.addIssue({ code: 'custom', path: [path], message });
   });
 
-/** What these routes work with. */
 interface Ports {
   config: WithdrawalTerms;
   sealer: Sealer;
@@ -41,13 +40,13 @@ routes.post(
   {
     summary: 'Withdraw to a bank account',
     description:
-      'Answers as soon as the money is reserved; the transfer goes on durably. `amount` leaves the account, and what is ' +
+      'Answers as soon as the money is reserved; the transfer continues durably. `amount` leaves the account, and what is ' +
       'left after the fee, a whole number of rupiah, reaches the bank. A withdrawal that fails gives all back, one that ' +
       'the bank returns later is `reversed` and gives the net back. An outcome that cannot be established stays `pending` ' +
       'with the money reserved. With `cause_id` it is a disbursement: at most what the cause has received and not ' +
       'disbursed yet, not counted by the daily limit. Where the owner is an individual, or the amount is large, it stays ' +
       '`pending` and reserved until two people of the platform have approved it; rejected or after seven days it is ' +
-      '`failed`. What was given to causes leaves their account in no other way, unless a donation is given back. The same ' +
+      '`failed`. What was given to causes leaves their account in no other way, unless a donation is refunded. The same ' +
       '`Idempotency-Key` and body replay the first answer.',
     access: allow('withdraw-account', {
       userTypes: ['individual', 'organization'],

@@ -14,7 +14,6 @@ import { findWithdrawals, getWithdrawal } from './find-withdrawals.ts';
 import { presentWithdrawal, WithdrawalShape } from './present-withdrawal.ts';
 import { priceWithdrawal } from './price-withdrawal.ts';
 
-/** What these routes work with. */
 interface Ports {
   payoutKinds: PayoutKinds;
   config: Pick<Config, 'PAYOUT_RESEND_HOURS' | 'WITHDRAWAL_FEE'>;

@@ -15,7 +15,6 @@ import { replayDeliveries } from './replay-deliveries.ts';
 import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 
-/** What these routes work with. */
 interface Ports {
   config: Pick<Config, 'NODE_ENV'>;
   sealer: Sealer;

@@ -26,7 +26,6 @@ import { deleteEndpoint, rotateEndpointSecret, updateEndpoint } from './update-e
 import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
-/** What these routes work with. */
 interface Ports {
   config: Parameters<typeof targetRules>[0];
   sealer: Sealer;

@@ -14,7 +14,6 @@ import type { DeliveryWorkflows } from './webhook-delivery.ts';
 import { webhookDeliveryLaw } from './webhook-delivery.ts';
 import { targetRules } from './webhook-target.ts';
 
-/** What these routes work with. */
 interface Ports {
   config: Parameters<typeof targetRules>[0];
   sealer: Sealer;

@@ -161,7 +161,7 @@ routes.patch(
 routes.delete(
   '/roles/:role_id',
   {
-    summary: 'Delete a custom role that nobody holds',
+    summary: 'Delete an unused custom role',
     description: 'While users hold it: 400, saying how many. Default roles cannot be deleted (400).',
     access: allow('delete-role', ownRoles),
     params: roleId,

@@ -11,7 +11,6 @@ import { getAddress, listAddresses, listOwnAddresses } from './find-addresses.ts
 import { AddressAnswer, presentAddress } from './present-address.ts';
 import { updateAddress } from './update-address.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

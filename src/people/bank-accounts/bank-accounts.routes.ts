@@ -34,7 +34,6 @@ const presentBankAccount = ({ account, details }: OpenedBankAccount) => ({
   created_at: account.created_at.toISOString(),
 });
 
-/** What these routes work with. */
 interface Ports {
   config: Pick<Config, 'BANK_ACCOUNT_WAIT_HOURS'>;
   sealer: Sealer;
@@ -58,7 +57,7 @@ routes.post(
     summary: 'Add a bank account',
     description:
       'It belongs to the caller, or to the organization of a caller of type `organization`, and is usable from ' +
-      '`usable_at`: some time after it was added, so that whoever gets into an account cannot empty it at once.',
+      '`usable_at`: some time after it was added, so that an intruder cannot empty an account at once.',
     access,
     body: z.strictObject({
       bank_code: text(32),

@@ -65,7 +65,6 @@ const UploadShape = UploadFields.extend({
   file: z.string().meta({ override: { type: 'string', format: 'binary' }, description: 'At most 52,428,800 bytes.' }),
 });
 
-/** What these routes work with. */
 interface Ports extends DocumentView {
   config: DocumentView['config'] & Pick<Config, 'UPLOADS_PER_USER' | 'UPLOADS_IN_ALL' | 'STORED_BYTES_PER_USER'>;
   storage: Storage;

@@ -20,7 +20,6 @@ import { signUp } from './sign-up.ts';
 import type { SignedToken, Tokens } from './tokens.ts';
 import { updateMe } from './update-me.ts';
 
-/** What these routes work with. */
 interface Ports extends SignUpPorts {
   config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
   tokens: Tokens;
@@ -72,7 +71,7 @@ routes.post(
     description:
       'With a second factor `totp_code` is needed, asked for after the right password (401 `totp_code: is required`). ' +
       'After 10 failures of one account from one address, or 100 of one address, within 15 minutes: 429 with ' +
-      'Retry-After; those of the address do not hold back whom it has let in within 30 days.',
+      'Retry-After; those of the address do not lock out accounts that logged in from it within 30 days.',
     access: open(),
     body: LogIn,
     answers: {

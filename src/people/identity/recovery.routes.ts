@@ -6,7 +6,6 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { askForConfirmation, confirmAddress } from './confirm-address.ts';
 import { askForPassword, resetPassword } from './recover-password.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

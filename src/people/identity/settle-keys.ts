@@ -7,8 +7,8 @@ const round = 1000;
 const mostRounds = 10;
 
 /**
- * Deletes the keys of people who were never written down, or were invited and have gone; returns how many keys it looked
- * at. Throws KeysAway.
+ * Deletes the keys of people who were never stored, or whose invitation was withdrawn; returns how many keys it
+ * examined. Throws KeysAway.
  */
 export async function settleKeys(em: EntityManager, personalKeys: Pick<PersonalKeys, 'settle'>): Promise<number> {
   const find = (ids: readonly string[]) =>

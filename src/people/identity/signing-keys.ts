@@ -96,7 +96,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
         await loading;
       } catch (error) {
         if (keys.size === 0) throw error;
-        return; // With the database away, the cached keys go on serving.
+        return; // With the database away, the cached keys keep serving.
       }
     }
   }

@@ -7,7 +7,6 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { beginTotp, confirmTotp } from './begin-totp.ts';
 import { removeTotp } from './remove-totp.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }

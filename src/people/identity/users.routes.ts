@@ -14,7 +14,6 @@ import { presentUser, UserAnswer } from './present-user.ts';
 import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
 
-/** What these routes work with. */
 interface Ports {
   config: Pick<Config, 'NODE_ENV'>;
   sealer: Sealer;

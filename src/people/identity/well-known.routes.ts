@@ -4,7 +4,6 @@ import { answer } from '../../platform/http/answer.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What these routes work with. */
 interface Ports {
   tokens: Tokens;
 }

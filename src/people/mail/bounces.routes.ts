@@ -7,7 +7,6 @@ import { equalSecrets } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import { readBounce, recordBounce } from './bounce.ts';
 
-/** What these routes work with. */
 interface Ports {
   config: Pick<Config, 'MAIL_BOUNCES_TOKEN'>;
 }

@@ -81,7 +81,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
       at: shownAt(new Date(row.created_at), row.locale),
       ...facts,
       ...told,
-      // Whoever signed up with another's address chose the name, too: it could say anything, a link included.
+      // A person who signed up with another's address chose the name, too: it could say anything, a link included.
       ...(row.is_confirmed && { name }),
       ...(token !== undefined && { link: linkOf(tools.publicUrl, row, token) }),
       ...(unsubscribe && { unsubscribe }),

@@ -12,7 +12,6 @@ import { officialDocumentKinds, verificationLaw } from './official-document.ts';
 import { OfficialDocumentAnswer, presentOfficialDocument } from './present-official-document.ts';
 import { requirePeriod, updateOfficialDocument } from './update-official-document.ts';
 
-/** What these routes work with. */
 interface Ports {
   sealer: Sealer;
 }
@@ -20,7 +19,7 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/official-documents',
   tag: 'Official documents',
-  description: 'Identity documents. The number is encrypted at rest and masked for everybody but its owner.',
+  description: 'Identity documents. The number is encrypted at rest and masked except for its owner.',
 });
 
 const largestId = 9_223_372_036_854_775_807n;
@@ -123,7 +122,7 @@ routes.patch(
   {
     summary: 'Change an official document',
     description:
-      '`verification_status` is set by platform users only (403 otherwise). A change by anybody else has to be verified again: the document becomes `pending`. Null clears an optional field.',
+      '`verification_status` is set by platform users only (403 otherwise). A change by another caller makes the document `pending` again. Null clears an optional field.',
     access: allow('update-official-document', { scope }),
     params,
     body: z

@@ -46,7 +46,6 @@ function presentOrganization(organization: Organization): z.input<typeof Organiz
   };
 }
 
-/** What these routes work with. */
 interface Ports extends SignUpPorts {
   config: Pick<Config, 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
 }

@@ -30,7 +30,7 @@ function textOf(sql: string): string {
 /**
  * Runs a statement of the hot path, in the manager's transaction if it is in one. Each connection prepares it once and
  * its parameters are sent separately, whereas `em.execute` writes them into a new text each time. Only for constant
- * statements, never for ones built from a request (each is kept for ever); every `?` is a parameter. Columns are named:
+ * statements, never for ones built from a request (each is kept forever); every `?` is a parameter. Columns are named:
  * a statement that returned all of a table would fail on each connection once a migration has added one. Throws for it.
  */
 export async function executePrepared<Row>(

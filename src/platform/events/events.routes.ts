@@ -9,7 +9,7 @@ import { countedEvents, type EventRow, listEvents } from './list-events.ts';
 const routes = createRouteGroup({
   prefix: '/v1/events',
   tag: 'Events',
-  description: 'What changed, by whom, in which request.',
+  description: 'What changed, who changed it, and in which request.',
 });
 
 const EventAnswer = z

@@ -28,7 +28,7 @@ function attachment(fileName: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
-/** What storage knows about an object. */
+/** The stored metadata of an object. */
 export interface StoredObject {
   contentType: string;
   sizeBytes: number;

@@ -10,7 +10,7 @@ export function createSubscriptionWorkflows(temporal: Temporal, hints: Hints): S
       workflow: 'donationSubscription' as const,
       subject: subscriptionId,
       input: { subscriptionId: canonicalId(subscriptionId) },
-      summary: 'A repeated donation, looked after again',
+      summary: 'A recurring donation, resumed',
     };
     return temporal.signalWithStart(run, 'subscriptionStopped');
   };

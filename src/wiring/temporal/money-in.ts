@@ -90,7 +90,7 @@ const again = <Name extends 'gatewayPayment' | 'partnerPayment' | 'partnerInstru
   subject: string,
   input: WorkflowRun<Name>['input'],
   what: string,
-): WorkflowRun<Name> => ({ workflow, subject, input, summary: `${what}, looked after again` });
+): WorkflowRun<Name> => ({ workflow, subject, input, summary: `${what}, resumed` });
 
 const summaryOf = ({ order: { reference_type, nominal, admin_fee } }: PaymentOpening): string =>
   `${reference_type}: IDR ${nominal} + fee ${admin_fee}`;

@@ -64,9 +64,9 @@ const reservationOf = (payoutId: string) => ({
 });
 
 const families = {
-  partner_payout: { workflow: 'partnerPayout', summary: 'A partner payout, looked after again' },
-  withdrawal: { workflow: 'withdrawal', summary: 'A withdrawal, looked after again' },
-  payment_refund: { workflow: 'paymentRefund', summary: 'A refund, looked after again' },
+  partner_payout: { workflow: 'partnerPayout', summary: 'A partner payout, resumed' },
+  withdrawal: { workflow: 'withdrawal', summary: 'A withdrawal, resumed' },
+  payment_refund: { workflow: 'paymentRefund', summary: 'A refund, resumed' },
 } as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
 
 /** The workflow of a payout that has its row: joined if it runs, otherwise started again. */

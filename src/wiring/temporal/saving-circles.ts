@@ -11,7 +11,7 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
       workflow: 'savingCircle' as const,
       subject: circleId,
       input: { circleId: canonicalId(circleId) },
-      summary: 'A saving circle, looked after again',
+      summary: 'A saving circle, resumed',
     };
     return temporal.signalWithStart(run, hint);
   };

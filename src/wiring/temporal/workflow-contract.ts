@@ -17,7 +17,7 @@ import type { WithdrawalInput } from '../../money-out/withdrawals/withdrawal.ts'
 import type { WebhookDeliveryInput } from '../../partners/webhooks/webhook-delivery.ts';
 
 /**
- * Inputs and results of the workflows that requests start, by workflow name; histories keep the names for ever. The
+ * Inputs and results of the workflows that requests start, by workflow name; histories keep the names forever. The
  * workflow code is not imported, because it leads through the activities back to the API. A test compares the two.
  */
 export interface WorkflowContract {

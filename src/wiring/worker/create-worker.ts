@@ -14,7 +14,7 @@ import { preloadModules, workflowInterceptorModules, workflowsPath } from './wor
 
 /**
  * Concurrent activities per queue, by what they wait for. Activities that wait for the provider or a partner's endpoint
- * hold no database connection meanwhile; ledger activities do.
+ * hold no database connection while they wait; ledger activities do.
  */
 const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
 /**

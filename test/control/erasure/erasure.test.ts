@@ -89,7 +89,7 @@ const destroyedDaysAgo = async (id: string, days: number) => {
 const ports = (terms: object) => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30, ...terms } });
 
 describe('A person whom two people erase', () => {
-  it('is nobody any more: not by name, address, key, file or password; the books stay as they were', async () => {
+  it('cannot be identified: not by name, address, key, file or password; the books are unchanged', async () => {
     const person = await somebody();
     const books = () => stack.em().execute('select * from transactions where user_id = ? order by id', [person.id]);
     const before = await books();
@@ -155,7 +155,7 @@ describe('A person whom two people erase', () => {
     expect(anew.body.data.id).not.toBe(person.id);
   }, 60_000);
 
-  it('comes back by nothing: not by a new status, another erasure, or a stop', async () => {
+  it('cannot be restored: not by a new status, another erasure, or a stop', async () => {
     const { id } = await buildIndividual(stack);
     await erase(id);
     const { token } = operators.approver;
@@ -190,7 +190,7 @@ describe('A person whom two people erase', () => {
   });
 });
 
-describe('A key that came back while the backups were waited for', () => {
+describe('A key that a restore brought back while the backups had not expired', () => {
   it('is destroyed again before the erasure is complete, and its new backups are waited for', async () => {
     const { id } = await buildIndividual(stack);
     const key = await keyOf(id);
@@ -275,7 +275,7 @@ describe('A person cannot be erased', () => {
         ),
     ],
   ];
-  it.each(holds)('while %s, and is told so', async (why, keep) => {
+  it.each(holds)('while %s, and the answer says so', async (why, keep) => {
     const user = await buildIndividual(stack);
     await keep(user);
     const { status, body } = await propose(user.id);
@@ -320,7 +320,7 @@ describe('An erasure that waits', () => {
     return { user, id };
   };
 
-  it('waits for its time, and for what keeps the person, and says what', async () => {
+  it('waits for its time, and for whatever blocks it, and reports what', async () => {
     const { user, id } = await waiting();
     const early = await continueErasure(stack.em(), ports({ ERASURE_WAIT_HOURS: 72 }), id);
     expect(early.status).toBe('waiting');

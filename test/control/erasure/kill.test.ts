@@ -68,7 +68,7 @@ describe('An erasure whose worker is killed with -9', () => {
 });
 
 describe('An API that starts on a restored database', () => {
-  it('answers nobody before it has erased again who was erased', async () => {
+  it('serves no request before it has repeated all erasures', async () => {
     const person = await buildIndividual(stack);
     const [before] = await stack
       .em()

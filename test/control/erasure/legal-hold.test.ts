@@ -35,7 +35,7 @@ const beginErasure = async (userId: string): Promise<string> => {
 };
 
 describe('A person under a legal hold', () => {
-  it('is proposed for erasure by nobody until another operator has lifted it', async () => {
+  it('cannot be proposed for erasure until another operator has lifted it', async () => {
     const { id } = await buildIndividual(stack);
     const placed = await place(id);
     expect(placed).toMatchObject({
@@ -112,7 +112,7 @@ describe('A legal hold', () => {
     expect((await place(id)).status).toBe(201);
   });
 
-  it('is not lifted by whom it keeps', async () => {
+  it('cannot be lifted by the person under it', async () => {
     const admin = await buildSuperAdmin(stack);
     expect((await place(admin.id)).status).toBe(201);
     expect((await lift(admin.id, await secureSession(stack, admin.id))).status).toBe(403);

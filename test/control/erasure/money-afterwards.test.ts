@@ -89,7 +89,7 @@ describe('An erasure waits', () => {
 });
 
 describe('Money that comes to a person after the erasure', () => {
-  it('is never lost: it is shown to operators, of whom two pay it out and book that, once', async () => {
+  it('is never lost: operators see it, and two of them pay it out and book it, once', async () => {
     const { rows: before } = await waiting();
     const { accountId } = await returned();
     expect(await waiting()).toMatchObject({ rows: before + 1, oldest: expect.any(Date) });

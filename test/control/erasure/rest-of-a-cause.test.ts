@@ -25,7 +25,7 @@ it('What the bank returns while two people pay out the rest of a cause covers it
   expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
   let booked: Promise<{ status: string; reason: string | null }> | undefined;
   await stack.owner().transactional(async (tx) => {
-    // The booking has judged what is free when it waits for this; then the other disbursement comes back.
+    // The booking has read the free amount when it waits here; then the other disbursement is returned.
     await tx.execute(
       'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
       [systemAccounts.gatewayClearing],
@@ -57,7 +57,7 @@ it('What the bank returns while two people pay out the rest of a cause covers it
   expect(Number(await balanceOf(stack, donorAccountId))).toBe(before + 400_000);
 }, 60_000);
 
-it('What two people paid out of such a cause has left it: what the bank returns later is judged without it', async () => {
+it('Money that two people paid out of such a cause is gone: later returns are judged without it', async () => {
   const { owner, causeId, donationId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
   const book = (amount: string) =>
     decide(stack, operators, {

@@ -32,7 +32,7 @@ const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
   });
 
 describe('Requests of a person that were let in before the erasure', () => {
-  it('make nothing once it is over, whatever they are', async () => {
+  it('create nothing once it is over', async () => {
     const person = await buildIndividual(stack);
     const transaction = await buildTransaction(stack, person);
     const circle = await opened(stack, await buildIndividual(stack));
@@ -101,7 +101,7 @@ describe('A log-in that was begun before the erasure', () => {
     expect(await traces(person)).toEqual([[], []]);
   });
 
-  it('fails without an event about somebody who is nobody any more', async () => {
+  it('fails without an event about the erased person', async () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password: 'a wrong one, once' });

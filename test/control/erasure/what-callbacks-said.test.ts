@@ -97,7 +97,7 @@ describe('What callbacks said of a person who is erased', () => {
     }
   }, 120_000);
 
-  it('goes with its delivery, too, when it was stored before and nobody saw it while they were erased', async () => {
+  it('is deleted at its delivery, too, when it was stored before the erasure and missed by it', async () => {
     const person = await buildOwner(stack, '100000');
     const id = await withdrawn(person);
     await erase(stack, operators, person);

@@ -226,7 +226,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await complaint(page)).toContain('The decision was not found');
   });
 
-  it('ask for the second factor, and let nobody approve without one', async () => {
+  it('ask for the second factor, and refuse approvals without one', async () => {
     const proposer = await buildPlatformAdmin(stack);
     const proposal = { kind: 'book_external', amount: '250000', reference: 'top-up 4712', note: 'ticket 4712' };
     const { body } = await stack.post('/v1/decisions', proposal, { token: proposer.token });

@@ -159,7 +159,7 @@ describe('Reconciliation', () => {
     expect(await list('&state=resolved')).toMatchObject({ total: 5 });
   }, 60_000);
 
-  it('books money for an ended order or payment, or for nobody, even if its callback was lost', async () => {
+  it('books money for a final order or payment, or for none, even if its callback was lost', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const payer = await buildIndividual(stack);
     const [order, payment] = [await topUp(payer), await collect()];

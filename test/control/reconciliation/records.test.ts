@@ -183,7 +183,7 @@ describe('Refunds', () => {
     return asked.id;
   }
 
-  it('of which both sides say the same are no differences: pending, made, failed, refused, and by transfer', async () => {
+  it('on which both sides agree are no differences: pending, made, failed, refused, and by transfer', async () => {
     const byAccount = await buildPaid(stack, refunder, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const byTransfer = await refund(refunder, byAccount, { amount: '20000', ...toBank() });
     await refundWhen(refunder, byTransfer, 'succeeded');
@@ -200,7 +200,7 @@ describe('Refunds', () => {
     expect(await differences()).toEqual([]);
   }, 60_000);
 
-  it('that the provider took back, does not know, or made for nobody here are differences', async () => {
+  it('that the provider reversed, does not know, or made without a request are differences', async () => {
     const takenBack = await refunded('26000', 'succeeded');
     await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: takenBack, status: 'FAILED' });
     const forgotten = await refunded('27000', 'succeeded');
@@ -262,7 +262,7 @@ describe('A payment in our books', () => {
   );
 });
 
-it('A payout that according to the provider came back is never taken for one that agrees', async () => {
+it('A payout that the provider reports as returned never counts as agreeing', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
   const transfer = await transferOf(id);

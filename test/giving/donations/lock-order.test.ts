@@ -70,7 +70,7 @@ async function disburseSome(): Promise<void> {
   await withdrawalWhen(stack, creator, id, 'succeeded');
 }
 
-it('Donations are given back, paid by the gateway and paid from balances at once without a deadlock', async () => {
+it('Donations are refunded, paid by the gateway and paid from balances at once without a deadlock', async () => {
   expect((await give(stack, donor, each, causeId)).status).toBe(201);
   await disburseSome();
   const [ids, settlements] = [await givenBefore(causeId), await ordered()];

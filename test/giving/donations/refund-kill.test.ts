@@ -39,7 +39,7 @@ async function given(): Promise<string> {
   return (await stack.get('/v1/donations', { token: donor.token })).body.data.items[0].id;
 }
 
-/** Asks while the API kills itself at the point; then, of the one started after it, until it answers. */
+/** Asks an API that kills itself at the failpoint, then its successor until that answers. */
 async function askThrough(point: string, ask: Ask) {
   stack.arm(`${point}=kill`);
   const asked = ask().catch(() => null);

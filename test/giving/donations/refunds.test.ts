@@ -156,7 +156,7 @@ describe('A donation that its donor takes back', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('999200.0000');
   });
 
-  it('comes back from a cause that was stopped or deactivated, too', async () => {
+  it('is refunded from a stopped or deactivated cause, too', async () => {
     const [first, second] = [await given(100), await given(200)];
     const stop = { reason: 'Reported by neighbours' };
     await stack.post(`/v1/charitable-causes/${causeId}/stop`, stop, { token: superAdmin.token });

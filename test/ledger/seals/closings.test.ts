@@ -129,7 +129,7 @@ describe('A day of the books', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('is closed once, whoever else closes it at the same moment', async () => {
+  it('is closed once, even by two sessions at the same moment', async () => {
     const last = (await closedDays()).at(-1);
     // As if the nights since had not passed yet.
     await stack.owner().transactional(async (tx) => {

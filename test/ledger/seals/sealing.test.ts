@@ -188,7 +188,7 @@ describe('A step that fails', () => {
     await expectIntact(stack);
   });
 
-  it('because the file store is away is retried, and nothing is sealed after a missing object', async () => {
+  it('because the file store is down is retried, and nothing is sealed after a missing object', async () => {
     await postMany(stack, 2);
     const before = await countSeals(stack);
     const away = openStorage(readConfig({ ...stack.env, S3_ENDPOINT: 'http://127.0.0.1:1' }));

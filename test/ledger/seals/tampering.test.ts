@@ -195,7 +195,7 @@ describe('Of a sealed journal, verify names', () => {
 });
 
 describe('Of what is in a seal, verify names', () => {
-  it('a journal that was taken out, to be sealed anew', async () => {
+  it('a journal that was removed, to be sealed again', async () => {
     await tamper(
       `delete from seal_journals where journal_id = '${victim}'`,
       `update postings set amount = amount * 2 where journal_id = '${victim}'`,

@@ -163,7 +163,7 @@ describe('Money that cannot be applied is in suspense, whatever its callback nam
     await becomes('payment_orders', open, 'PAID');
   });
 
-  it('in another amount for an open order, reported under nobody', async () => {
+  it('in another amount for an open order, reported without an owner', async () => {
     const order = await openOrder();
     const payment = await pay(order, 1_000);
     await send(randomUUID(), payment);
@@ -306,7 +306,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return settleReceipt(stack.em(), stack.deps, { receiptId, settlement });
   };
 
-  it('answers that nothing was done, does not fail for ever, and the next payment settles the order', async () => {
+  it('answers that nothing was done, does not fail forever, and the next payment settles the order', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);

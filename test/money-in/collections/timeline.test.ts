@@ -36,7 +36,7 @@ const payBesides = async ({ id, payment_code }: { id: string; payment_code: stri
 };
 
 describe('The timeline of a payment', () => {
-  it('never says that nobody paid, when another amount came before the deadline', async () => {
+  it('never says that no money arrived, when another amount did before the deadline', async () => {
     const payment = await create();
     await payBesides(payment);
     await stack.sandbox.post('/sandbox/expire', { payment_code: payment.payment_code });

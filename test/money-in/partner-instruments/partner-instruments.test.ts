@@ -182,7 +182,7 @@ itInFull(
   240_000,
 );
 
-it('is refused for what no channel has, and is nobody else’s', async () => {
+it('is refused for what no channel has, and is its partner’s alone', async () => {
   const partner = await buildPartner(stack, { fees });
   const refusals: [object, string][] = [
     [{ method: 'ewallet', channel: 'DANA' }, 'method'],
@@ -204,7 +204,7 @@ it('is refused for what no channel has, and is nobody else’s', async () => {
   }
 });
 
-it('finds by itself what no callback told, also when its workflow was lost', async () => {
+it('finds payments without a callback, even when its workflow was lost', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   await loseWorkflow(stack.deps.workflows.client, `partner-instrument/${id}`);

@@ -294,7 +294,7 @@ describe('A cancellation while the provider cannot be asked', () => {
   beforeAll(() => void Object.assign(requests, { gatewayPayment: 5_000, cancellation: 5_000 }));
   afterAll(() => void Object.assign(requests, { gatewayPayment, cancellation }));
 
-  it('is reported as not done yet, and happens by itself; an order without an instrument no longer gets one', async () => {
+  it('is reported as not done yet, and follows later; an order without an instrument no longer gets one', async () => {
     const [mine, theirs] = await Promise.all([order(), payment()]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const [unmade, byPayer, byPartner] = await Promise.all([order(), cancelOrder(mine.id), cancelPayment(theirs.id)]);

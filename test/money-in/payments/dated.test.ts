@@ -36,7 +36,7 @@ const balancesOf = async (account: string): Promise<string[]> => {
 };
 
 describe('A payment from a balance', () => {
-  it('that waits for its account stands in the statement behind the credit that pays for it', async () => {
+  it('that waits for its account follows the credit that pays for it in the statement', async () => {
     const cause = await buildActiveCause(stack);
     const sent = await stack.owner().transactional(async (tx) => {
       await tx.execute('select from account_balances where account_id = ? and shard = 0 for update', [pocket]);

@@ -123,7 +123,7 @@ describe('An Idempotency-Key', () => {
   });
 
   it.each(rails.slice(1))(
-    'of a %s of all there is, sent many times at once, is refused to nobody',
+    'of a %s of the whole balance, sent many times at once, is never refused',
     async (name, path, body) => {
       const all = { ...body(), amount: name === 'transfer' ? '1000' : 1000 };
       const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), all, key)));

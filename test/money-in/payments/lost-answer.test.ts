@@ -77,7 +77,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     120_000,
   );
 
-  it('is made once, and says so, when the database restarts meanwhile', async () => {
+  it('is made once, and answered so, when the database restarts during it', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { awayMs: 1_200 });
     const { status, body } = await donate(payer);
@@ -208,7 +208,7 @@ describe('A payment whose statement reaches the database after its request was a
 
 describe('A payment whose process in PostgreSQL is stopped', () => {
   itInFull(
-    'before it is judged is not made when that goes on',
+    'before it is judged is not made when the process resumes',
     async () => {
       const request = await wayOf('a donation').build(stack);
       let pid = 0;
@@ -239,7 +239,7 @@ describe('A payment whose process in PostgreSQL is stopped', () => {
   );
 });
 
-describe('A withdrawal without a key of which nobody could be told', () => {
+describe('A withdrawal without a key whose answer was lost', () => {
   it('is not to be repeated: the answer names it', async () => {
     const payer = await buildIndividual(stack, { balance: '1000000' });
     const bank_account_id = await addBankAccount(stack, payer);

@@ -65,7 +65,7 @@ describe('An order whose instrument cannot be expired at its deadline', () => {
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
-  it('that nobody paid never ends EXPIRED: operators see it, and it ends once it is expired', async () => {
+  it('that was not paid never becomes EXPIRED: operators see it, and it is final once it is expired at the provider', async () => {
     const { id } = await open();
     await stack.time.sleep('25 hours');
     const described = await eventually(

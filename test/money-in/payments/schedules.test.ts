@@ -93,7 +93,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('come back however long beginning anew takes: no call of Temporal shares its time with it', async () => {
+  it('return however long restarting takes: no call of Temporal shares its time with it', async () => {
     const { client: real } = stack.deps.workflows;
     let inDeadline = 0;
     const client: typeof real = Object.create(real, {

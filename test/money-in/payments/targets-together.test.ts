@@ -57,7 +57,7 @@ async function gathered(asked: (() => Promise<HttpAnswer>)[]): Promise<HttpAnswe
   return Promise.all(sent);
 }
 
-it('Goals that are paid together are each filled, refused or completed by themselves', async () => {
+it('Goals that are paid together are filled, refused or completed independently', async () => {
   const payers = await buildPayers(8);
   const goals = await Promise.all(payers.map((payer) => buildGoal(stack, payer, '100')));
   const at = (index: number) => [payers[index], goals[index]] as [BuiltUser, BuiltTarget];

@@ -245,7 +245,7 @@ describe('The statement that makes payments together', () => {
     ...change,
   });
 
-  it('says of each payment what became of it, and why', async () => {
+  it('returns the outcome of each payment, and why', async () => {
     const [payer, other] = [payerAt(0), payerAt(1)];
     const kept = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
     const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
@@ -307,7 +307,7 @@ describe('The statement that makes payments together', () => {
     ]);
   });
 
-  it('leaves one from an account that another pays into to be made alone, which is told all that it holds', async () => {
+  it('makes a payment from an account that another pays into alone, so that its answer has the whole balance', async () => {
     const [first, second] = [payerAt(0), payerAt(1)];
     const chain = [payment(first), payment(second)];
     expect(await outcomesOf(chain, [second.accountId, cause.accountId])).toEqual([

@@ -172,7 +172,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('before it has its account is answered like its retry if the rest of the goal was paid meanwhile', async () => {
+  it('before it has its account is answered like its retry if the rest of the goal has been paid since', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer, '1000');
     const pocket = await openPocket(payer);

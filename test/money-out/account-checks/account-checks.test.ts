@@ -26,7 +26,7 @@ const check = async (digits: string, name?: string, by = partner) => {
   return body.data;
 };
 
-it('tells whose account it is only to whoever knows the name, at least in part', async () => {
+it('reveals the account holder only to callers who know at least part of the name', async () => {
   const first = await check('200001', 'Siti Rahayu Dewi');
   expect(first).toEqual({
     id: expect.any(String),
@@ -47,7 +47,7 @@ it('tells whose account it is only to whoever knows the name, at least in part',
   expect(await check('200001', 'Budi Santoso', await buildPartner(stack))).toMatchObject({ name_match: 'match' });
 });
 
-it('says what the bank says: no such account, another name, or nothing', async () => {
+it('returns the bank’s answer: no such account, another name, or nothing', async () => {
   const nobody = { account_holder: null, name_match: null };
   expect(await check('404404', 'Siti Rahayu')).toMatchObject({ status: 'invalid', ...nobody });
   expect(await check('505505', 'Siti Rahayu')).toMatchObject({

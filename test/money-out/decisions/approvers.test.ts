@@ -73,7 +73,7 @@ describe('An approver', () => {
     expect(told?.rows).toBeGreaterThan(0);
   });
 
-  it('is not admitted by whoever invited them, by people who invited one another, or with their own part', async () => {
+  it('is not admitted by their inviter, by people who invited one another, or by themselves', async () => {
     const invited = await invitedBy(first);
     const puppet = await invitedBy(first);
     const ofPuppet = await invitedBy(puppet);
@@ -103,7 +103,7 @@ describe('An approver', () => {
     expect(await statusOf(ofAdmitted, second, third)).toBe(200);
   });
 
-  it('does not approve what somebody proposed whom they invited, also over others, until that one is admitted', async () => {
+  it('does not approve a proposal by their own invitee, direct or indirect, until that one is admitted', async () => {
     const puppet = await invitedBy(first);
     const ofPuppet = await invitedBy(puppet);
     const proposed = async (by: BuiltUser) =>

@@ -323,7 +323,7 @@ describe('A decision lapses', () => {
     expect((await reject(young)).body.data).toMatchObject({ status: 'rejected' });
   });
 
-  it('by itself if nobody decided within 24 hours', async () => {
+  it('if it was not decided within 24 hours', async () => {
     const id = await proposed(failing(await unknownPayout()));
     await age(id, 25);
     await sweep();

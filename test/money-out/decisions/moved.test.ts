@@ -199,7 +199,7 @@ describe('An operator who is suspended during the request', () => {
 });
 
 describe('An explanation', () => {
-  it('applies only to the difference that was looked at, and lapses if that has changed meanwhile', async () => {
+  it('applies only to the difference that was shown, and lapses if that has changed since', async () => {
     const id = newId();
     const side = (status: string, amount: string) => JSON.stringify({ status, amount });
     await stack.em().execute(

@@ -96,7 +96,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
   );
 });
 
-it('the database, too, refuses the success of a payout that nobody has asked for', async () => {
+it('the database, too, refuses the success of a payout that was never requested', async () => {
   const partner = await buildPayer(stack);
   stack.arm('send-transfer.before=hold');
   const { id } = await pay(partner);

@@ -82,7 +82,7 @@ it('A second live transfer under a payout’s reference is a difference as soon 
   expect(await stuckOf(second)).toBeUndefined();
 }, 120_000);
 
-it('A transfer under a reference that nobody knows is a difference as soon as its callback arrives', async () => {
+it('A transfer under an unknown reference is a difference as soon as its callback arrives', async () => {
   const reference = `elsewhere-${randomUUID()}`;
   const unknown = await transferElsewhere(stack, reference, '111111');
   const difference = await differenceWhen(unknown);
@@ -97,7 +97,7 @@ it('A transfer under a reference that nobody knows is a difference as soon as it
   expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
 }, 120_000);
 
-it('A transfer that nobody knows is booked once it has succeeded, though no callback told of that', async () => {
+it('An unknown transfer is booked once it has succeeded, even without a callback', async () => {
   const reference = `elsewhere-${randomUUID()}`;
   const unknown = await transferElsewhere(stack, reference);
   await reconcile();

@@ -155,7 +155,7 @@ it('An approval asks the provider again: what has come back since is not booked'
   await stuckWhen(unknown, 0);
 }, 120_000);
 
-it('What was booked as lost by an unknown transfer comes back when the bank returns it', async () => {
+it('Money booked as lost by an unknown transfer is credited when the bank returns it', async () => {
   const before = await systemBalances();
   const reference = `elsewhere-${randomUUID()}`;
   const unknown = await transferElsewhere(stack, reference, '111111');
@@ -257,7 +257,7 @@ describe('After a restore to before a payout was made', () => {
     return { id, transfer };
   }
 
-  it('what was booked as lost is spent by the payout that is made anew under its key', async () => {
+  it('money booked as lost is spent by the payout that is made again under its key', async () => {
     const key = freshKey();
     const { id, transfer } = await buildForgotten(key);
     const before = await systemBalances();
@@ -267,7 +267,7 @@ describe('After a restore to before a payout was made', () => {
     expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
   }, 120_000);
 
-  it('a transfer that a payout made anew has found is no longer unknown, and cannot be booked', async () => {
+  it('a transfer found by a repeated payout is no longer unknown, and cannot be booked', async () => {
     const key = freshKey();
     const { id, transfer } = await buildForgotten(key);
     await pay(partner, {}, key);
@@ -276,7 +276,7 @@ describe('After a restore to before a payout was made', () => {
     expect(await refuses({ provider_reference: transfer })).toBe(404);
   }, 120_000);
 
-  it('a refund to a wallet that nobody knows any more is booked', async () => {
+  it('an unknown refund to a wallet is booked', async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '50000' });
     const made = await refund(partner, paymentId, { amount: '20000' });
     await refundWhen(partner, made, 'succeeded');

@@ -64,7 +64,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('proves how the payout ended, even to whoever ends it by hand', async () => {
+  it('proves the payout’s outcome, even against an operator’s settlement', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'FAILED');
     await expect(settle(id, { outcome: 'succeeded', note })).rejects.toThrow('it says: failed');

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('after the reservation: operators are told of the payout, and two people end it', async () => {
+it('after the reservation: operators see the payout, and two people settle it', async () => {
   const key = freshKey();
   const id = payoutIdFor(partner.id, key);
   stack.arm('reserve-payout.after=kill');

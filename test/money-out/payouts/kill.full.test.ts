@@ -124,7 +124,7 @@ describe('A payout whose worker is killed between the row of its attempt and the
 
 /** With the whole process, as a machine that sleeps stops it; what it does inside is tested step by step elsewhere. */
 describe('A worker that is stopped between the row of an attempt and the wire', () => {
-  it('never sends when it goes on: its twin has asked and sent meanwhile', async () => {
+  it('never sends when it resumes: its twin has asked and sent in between', async () => {
     const sleeper = stack.worker;
     stack.arm('send-transfer.attempt-written=stop');
     const id = await payWithPatience('111111');

@@ -100,7 +100,7 @@ describe('A payout to a sandbox account', () => {
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
-  it('654321 succeeds and is reversed: the net comes back, the fee stays', async () => {
+  it('654321 succeeds and is reversed: the net is returned, the fee is kept', async () => {
     const payout = await to('654321');
     // It may have been reversed before the first look: then both are booked at once.
     const { is_final, succeeded_at, finalized_at } = await payoutWhen(partner, payout.id, 'reversed');
@@ -137,7 +137,7 @@ describe('A payout to a sandbox account', () => {
     expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
   });
 
-  it('900005 succeeds although the first request was lost: the same one is repeated two minutes later by itself', async () => {
+  it('900005 succeeds although the first request was lost: the same one is repeated two minutes later', async () => {
     const { payout } = unanswered['900005'];
     partner = unanswered['900005'].partner;
     await eventually(

@@ -95,7 +95,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
   });
 
-  it('never ends a payout against the provider’s word, and is told that word and where to decide', async () => {
+  it('never settles a payout against the provider’s status, and the answer has that status and where to decide', async () => {
     await whenUnknown(unknown);
     for (const outcome of ['succeeded', 'failed']) {
       const refusal = await refusalOf(settle(unknown, { outcome, note }));
@@ -105,7 +105,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
   });
 
-  it('never ends one by a decision that nobody made, that is about another payout, or that one person made', async () => {
+  it('never settles one by a decision that was not made, is about another payout, or was made by one person', async () => {
     await whenUnknown(unknown);
     await whenUnknown(another);
     const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: another, outcome: 'failed' });
@@ -118,7 +118,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     expect(await readPayout(partner, another)).toMatchObject({ status: 'pending' });
   });
 
-  it('can end one as the provider’s final word proves, with nobody named as the one who did', async () => {
+  it('can settle one as the provider’s final status proves, without naming an operator', async () => {
     const held = await buildPayer(stack);
     const { id } = await pay(held, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -278,7 +278,7 @@ describe('GET /v1/payouts/stuck', () => {
 });
 
 describe('A withdrawal with an unknown outcome', () => {
-  it('keeps its money reserved, is shown as such and listed as stuck, and two people end it', async () => {
+  it('keeps its money reserved, is shown so and listed as stuck, and two people settle it', async () => {
     const id = unknownWithdrawal;
     await whenUnknown(id);
     expect((await stuck()).find(({ payout_id }: { payout_id: string }) => payout_id === id)).toMatchObject({

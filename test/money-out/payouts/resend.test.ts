@@ -183,7 +183,7 @@ describe('The same request', () => {
     ).rejects.toThrow('never changed');
   });
 
-  it('is never made when its key was lost before it was sent: operators are told, and it goes on when the key is back', async () => {
+  it('is never made when its key was lost before it was sent: operators see it, and it continues when the key is back', async () => {
     const id = await to('111111');
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 1 } });
     expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
@@ -264,7 +264,7 @@ describe('A worker stopped between the row of its attempt and the wire', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('never sends when its attempt is older than its time-out, even if nobody else has sent', async () => {
+  it('never sends when its attempt is older than its time-out, even if no other attempt was sent', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 1);

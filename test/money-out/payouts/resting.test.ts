@@ -76,7 +76,7 @@ describe('A payout that the provider tells to wait for an hour', () => {
   }, 120_000);
 });
 
-it('A payout that two people ended as failed while the provider is silent is listed until it has said what became of it', async () => {
+it('A payout that two people failed while the provider is silent is listed until the provider reports its outcome', async () => {
   const partner = await buildPayer(stack);
   const operators = await buildOperators(stack);
   const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });

@@ -138,7 +138,7 @@ describe('A refund that failed and was made after all is not made again', () => 
     for (const answer of await Promise.all(asking)) expectExceeded(answer, '1000001.0000');
   }, 120_000);
 
-  it('by one that is reserved and not sent yet: that one fails, and its money comes back', async () => {
+  it('by one that is reserved and not sent yet: that one fails, and its money is returned', async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
     await refundWhen(partner, first, 'failed', 60_000);
@@ -245,7 +245,7 @@ describe('A refund that would exceed what was paid, and whose sending a restore 
   }, 240_000);
 });
 
-describe('What may have reached the wallet is not given back by transfer', () => {
+describe('Money that may have reached the wallet is not refunded by transfer', () => {
   itInFull(
     'where the wallet takes back whole payments only, and people have ended the refund',
     async () => {

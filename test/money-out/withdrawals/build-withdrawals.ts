@@ -6,13 +6,13 @@ import type { HttpAnswer } from '../../support/http.ts';
 import { eventually } from '../../support/stack.ts';
 import { magicAccount, type PayoutPlace } from '../payouts/build-payouts.ts';
 
-/** What makes new bank accounts usable at once. */
+/** Makes new bank accounts usable at once. */
 
 /** A person with IDR 1,000,000 unless asked otherwise. */
 export const buildOwner = (stack: PayoutPlace, balance = '1000000'): Promise<BuiltUser> =>
   buildIndividual(stack, { balance });
 
-/** A bank account of the caller's that ends with the sandbox's magic digits; answers its id. */
+/** A bank account of the caller's that ends with the sandbox's magic digits; returns its id. */
 export async function addBankAccount(stack: PayoutPlace, { token }: BuiltUser, lastDigits = '111111'): Promise<string> {
   const body = { bank_code: 'BRI', account_number: magicAccount(lastDigits), account_holder: 'Budi Santoso' };
   const answer = await stack.post('/v1/bank-accounts', body, { token });

@@ -31,7 +31,7 @@ const age = ({ decisionId }: WaitingDisbursement, days: number) =>
   ]);
 const asked = 'Two people of the platform have to approve it; nothing is sent before that.';
 
-it('A disbursement that waits for two people says of which cause it is, and by when they decide', async () => {
+it('A disbursement that waits for two people shows its cause, and when the decision is due', async () => {
   const it = await buildWaitingDisbursement(stack);
   const { items, next } = await timelineOf(it);
   expect(items[0]?.text).toMatch(

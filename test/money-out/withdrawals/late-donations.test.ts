@@ -103,7 +103,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
 ];
 
 describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %s', (_, prepare) => {
-  it('that is under way while its cause is closed and disburses its last leaves it closed, not completed', async () => {
+  it('that is under way while its cause is closed and makes its last disbursement leaves it closed, not completed', async () => {
     const disbursementId = await disburseAll();
     const donate = await prepare();
     let closed: Promise<unknown> = Promise.resolve();
@@ -131,7 +131,7 @@ it('A donation that waits while its cause is closed is refused, and nothing of i
     await untilLocked(stack, { text: 'pay_from_balance' });
   });
   const { status, body } = await answer;
-  // Told by the database after the wait, or, when it waited in vain and was repeated, before it.
+  // Refused by the database after the wait, or, if the wait timed out and it was retried, before it.
   const refusals = /^reference_id: the charitable cause (takes no donations any more|is deactivated)$/;
   expect([status, body.message]).toEqual([400, expect.stringMatching(refusals)]);
   expect(await balanceOf(stack, donor.accountId)).toBe(`${2 * each}.0000`);

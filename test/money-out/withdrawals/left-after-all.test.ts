@@ -170,7 +170,7 @@ describe('A disbursement whose transfer a restore has forgotten', () => {
     expect(await transfersOf(stack, it.id)).toHaveLength(1);
   }, 120_000);
 
-  it('has succeeded whatever people say of it now', async () => {
+  it('has succeeded, and no decision changes that', async () => {
     const it = await buildForgotten({ undecided: true });
     await settleAtProvider(stack, it.id, 'SUCCEEDED');
     await withdrawalWhen(stack, it.owner, it.id, 'succeeded');

@@ -218,7 +218,7 @@ describe('A withdrawal is refused', () => {
     expect((await ask(stack, rich, { bank_account_id, amount: '12500000' })).status).toBe(201);
   });
 
-  it('from somebody else’s account, to somebody else’s bank account, and from an account that nobody can spend from', async () => {
+  it('from somebody else’s account, to somebody else’s bank account, and from an account without a spender', async () => {
     const other = await buildIndividual(stack, { balance: '100000' });
     const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
     const goal = await buildGoal(stack, owner);

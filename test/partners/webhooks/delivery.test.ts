@@ -126,7 +126,7 @@ describe('A webhook', () => {
     expect(verified(partner.webhookSecret, first)).toEqual(verified(rotated, first));
   });
 
-  it('is made once for each version, whoever writes it', async () => {
+  it('is created once per version by any writer', async () => {
     const [resourceId, em] = [newId(), stack.em()];
     const tell = (version: number) =>
       em.transactional((tx) =>
@@ -149,7 +149,7 @@ describe('A webhook', () => {
     ]);
   });
 
-  it('that nobody subscribed to is not made', async () => {
+  it('without a subscriber is not created', async () => {
     await partner.administer('put', '/webhook', { url: receiver.url, events: ['payment.failed'] });
     const { id } = await settle('pay');
     await eventually(
@@ -159,7 +159,7 @@ describe('A webhook', () => {
     expect(await deliveries()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('is sent again on request, whatever became of it, and only for its own partner', async () => {
+  it('is sent again on request, in any status, and only for its own partner', async () => {
     await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const path = `/webhook-deliveries/${row.id}/redeliver`;

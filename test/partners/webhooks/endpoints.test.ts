@@ -473,7 +473,7 @@ describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
 });
 
 describe('An endpoint for all events', () => {
-  it('is told of each, by `*` alone', async () => {
+  it('gets all of them, by `*` alone', async () => {
     const { id, secret, events } = await added({ url: at(0).url, events: ['*'] });
     expect(events).toEqual(['*']);
     const settled = await settle();
@@ -491,7 +491,7 @@ describe('An endpoint for all events', () => {
 });
 
 describe('Two endpoints of one URL', () => {
-  it('are told to who makes or changes one so', async () => {
+  it('are returned to the partner who creates or changes such an endpoint', async () => {
     const first = await added({ url: at(0).url, events: ['payout.failed'] });
     expect(first.warnings).toEqual([]);
     const second = await added({ url: at(0).url, events: ['payout.failed'] });

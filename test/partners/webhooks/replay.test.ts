@@ -168,7 +168,7 @@ describe('A replay', () => {
     120_000,
   );
 
-  it('that nobody carries on is due at that pace, and is found by the sweep, however often it looked before', async () => {
+  it('that was interrupted is due at that pace, and is found by the sweep, however often it looked before', async () => {
     const ids = await tellInThePast(25);
     await stack.owner().execute(
       `insert into sweep_looks (kind, subject_id, looks, look_again_at)
@@ -268,7 +268,7 @@ describe('A replay is refused', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('of more than ten thousand, of which nothing is sent', async () => {
+  it('of more than ten thousand is refused, and nothing is sent', async () => {
     await tellInThePast(1);
     const [{ endpoint_id }] = (await deliveries()).items;
     await stack.owner().transactional(async (tx) => {

@@ -82,7 +82,7 @@ describe('As time passes', () => {
       await eventually(asksInVain, (isSo) => isSo === true);
       await stack.time.sleep('3 hours');
       await eventually(balance, ({ available, pending }) => available === '50000.0000' && pending === '0.0000');
-      // It goes on asking what else came, and ends when it has been told.
+      // It keeps asking what else came, and ends when it has been told.
       expect(await asksInVain()).toBe(true);
       await stack.sandbox.put('/sandbox/faults', {});
       expect(await resultOf(`partner-payment/${id}`)).toBe('PAID');

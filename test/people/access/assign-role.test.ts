@@ -234,7 +234,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   describe('for the last holder of assign-role in an organization', () => {
     const refusal = 'the last holder of assign-role in an organization keeps it';
 
-    it('never takes the role away, whoever asks and however', async () => {
+    it('never loses the role, by any caller or route', async () => {
       const last = await buildOrganizationAdmin(stack);
       const organizationId = String(last.organizationId);
       const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });

@@ -54,7 +54,7 @@ describe('Deleting a document', () => {
 });
 
 describe('The name of an object whose key is missing', () => {
-  it('is not taken for none: registering it and giving it to another document are told to try again', async () => {
+  it('does not count as missing: registering it and attaching it elsewhere get a 503', async () => {
     const user = await buildIndividual(stack);
     const by = { token: user.token };
     const stored = async () => (await upload(stack, user, await buildTransaction(stack, user))).body;

@@ -122,7 +122,7 @@ describe('An object that its document no longer uses', () => {
     expect(await stored()).toEqual({ objects: 0, waiting: 0 });
   });
 
-  it('goes to nobody else if it was a scan of an identity document, and is removed', async () => {
+  it('cannot be reused if it was a scan of an identity document, and is removed', async () => {
     const organizationId = await buildOrganization(stack);
     const [owner, fellow] = [
       await buildIndividual(stack, { organizationId }),

@@ -264,7 +264,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     60_000,
   );
 
-  it('truncated by a client that closes its side: 400, or nobody left to answer', async () => {
+  it('truncated by a client that closes its side: 400, or a closed connection', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'end' } as const;
     expect([400, null]).toContain((await uploadOverWire(stack, user, input)).status);
     await eventually(left, (now) => now.files === 0);

@@ -162,7 +162,7 @@ describe('Users who were only invited', () => {
     expect([late.status, late.body.message]).toEqual([400, 'user_id: the user is active, not invited']);
   });
 
-  it('of a super admin are never invited anew or taken back by anybody else', async () => {
+  it('of a super admin can be renewed or withdrawn only by super admins', async () => {
     const organization_id = String(admin.organizationId);
     const { token, user } = await invited(superAdmin, { user_type: 'individual', organization_id });
     const again = { email: user.email, user_type: 'individual' };

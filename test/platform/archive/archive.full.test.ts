@@ -48,7 +48,7 @@ describe('An old month', () => {
     expect(before.map((rows) => rows.length)).toEqual([3, 2, 2]);
   }, 60_000);
 
-  it('is archived, and comes back as it was', async () => {
+  it('is archived, and restored as it was', async () => {
     expect(run('archive', ['--month', month])).toMatchObject({
       status: 0,
       stdout: 'events: archived, 3 rows\ngateway_callbacks: archived, 2 rows\nwebhook_deliveries: archived, 2 rows',
@@ -96,7 +96,7 @@ describe('An old month', () => {
   );
 
   it.each(casesOf(['restore.attached', 'restore.part', 'restore.loaded']))(
-    'comes back although the command was killed at %s',
+    'is restored although the command was killed at %s',
     async (failpoint) => {
       for (const table of divided) await archive(month, table);
       expect(run('archive-restore', ['--month', month], { FAILPOINTS: `${failpoint}=kill` }).signal).toBe('SIGKILL');
@@ -108,7 +108,7 @@ describe('An old month', () => {
     120_000,
   );
 
-  it('stays archived where an object is another, or is gone, and comes back once it is there again', async () => {
+  it('stays archived where an object differs or is missing, and is restored once it is back', async () => {
     await archive(month, 'events');
     const { storage } = stack.deps;
     const keys: string[] = [];
@@ -223,7 +223,7 @@ describe('A month', () => {
     ).toMatchObject({ state: 'needed', reason: `the last day of ${month} is not sealed` });
   }, 60_000);
 
-  it('that never was is named as such', async () => {
+  it('that never existed is reported so', async () => {
     expect(await archive(monthsAgo(40), 'events')).toMatchObject({ state: 'absent' });
     expect(await restore(monthsAgo(40), 'events')).toMatchObject({ state: 'absent' });
   });

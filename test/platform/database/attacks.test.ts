@@ -1014,7 +1014,7 @@ describe('A temporary table, where one can be created, never', () => {
   });
 });
 
-it('A database is open to nobody but the owner and the two roles', async () => {
+it('A database is open only to the owner and the two roles', async () => {
   const rows = await loot.stack
     .owner()
     .execute("select has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY, CREATE') as open");

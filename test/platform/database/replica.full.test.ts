@@ -149,7 +149,7 @@ describe('With DATABASE_READ_URL', () => {
     expect(counted.replica ?? 0).toBeGreaterThan(10);
   }, 60_000);
 
-  it('whatever anybody committed before is in what the replica answers', async () => {
+  it('the replica’s answer includes everything committed before', async () => {
     const name = 'Written by another process';
     const count = async (reader: EntityManager) => ({
       replica: await isReplica(reader),
@@ -342,8 +342,8 @@ describe('A replica that does not replay', () => {
   });
 });
 
-describe('A replica that is away', () => {
-  it('is missed by nobody, and serves again when it is back', async () => {
+describe('A replica that is down', () => {
+  it('affects no request, and serves again when it is back', async () => {
     await replicated.stopReplica();
     try {
       const counted = await outcomesOf(async () => {

@@ -106,7 +106,7 @@ describe('A restored base backup', () => {
 });
 
 describe('The backups that run beside PostgreSQL', () => {
-  it('restore to a point in time, to which the books are complete, and go on with the restored server', async () => {
+  it('restore to a point in time, with complete books until then, and continue with the restored server', async () => {
     const original = await start('archived');
     const url = postgresUrl(original);
     await withClient(url, (client) => client.query('create table kept (what text)'));

@@ -42,7 +42,7 @@ describe('A person’s own key', () => {
     person: { id, isNew: true } as const,
   });
 
-  it('is one for each person, whoever asks first and however many ask at once', async () => {
+  it('is one per person, even for many simultaneous requests', async () => {
     const id = newId();
     const keys = await Promise.all([elsewhere(), elsewhere(), elsewhere()].flatMap((it) => [it.make(id), it.make(id)]));
     expect(new Set(keys.map((made) => Buffer.from(made).toString('hex'))).size).toBe(1);
@@ -168,7 +168,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('is not read, made or destroyed where a connection made anew leads to another database, and is again when it is back', async () => {
+  it('is not read, created or destroyed while a new connection leads to another database, and is again afterwards', async () => {
     const other = await cloneDatabase();
     try {
       const keys = await openDatabase({ url: other.keysUrl, poolSize: 2 });
@@ -209,7 +209,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('is swept after a day when nobody came to use it, or who was invited has gone, and otherwise stays', async () => {
+  it('is swept after a day when it is unused, or its invitee was deleted, and otherwise stays', async () => {
     const user = await buildIndividual(stack);
     const { token } = await buildPlatformAdmin(stack);
     const invite = async () => {
@@ -318,7 +318,7 @@ describe('Re-encryption to the newest key', () => {
     expect(await run()).toMatchObject({ rows: 20, moved: 0 });
   });
 
-  it('never overwrites what a writer changes meanwhile', async () => {
+  it('never overwrites what a writer changes at the same time', async () => {
     const planted = await plant(50);
     const ids = [...planted.keys()];
     const write = async () => {

@@ -43,7 +43,7 @@ describe('A proof', () => {
     expect(prover.check(claimed, travel(change(proved)))).toBeNull();
   });
 
-  it('uses a key of its own: a key that seals secrets proves nothing by itself', () => {
+  it('uses a key of its own: an encryption key alone proves nothing', () => {
     const [mine, other] = [old, keyOf('old', 2)].map((key) => createProver([key]).prove(about, facts).proof);
     expect(mine).not.toBe(other);
     expect(mine).toMatch(/^old\.[\w-]{43}$/);

@@ -179,7 +179,7 @@ const open = (timeoutMs: number): Gateway & { calls: number } => {
   return Object.assign(counted, gateway);
 };
 
-it('A call made for a partner is counted as its own, and one made for nobody is not', async () => {
+it('A call for a partner counts as its own, and one without a partner does not', async () => {
   await fill(100);
   const { id } = await buildPayer(stack);
   const counted = async () =>

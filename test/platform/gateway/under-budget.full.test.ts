@@ -39,7 +39,7 @@ describe('What is asked for a partner', () => {
 });
 
 describe('While the provider answers 429', () => {
-  it('payouts and payments never fail or become a case for people; they continue by themselves afterwards', async () => {
+  it('payouts and payments never fail or need an operator; they continue afterwards', async () => {
     await fill(1_000);
     const [partner, payer, operator] = [
       await buildPayer(stack),

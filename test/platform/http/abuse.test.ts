@@ -94,7 +94,7 @@ describe('What the HTTP parser refuses', () => {
   });
 });
 
-describe('What Node would refuse by itself', () => {
+describe('Requests that Node itself refuses', () => {
   it.each([
     ['a request without Host', 'GET /v1/users HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
     ['an expectation nobody can meet', 'GET /v1/users HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n', 400, 'Bad Request'],

@@ -72,7 +72,7 @@ describe('Headers that arrive too late', () => {
   });
 });
 
-describe('What nobody can read, after a request that is being carried out', () => {
+describe('Unreadable bytes after a request under way', () => {
   it.each([
     '{}\r\n\r\n',
     'POST /next HTTP/1.1\r\nhost: x\r\n',

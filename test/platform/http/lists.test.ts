@@ -65,7 +65,7 @@ describe('Every list', () => {
   });
 
   it.each(Object.entries(lists))(
-    '%s: goes on by `next` to its end, whatever leaves it meanwhile, and refuses an `after` that is none of its rows',
+    '%s: continues by `next` to its end, whatever rows are deleted, and refuses an `after` that is none of its rows',
     async (template, list) => {
       const { ids: words = {}, foreign } = await list.make(stack, makersOf(list, { ...people, ...partners }), template);
       const path = template.replace(/:(\w+)/g, (_, name: string) => String(words[name]));
@@ -155,7 +155,7 @@ describe('`next`', () => {
     expect(seen).toEqual(expected);
   });
 
-  it('carries the number of all matches, which is counted anew for whoever asks for something else', async () => {
+  it('carries the number of all matches, which is recounted when the filters change', async () => {
     const read = async (query: string) => {
       const { body } = await stack.get(`/v1/users?limit=1${query}`, { token: people.platform.token });
       return (body.data ?? body) as { total: number; next: string };

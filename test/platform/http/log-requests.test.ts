@@ -51,7 +51,7 @@ describe('The line of a request', () => {
     expect(lineOf('line-2')).not.toHaveProperty('user_id');
   });
 
-  it('of somebody unknown names nobody, and says why they were refused', async () => {
+  it('of an unknown caller contains no name, and says why it was refused', async () => {
     await stack.get('/v1/transactions', as('line-3'));
     expect(lineOf('line-3')).toMatchObject({ caller: 'nobody', status: 401, error: 'UNAUTHENTICATED' });
     await stack.get('/v1/partners/balance', as('line-4'));

@@ -209,7 +209,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     expectSigned(sent, body, 'from-the-reference');
   });
 
-  it('asks nobody else, offers nothing of anybody else, stores no secret, and has no complaint', async () => {
+  it('contacts no third party, offers nothing of others, stores no secret, and logs no error', async () => {
     expect([elsewhere, complaints]).toEqual([[], []]);
     expect(await page.locator('[placeholder^=QUxM]').count()).toBe(0);
     const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);

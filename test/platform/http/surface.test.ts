@@ -297,7 +297,7 @@ describe('The surface of the API', () => {
       expect((await read('/v1/workshop/list/'))[0]).toBe(200);
     });
 
-    it('are not taken for a parameter: nobody patches the organization `sizes`', async () => {
+    it('are not mistaken for a parameter: there is no organization `sizes` to patch', async () => {
       for (const method of ['PATCH', 'POST']) {
         const answer = await fetch(`${stack.url}/v1/organizations/sizes`, { method });
         expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);

@@ -182,7 +182,7 @@ describe('An attempt that wakes up after another of the same opening was refused
 });
 
 describe('A verdict', () => {
-  it('of another body under the key is told to no earlier request, which may try again', async () => {
+  it('of another body under the key is not returned to an earlier request, which may retry', async () => {
     const stamp = await stampOpening(stack.em());
     const userId = newId();
     const place = (fingerprint: string) =>
@@ -276,7 +276,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
   });
 
-  it('is told what it made, if it made it in the meantime', async () => {
+  it('gets its own resource, if it has created it since', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());

@@ -50,7 +50,7 @@ describe('Rows that somebody holds', () => {
     expect(await forgetOldRows(stack.em())).toBe(1);
   });
 
-  it('of a table that is held as a whole hold up no other kind, and are told of at the end', async () => {
+  it('of a locked table delay no other kind, and are reported at the end', async () => {
     await plant();
     const tally = `insert into payout_tallies (owner_id, starts_at, amount, payouts) values (gen_random_uuid(), ${old}, 0, 0)`;
     await stack.owner().execute(tally);
@@ -80,7 +80,7 @@ it('tells of every kind that failed, and does not come back to it in this run', 
   expect(called).toEqual(['broken', 'many', 'stuck', 'few', 'many']);
 });
 
-it('comes back to a kind whose own rounds are full, however few rows they have', async () => {
+it('returns to a kind whose rounds are full, however few rows they have', async () => {
   const asked: number[] = [];
   const forget = async (_: unknown, limit: number) => {
     asked.push(limit);

@@ -337,7 +337,7 @@ describe('A waiting allocation', () => {
     return { outcome, rows, again: await allocate() };
   }
 
-  it('is refused if the organization of its cause is suspended meanwhile', async () => {
+  it('is refused if the organization of its cause is suspended in between', async () => {
     const refused = { outcome: 'refused', cause: 'of an organization that is suspended' };
     expect(await waiting(({ owner }) => suspendOrganization(owner))).toMatchObject({
       outcome: refused,
@@ -346,7 +346,7 @@ describe('A waiting allocation', () => {
     });
   });
 
-  it('is not made if its requester is suspended meanwhile', async () => {
+  it('is not made if its requester is suspended in between', async () => {
     const refused = { code: 'SERVICE_UNAVAILABLE' };
     expect(await waiting(({ operator }) => suspendUser(operator))).toMatchObject({
       outcome: refused,

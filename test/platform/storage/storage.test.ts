@@ -29,7 +29,7 @@ describe('Storage', () => {
     await storage.ping();
   });
 
-  it('uses the credentials that the SDK finds by itself where it is given none', async () => {
+  it('uses the SDK’s own credentials where none are configured', async () => {
     const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: secret, ...config } = stack.deps.config;
     const before = { ...process.env };
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret });

@@ -3,7 +3,7 @@ import { isAtDoor } from '../at-door.ts';
 import type { Decided } from '../decision-facts.ts';
 import type { Attempt, EffectEvent, EndFact, Facts, Finding, OperationKind } from '../facts.ts';
 
-/** The event that says that an operation was done; each is written in the transaction that does it. */
+/** The event of an operation; each is written in the operation's transaction. */
 export const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | null> = {
   balance: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
   transfer: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
@@ -58,12 +58,12 @@ export function effectsOf(operation: readonly Attempt[], events: Map<string, Eff
   );
 }
 
-/** What was answered with 4xx has had no effect, then or later. */
+/** A request answered with 4xx has had no effect, then or later. */
 export function refusedHasNoEffect(facts: Facts): Finding[] {
   const oracle = 'refused-has-no-effect';
   const events = byRequest(facts.events);
   const done = facts.attempts
-    // A cancellation that the payment outran has been written down, and is refused.
+    // A cancellation overtaken by the payment was recorded, and is refused.
     .filter((attempt) => isRefusal(attempt) && !(mayBeOutrun(attempt) && isOutrun(attempt)))
     .flatMap((attempt) =>
       (events.get(attempt.requestId) ?? [])
@@ -107,7 +107,7 @@ const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 
 /** All other finishing writes record their event in the same transaction, with their request. */
 const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 
-/** So many operations of a kind are not all refused or lost. */
+/** How many operations of a kind are never all refused or lost. */
 const surelyDone = 20;
 
 /**
@@ -137,7 +137,7 @@ export function clientsGetThrough({ attempts, decisions, refundDecisions, verdic
   return [...ofClients, ...ofPeople];
 }
 
-/** Nothing is there that no request has asked for, and of one request no two. */
+/** Nothing exists that no request has asked for, and no request has created two. */
 export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
   const oracle = 'effects-were-asked-for';
   const known = new Set(attempts.map(({ requestId }) => requestId));
@@ -198,14 +198,14 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact, others: readonly 
     if (isPayment) return status === 'EXPIRED' || status === 'FAILED';
     return status === endedAs[kind];
   }
-  // Refused at the door it tells nothing, and is asked again.
+  // A refusal at the door proves nothing, and is retried.
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
   // Another request has released it.
   if (kind === 'goal') return attempt.status === 400 && status === 'closed' && !others.every(isRefusal);
-  // One that cannot be given back, or was.
+  // One that cannot be refunded, or was.
   if (kind === 'donation') return attempt.status === 400;
-  // What is cancelled already is refused as what is completed.
+  // A cancelled one is refused like a completed one.
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }
 
@@ -302,7 +302,7 @@ export function providersRefusalIsKept(facts: Facts): Finding[] {
   );
 }
 
-/** What an answer says was made is in the books: as much as was asked for, and for what. */
+/** A resource that an answer reports as created is in the books, with the requested amount and target. */
 export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
   const books = new Map(made.map((row) => [row.id, row]));
   return attempts

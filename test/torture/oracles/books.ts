@@ -27,7 +27,7 @@ const finalStatuses: Readonly<Record<string, readonly string[]>> = {
   'saving_circles.status': ['completed', 'cancelled'],
 };
 
-/** A row began with an initial status, and its status moved only where its law lets it, and never out of a final one. */
+/** A row began with an initial status, and its status moved only as its law allows, and never out of a final one. */
 export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
   const isLawful = ({ place, from, to }: TransitionFact): boolean => {
     const law = must(statusLaws[place], `${place} has a law`);
@@ -52,7 +52,7 @@ const toldBy: Readonly<Record<string, { place: string; statuses: readonly string
   'payout.failed': { place: 'payouts.status', statuses: ['failed'] },
   'payout.reversed': { place: 'payouts.status', statuses: ['reversed'] },
   'refund.succeeded': { place: 'payouts.status', statuses: ['succeeded'] },
-  // What the bank returned has failed in the end.
+  // A transfer returned by the bank has failed in the end.
   'refund.failed': { place: 'payouts.status', statuses: ['failed', 'reversed'] },
 };
 

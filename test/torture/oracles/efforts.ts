@@ -1,11 +1,11 @@
 import type { Attempt, Facts, Finding } from '../facts.ts';
 
-/** So many may always fail, and this share of all. */
+/** How many may always fail, and what share of all. */
 const handful = 5;
 const shares = { idle: 0.25, brokenOff: 0.05 };
 const toldReasons = 5;
 
-/** A run that did little of its plan proves little. */
+/** A run that completed little of its plan proves little. */
 export function plansAreCarriedOut({ effort: { faults, idle, work, brokenOff } }: Facts): Finding[] {
   const judge = (failed: readonly string[], all: number, most: number, says: string): Finding[] => {
     if (failed.length <= Math.max(handful, all * most)) return [];
@@ -20,7 +20,7 @@ export function plansAreCarriedOut({ effort: { faults, idle, work, brokenOff } }
   ];
 }
 
-/** Every request of theirs is answered within this when nothing is wrong, on a busy machine, too. */
+/** Every such request is answered within this time when nothing is wrong, even on a busy machine. */
 const longestMs = 10_000;
 
 /**

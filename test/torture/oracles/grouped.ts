@@ -27,7 +27,9 @@ export function batchesAreWhole({ batches = [], payouts, transfers }: Facts): Fi
   });
 }
 
-/** What the provider took under an instrument is its payments and what is held of it, together to the rupiah. */
+/**
+ * The payments that the provider took under an instrument are its payments here and what is held of it, to the rupiah.
+ */
 export function instrumentsSumUp({ instruments = [], requests, orders, receipts }: Facts): Finding[] {
   const oracle = 'instruments-sum-up';
   return instruments.flatMap(({ id }): Finding[] => {

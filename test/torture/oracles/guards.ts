@@ -33,7 +33,7 @@ function isDoneBy({ kind }: Attempt, { event, resourceType, impact }: EffectEven
   return done === null ? impact !== 'LOW' : event === done.event && resourceType === done.resourceType;
 }
 
-/** Money in suspense is there for the reason that the order which it came for gives. */
+/** Money in suspense is there for the reason that its order implies. */
 export function suspenseHasItsReason({ receipts, orders, instruments = [] }: Facts): Finding[] {
   const reusable = new Map(instruments.map((one) => [one.id, one]));
   const known = new Map(orders.map((order) => [order.id, order]));
@@ -81,7 +81,7 @@ export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts):
   });
 }
 
-/** Of a subscription no period is paid before it begins, and each once. */
+/** No period of a subscription is paid before it begins, and none twice. */
 export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Finding[] {
   const oracle = 'periods-are-paid-once';
   return subscriptions.flatMap(({ id, periodsPaid, periodsDue, donations, triedEarly }): Finding[] => {
@@ -102,7 +102,7 @@ export function donorsHaveReceipts({ guards: { receipts } }: Facts): Finding[] {
   });
 }
 
-/** Everybody who needs several locks takes them in one order: the database finds no two who wait for each other. */
+/** All transactions lock in one order: the database finds no deadlock. */
 export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
   return deadlocks.map((says) => ({ oracle: 'locks-have-an-order', resourceId: null, says }));
 }
@@ -110,7 +110,7 @@ export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
 /** How many views may stay unproved, because a violation's target is missing or locked. */
 const mostUnproved = 5;
 
-/** Each `check_*` view shows what it is for. */
+/** Each `check_*` view detects its violation. */
 export function checksCanSee({ guards: { blindChecks, unprovedChecks } }: Facts): Finding[] {
   const oracle = 'checks-can-see';
   const find = (says: string): Finding => ({ oracle, resourceId: null, says });

@@ -40,7 +40,7 @@ import { disbursementsAreApproved, withdrawalsStayWithin } from './money-out.ts'
 import { moneyIsConserved, ordersMatchInstruments, paymentsMatchReceipts, payoutsMatchTransfers } from './provider.ts';
 import { donationsAreGivenBack, refundsStayWithin } from './refunds.ts';
 
-/** All that is asked of a run, by the name that findings carry. */
+/** All oracles, by the name that findings carry. */
 export const oracles: Readonly<Record<string, Oracle>> = {
   'clients-get-through': clientsGetThrough,
   'plans-are-carried-out': plansAreCarriedOut,
@@ -89,5 +89,5 @@ export const oracles: Readonly<Record<string, Oracle>> = {
   'parts-live': partsLive,
 };
 
-/** What each oracle finds in these facts. */
+/** The findings of each oracle in these facts. */
 export const judge = (facts: Facts): Finding[] => Object.values(oracles).flatMap((oracle) => oracle(facts));

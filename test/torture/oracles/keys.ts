@@ -42,7 +42,7 @@ export function madeIsNotRefused(facts: Facts): Finding[] {
   });
 }
 
-/** How a key is refused that belongs to another body. */
+/** The refusal of a key that belongs to another body. */
 const keyOfAnother = 'this key was used for a request with another body';
 
 /** A payment from a balance that was refused leaves its key free: it belongs to another body only if that was paid. */

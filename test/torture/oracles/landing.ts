@@ -7,7 +7,7 @@ import { mayHaveDone } from './money-out.ts';
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 
-/** Where the journal of what a request has made stands; none for kinds whose money moves in another way. */
+/** Where the journal of a request's resource is; none for kinds whose money moves otherwise. */
 const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
   balance: (id) => `balance-payment/${id}`,
   transfer: (id) => `balance-payment/${id}`,

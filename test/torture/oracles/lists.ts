@@ -6,7 +6,7 @@ const oracle = 'operators-are-told-exactly';
 /** Kinds that are not about single cases: a day ends at midnight, a new approver is told of for a day, whatever the plan does. */
 const byTheCalendar = new Set(['unreconciled_days', 'new_approvers']);
 
-/** Exactly the cases that need a person are in the lists of operators, and nothing else is. */
+/** The lists of operators contain exactly the cases that need a person. */
 export function operatorsAreToldExactly(facts: Facts): Finding[] {
   const { lists } = facts;
   const cases = moneyOfNobody(facts);

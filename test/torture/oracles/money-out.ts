@@ -2,7 +2,9 @@ import { addMoney, compareMoney, type Money } from '../../../src/shared/money.ts
 import type { ToldFact, VerdictFact } from '../decision-facts.ts';
 import type { Facts, Finding, WithdrawalFact } from '../facts.ts';
 
-/** What has left for good or is on its way, IDR: what failed is all back, of what was reversed only the fee is gone. */
+/**
+ * Money that has left for good or is on its way, IDR: a failed payout has returned all, a reversed one all but the fee.
+ */
 function leftBy({ payouts }: Facts): (withdrawal: WithdrawalFact) => Money {
   const standing = new Map(payouts.map((payout) => [payout.id, payout]));
   return ({ id, amount }) => {
@@ -44,7 +46,7 @@ export function withdrawalsStayWithin(facts: Facts): Finding[] {
 /** Whether a request about a decision may have been done: it was, or its outcome is unknown. */
 export const mayHaveDone = ({ status }: ToldFact): boolean => status === null || status < 400 || status >= 500;
 
-/** What waits for people is sent when two of them have approved it, and not when one has said no. */
+/** A payout that waits for people is sent once two of them have approved it, and not if one has rejected it. */
 export function disbursementsAreApproved({ withdrawals, payouts, transfers, verdicts }: Facts): Finding[] {
   const oracle = 'disbursements-are-approved';
   const sent = new Set(transfers.map(({ reference }) => reference));

@@ -5,7 +5,7 @@ import { refusedRefund } from '../plan-refunds.ts';
 const money = (amount: number): string => formatMoney(String(amount));
 const journalOf = ({ journals }: Facts) => new Map(journals.map(({ businessKey, amount }) => [businessKey, amount]));
 
-/** Each payment that the provider took has one receipt of its amount, posted once; and no receipt is of nothing. */
+/** Each payment that the provider took has one receipt of its amount, posted once; and every receipt has a payment. */
 export function paymentsMatchReceipts(facts: Facts): Finding[] {
   const oracle = 'payments-match-receipts';
   const journals = journalOf(facts);
@@ -91,7 +91,7 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
   ];
 }
 
-/** Whether a customer can still pay by it, as the provider means it. */
+/** Whether a customer can still pay with it, according to the provider. */
 const isOpenAtProvider = (status: string | undefined): boolean => status === 'PENDING' || status === 'REQUIRES_ACTION';
 
 const payoutStatusOf: Record<string, string> = {
@@ -103,7 +103,7 @@ const payoutStatusOf: Record<string, string> = {
   REVERSED: 'reversed',
 };
 
-/** What is posted of a payout by how it stands: each step once. */
+/** The postings of a payout by its status: each step once. */
 const stepsOf: Record<string, readonly string[]> = {
   pending: ['reserved'],
   succeeded: ['reserved', 'spent'],

@@ -5,11 +5,11 @@ import { isCarriedOut, mayBeApproved } from './landing.ts';
 
 const total = (amounts: readonly Money[]): Money => addMoney('0', ...amounts);
 
-/** What is on its way or has arrived: by our word, and by the provider's. */
+/** Refunds on their way or arrived: by our status, and by the provider's. */
 const standing = new Set(['pending', 'succeeded']);
 const standingAtProvider = new Set(['PENDING', 'ACCEPTED', 'SUCCEEDED']);
 
-/** Of a payment that was paid no more is given back than was paid, by our books and by the provider's. */
+/** No more of a payment is refunded than was paid, by our books and by the provider's. */
 export function refundsStayWithin({ refunds, payouts, orders, requests, transfers }: Facts): Finding[] {
   const oracle = 'refunds-stay-within';
   return [...Map.groupBy(refunds, ({ paymentId }) => paymentId)].flatMap(([paymentId, own]): Finding[] => {
@@ -20,7 +20,7 @@ export function refundsStayWithin({ refunds, payouts, orders, requests, transfer
       return find(`the payment ${paymentId} is ${payment?.status ?? 'not there'}, and has ${own.length} refunds`);
     }
     const ours = total(payouts.filter(({ id, status }) => ids.has(id) && standing.has(status)).map(({ net }) => net));
-    // Also what goes to its wallet under a reference that we do not know.
+    // Including refunds to its wallet under a reference that we do not know.
     const paidBy = new Set(requests.filter(({ reference }) => reference === paymentId).map(({ id }) => id));
     const theirs = total(
       transfers

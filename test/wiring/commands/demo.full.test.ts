@@ -54,7 +54,7 @@ describe('npm run demo', () => {
     expect(output).toMatch(/Statement of \d{4}: 1 donations, IDR 25000\.0000 altogether/);
   }, 150_000);
 
-  it('--story circle takes three members through three rounds, after which nobody has gained or lost', async () => {
+  it('--story circle takes three members through three rounds, after which all balances are even', async () => {
     const { code, output } = await run('demo', '--story', 'circle');
     expect({ code, output }).toEqual({
       code: 0,

@@ -76,7 +76,7 @@ describe('A statement', () => {
     ]);
   });
 
-  it('is told by its first words when it begins, ends or prepares a transaction', () => {
+  it('is recognized by its first words when it begins, ends or prepares a transaction', () => {
     for (const text of [
       'commit and chain',
       '-- why\n End',

@@ -208,14 +208,14 @@ describe('Whoever takes work as a worker never settles', () => {
     amount,
   });
 
-  it('an order that nobody has paid, by a payment of their own', async () => {
+  it('an unpaid order, by a payment of their own', async () => {
     const { id: orderId, accountId } = await topUp();
     const { settlePayment } = createActivities(stack.deps);
     expect(await settlePayment({ orderId, payment: invented('54000.0000') })).toBe('WAITING_PAYMENT');
     expect(await balanceOf(stack, accountId)).toBe('0.0000');
   });
 
-  it("a partner's payment that nobody has paid, even with the proof of another that was paid", async () => {
+  it("a partner's unpaid payment, even with the proof of another that was paid", async () => {
     const [paid, open] = [await collect(), await collect()];
     const { settlePartnerPayment, confirmPartnerPayment } = createActivities(stack.deps);
     const own = invented('50000.0000');
@@ -371,7 +371,7 @@ describe('Whoever reaches Temporal', () => {
     expect(Number(sealed)).toBeGreaterThan(0);
   });
 
-  it('never makes a comparison with the provider’s balance say what nobody measured', async () => {
+  it('never records a provider balance that was not measured', async () => {
     const { judgeClearing } = createActivities(stack.deps);
     const comparisons = () => stack.em().execute('select day from clearing_comparisons order by day');
     const before = await comparisons();

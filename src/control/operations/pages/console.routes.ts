@@ -12,7 +12,7 @@ import type { DecisionShown } from './decision-page.ts';
 import { layout, type Markup, type SwitchShown } from './layout.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 
-/** Whoever is logged in. */
+/** The logged-in user. */
 export interface Me {
   id: string;
   name: string;

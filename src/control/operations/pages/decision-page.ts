@@ -92,7 +92,7 @@ function stepsOf({ id, kind, proposed_by, approved_by }: DecisionShown, userId: 
   const approvals = [approved_by ?? []].flat();
   if (approvals.includes(userId)) return html`<p class="quiet">You approved it: a second person carries it out.</p>`;
   if (!mayApprove) return html`<p class="quiet">This needs somebody with the permission approve-decision.</p>`;
-  // Nobody proposes a disbursement for the platform: it takes two approvals, and the first carries nothing out.
+  // The platform proposes no disbursement: it takes two approvals, and the first carries nothing out.
   const isFirstOfTwo = kind === 'disburse' && approvals.length === 0;
   return html`<div class="steps">
 <form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and carry out'}</button></form>

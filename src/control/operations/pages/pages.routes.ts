@@ -73,7 +73,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       noteRefusal(deps.log, ctx, error);
       if (error.code === 'UNAUTHENTICATED' && isSafe(ctx.method)) return goTo(ctx, '/operations/log-in');
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
-      // Whoever is logged in keeps the navigation, and the banner.
+      // A logged-in user keeps the navigation, and the banner.
       const me = error.code === 'UNAUTHENTICATED' ? null : await readMe(ctx).catch(() => null);
       const title = isSafe(ctx.method) ? 'This cannot be shown' : 'This could not be done';
       await show(ctx, title, content, me, errorStatuses[error.code]);
