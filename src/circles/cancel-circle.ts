@@ -5,9 +5,9 @@ import { canMove } from '../shared/status-law.ts';
 import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
-import { refundContributions } from './record-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
+import { refundContributions } from './saving-circle-contribution.ts';
 import { holdForEnd, settleCircle } from './settle-circle.ts';
 
 async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Date> {
