@@ -48,7 +48,7 @@ export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: As
     await recordChange(tx, circle.id, ended, { by: asking });
     return circle;
   };
-  return changeCircle(em, ports, asking, cancel, 'circleCancelled');
+  return changeCircle(em, ports, asking, cancel);
 }
 
 /**
@@ -70,5 +70,5 @@ export function deleteCircle(em: EntityManager, ports: WakingCircles, asking: As
     await tx.flush();
     await recordChange(tx, circle.id, undefined, { event: 'RESOURCE_DELETED', impact: 'HIGH', by: asking });
   };
-  return changeCircle(em, ports, asking, remove, 'circleCancelled');
+  return changeCircle(em, ports, asking, remove);
 }

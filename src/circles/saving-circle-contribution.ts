@@ -53,7 +53,7 @@ export const savingCircleContribution = {
   },
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),
-  wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
+  wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId),
 } satisfies PaymentHandler;
 
 /**
