@@ -18,10 +18,8 @@ import { firstStep, ledgerStep } from './step-options.ts';
 
 /** The request waits for this: the circle has its row. */
 export const awaitCircle = defineUpdate<void>('awaitCircle');
-/** Only hints: they make the circle read the database, which decides. */
-export const contributionCompleted = defineSignal('contributionCompleted');
+/** Only a hint: it makes the circle read the database, which decides. */
 export const circleChanged = defineSignal('circleChanged');
-export const circleCancelled = defineSignal('circleCancelled');
 
 const { openCircle } = proxyLocalActivities<Activities>(firstStep);
 const { moveCircle } = proxyActivities<Activities>(ledgerStep);
@@ -39,11 +37,9 @@ export async function savingCircle({
   let hints = 0;
   const opened = openCircle({ circleId, opening: opening ?? null });
   setHandler(awaitCircle, async () => void (await opened));
-  for (const hint of [contributionCompleted, circleChanged, circleCancelled]) {
-    setHandler(hint, () => {
-      hints += 1;
-    });
-  }
+  setHandler(circleChanged, () => {
+    hints += 1;
+  });
   let seen = hints;
   let circle: CircleProgress;
   try {

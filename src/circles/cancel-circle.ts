@@ -5,9 +5,9 @@ import { canMove } from '../shared/status-law.ts';
 import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
-import { refundContributions } from './record-contribution.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
+import { refundContributions } from './saving-circle-contribution.ts';
 import { holdForEnd, settleCircle } from './settle-circle.ts';
 
 async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Date> {
@@ -48,7 +48,7 @@ export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: As
     await recordChange(tx, circle.id, ended, { by: asking });
     return circle;
   };
-  return changeCircle(em, ports, asking, cancel, 'circleCancelled');
+  return changeCircle(em, ports, asking, cancel);
 }
 
 /**
@@ -70,5 +70,5 @@ export function deleteCircle(em: EntityManager, ports: WakingCircles, asking: As
     await tx.flush();
     await recordChange(tx, circle.id, undefined, { event: 'RESOURCE_DELETED', impact: 'HIGH', by: asking });
   };
-  return changeCircle(em, ports, asking, remove, 'circleCancelled');
+  return changeCircle(em, ports, asking, remove);
 }

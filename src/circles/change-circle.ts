@@ -6,7 +6,7 @@ import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { thenWake } from '../shared/then-wake.ts';
 import { mayManageCircle } from './circle-access.ts';
-import type { CircleHint, CircleWorkflows } from './circle-contract.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
@@ -30,13 +30,12 @@ export const changeCircle = <T>(
   { workflows }: WakingCircles,
   { circleId }: Pick<Asking, 'circleId'>,
   change: Change<T>,
-  hint: CircleHint = 'circleChanged',
 ): Promise<T> =>
   thenWake(
     em.transactional(async (tx) => change(tx, await lockLiveCircle(tx, circleId))),
     async () => {
       await failpoint('change-circle.after');
-      await workflows.wakeSavingCircle(circleId, hint);
+      await workflows.wakeSavingCircle(circleId);
     },
   );
 

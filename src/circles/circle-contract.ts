@@ -21,9 +21,6 @@ type AskedColumn =
   | ('account_id' | 'owner_type' | 'owner_id' | 'organization_id' | 'created_by' | 'capacity' | 'amount' | 'visibility')
   | ('round_interval' | 'turn_order' | 'grace_days' | 'on_default' | 'guarantee_percent' | 'start_date');
 
-/** Why a circle is woken. Only a hint: the circle reads the database. */
-export type CircleHint = 'contributionCompleted' | 'circleChanged' | 'circleCancelled';
-
 /** The input of a circle's workflow. */
 export interface SavingCircleInput {
   circleId: string;
@@ -39,7 +36,7 @@ export interface CircleWorkflows {
    */
   startSavingCircle(circleId: string, opening: CircleOpening, waitMs: number): Promise<void>;
   /** Wakes the circle's workflow, or starts it again from its row. Never fails: a sweep finds what was missed. */
-  wakeSavingCircle(circleId: string, hint: CircleHint): Promise<void>;
+  wakeSavingCircle(circleId: string): Promise<void>;
   /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
   lookAfterSavingCircle(circleId: string): Promise<void>;
 }

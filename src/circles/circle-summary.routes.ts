@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { allow } from '../platform/http/access.ts';
 import { uuid } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
+import { summaryFields } from './present-circle.ts';
 import { summarizeCircles } from './summarize-circles.ts';
 
 const routes = createRouteGroup({ prefix: '/v1/summary/saving-circles', tag: 'Saving circles' });
@@ -19,16 +20,7 @@ routes.get(
     }),
     query: z.object({ organization_id: uuid().optional() }),
     answers: {
-      200: z.object({
-        message: z.string(),
-        organization_id: uuid().nullable(),
-        organization_name: z.string().nullable(),
-        completed_circles: z.string(),
-        cancelled_circles: z.string(),
-        total_contribution_amount: z.string(),
-        average_capacity: z.string(),
-        average_current_turn: z.string(),
-      }),
+      200: z.object({ message: z.string(), ...summaryFields }),
     },
     refusals: [404],
   },

@@ -5,23 +5,12 @@ import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
 import { type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
 import { refuseReused, type SentAnswer } from '../platform/openings/idempotency-keys.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
-import { formatMoney, type Money } from '../shared/money.ts';
+import { formatMoney } from '../shared/money.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
+import type { ContributionRequest } from './circle-shape.ts';
 import { getPayableCircle } from './find-payable-circle.ts';
 import { presentContribution } from './present-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
-
-export interface ContributionRequest {
-  saving_circle_id: string;
-  /** IDR. */
-  contribution_amount: Money;
-  /** A payment channel: the gateway rail. */
-  payment_id?: number | undefined;
-  /** An account of the caller's: the balance rail. With neither, the account that the payer joined with. */
-  source_account_id?: string | undefined;
-  /** The member to contribute for, if not the caller. */
-  on_behalf_of?: string | undefined;
-}
 
 /** What a contribution needs in addition to the database. */
 export type ContributionPorts = GatewayPorts & { workflows: WakingPort };

@@ -11,25 +11,13 @@ import { newId } from '../shared/ids.ts';
 import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
 import type { OpeningStamp } from '../shared/opening.ts';
 import type { CircleOpening, CircleWorkflows } from './circle-contract.ts';
+import type { NewCircle } from './circle-shape.ts';
 import { findCircle } from './find-circle.ts';
 import { placeOfName } from './open-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { type CircleVisibility, defaultCapacity, type RoundInterval, type TurnOrder } from './saving-circle.ts';
+import { defaultCapacity } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
-import { type AskedTerms, columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
-
-export interface NewCircle {
-  account_id: string;
-  name: string;
-  capacity?: number | undefined;
-  start_date: string;
-  /** IDR. */
-  amount: Money;
-  visibility?: CircleVisibility | undefined;
-  round_interval?: RoundInterval | undefined;
-  turn_order?: TurnOrder | undefined;
-  terms?: AskedTerms | undefined;
-}
+import { columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
 
 export interface CircleCreation {
   caller: Caller;

@@ -1,44 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Caller, isPlatform } from '../shared/caller.ts';
-import { addMoney, type Money } from '../shared/money.ts';
-import type { CircleMember } from './circle-member.entity.ts';
+import { addMoney } from '../shared/money.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { findPositions, type Position } from './find-positions.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
-/** Contributions, in the current turn and in total. */
-export interface ContributionSummary {
-  turn_number: number;
-  completed_count: number;
-  pending_count: number;
-  missing_user_ids: string[];
-  /** IDR, scale 4. */
-  expected_amount: Money;
-  collected_amount: Money;
-  total_contributed_amount: Money;
-}
+export type CircleDescription = Awaited<ReturnType<typeof describeCircle>>;
 
-/** A member as the API shows it. */
-export type ShownMember = Pick<CircleMember, 'id' | 'saving_circle_id' | 'account_id' | 'user_id'> &
-  Pick<Position, 'turn_number' | 'excluded_turn'>;
-
-export interface CircleDescription {
-  circle: SavingCircle;
-  members: ShownMember[];
-  /** The open round, or null. */
-  round: CircleRound | null;
-  contributions: ContributionSummary;
-  /** The proposals for places that the caller may see, and to which somebody may still agree, oldest first. */
-  replacements: CircleReplacement[];
-}
-
-/** A circle with its members in turn order, its open round, its contributions and the proposals for places in it. */
-export async function describeCircle(
-  em: EntityManager,
-  caller: Caller,
-  circle: SavingCircle,
-): Promise<CircleDescription> {
+/**
+ * A circle with its members in turn order, its open round, its contributions (IDR, scale 4) in the current turn and in
+ * total, and the proposals for places in it that the caller may see, oldest first.
+ */
+export async function describeCircle(em: EntityManager, caller: Caller, circle: SavingCircle) {
   const { id: saving_circle_id, current_turn: turn_number } = circle;
   const positions = await findPositions(em, circle.id);
   const places = positions.filter(({ excluded_turn }) => excluded_turn === null);

@@ -3,18 +3,8 @@ import { must } from '../shared/assert.ts';
 import { refuse } from '../shared/errors.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import type { SeenCircle } from './find-circle.ts';
+import type { Draw } from './present-circle.ts';
 import { drawsWithEntropy, termsOf } from './terms.ts';
-
-export interface Draw {
-  /** SHA-256 of the seed, in hex. */
-  commitment: string;
-  /** Null until the draw. */
-  seed: string | null;
-  /** Callers who do not belong to the circle see no accounts. */
-  order: { account_id: string | null; turn_number: number }[] | null;
-  /** Each member's value, in joining order, null until the draw; absent where members give none. */
-  entropy?: { account_id: string | null; value: string }[] | null;
-}
 
 /** The draw of a lottery, which everybody in the circle can verify. Throws NOT_FOUND for a circle without one. */
 export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCircle): Promise<Draw> {

@@ -5,7 +5,7 @@ import { isFinal } from '../shared/status-law.ts';
 import { getOwnCircle } from './find-circle.ts';
 import type { PlaceInRound } from './remedy.ts';
 import { type CircleStatus, circleLaw } from './saving-circle.ts';
-import { type Debt, type MemberSums, type Settlement, settle } from './settlement.ts';
+import { type Debt, type MemberSums, settle } from './settlement.ts';
 
 /** A member's position in a circle, and in the round of its current turn. */
 export interface Position extends Required<MemberSums>, PlaceInRound {
@@ -46,7 +46,7 @@ export const findPositions = (em: EntityManager, circleId: string): Promise<Posi
  * The settlement of a circle, in turn order, for its members, creator and admins. Throws NOT_FOUND, and FORBIDDEN for
  * anybody else.
  */
-export async function findSettlement(em: EntityManager, caller: Caller, circleId: string): Promise<Settlement> {
+export async function findSettlement(em: EntityManager, caller: Caller, circleId: string) {
   await getOwnCircle(em, caller, circleId);
   const positions = await findPositions(em, circleId);
   const [first] = positions;

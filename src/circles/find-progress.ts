@@ -46,7 +46,10 @@ export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<L
     return { progress: { phase: 'between rounds', next, ...standing }, places, round: null };
   }
   const round = await em.findOneOrFail(CircleRound, { saving_circle_id: id, turn_number: turn }, { refresh: true });
-  const facts = { ...factsOf(circle, round, places), hasStandingOrders: (await findDueOrders(em, id, 1)).length > 0 };
+  const facts = {
+    ...factsOf(circle, round, places),
+    hasStandingOrders: (await findDueOrders(em, id, { limit: 1 })).length > 0,
+  };
   const missing = places.filter(({ has_paid }) => !has_paid);
   const receiver = positions.find(({ member_id }) => member_id === round.receiver_member_id);
   const open = {
@@ -60,15 +63,26 @@ export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<L
   return { progress: { phase: 'collecting', round: open, next, ...standing }, places, round };
 }
 
-/** Standing orders that have not been tried for the open round, at most `limit`. */
-export const findDueOrders = (em: EntityManager, circleId: string, limit: number): Promise<Debit[]> =>
+/**
+ * Standing orders that are due: not tried for the open round, and naming what is due, which is the contribution, and the
+ * guarantee beside a first one. At most `limit`, of one member or of all.
+ */
+export const findDueOrders = (
+  em: EntityManager,
+  circleId: string,
+  { limit, memberId = null }: { limit: number; memberId?: string | null },
+): Promise<Debit[]> =>
   em.execute<Debit[]>(
     `select o.id as "memberId", o.source_account_id as "sourceAccountId", c.current_turn as turn
      from saving_circles c
      join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
      join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
-     where c.id = ? and c.status = 'active' and c.next_opens_at is null limit ?`,
-    [circleId, limit],
+     where c.id = ? and c.status = 'active' and c.next_opens_at is null and o.id = coalesce(?::uuid, o.id)
+       and o.amount = c.amount and (o.guarantee_amount >= c.amount * coalesce(c.guarantee_percent, 0) / 100
+         or exists (select from saving_circle_contributions g
+           where g.member_id = o.id and g.status = 'completed' and g.guarantee_amount > 0))
+     limit ?`,
+    [circleId, memberId, limit],
   );
 
 /** A payment for a member who agreed to it before. */

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { OrderShape } from '../money-in/payments/present-order.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
-import { email, moneyString, uuid } from '../platform/http/fields.ts';
+import { email, uuid } from '../platform/http/fields.ts';
 import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { sendStored } from '../platform/http/replay.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { refuse } from '../shared/errors.ts';
 import { addMembers, removeMember } from './change-members.ts';
+import { ContributionBody } from './circle-shape.ts';
 import { type ContributionPorts, contribute } from './contribute.ts';
 import { inviteMembers } from './invite-members.ts';
 import { listContributions } from './list-circles.ts';
@@ -16,6 +17,8 @@ import { contributionFields, MemberAnswer, presentContribution, presentMember } 
 import { addedAtOnce } from './saving-circle.ts';
 
 const message = z.string();
+const some = <Id extends z.ZodType>(id: Id, what: string) =>
+  z.array(id).min(1, 'must not be empty').max(addedAtOnce, `must be at most ${addedAtOnce} ${what} at once`).optional();
 const hexCharacters = 'must be 16 to 64 hex characters';
 
 const routes = createRouteGroup<ContributionPorts>({ prefix: '/v1/saving-circles', tag: 'Saving circles' });
@@ -34,21 +37,9 @@ routes.post(
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
-      account_ids: z
-        .array(uuid())
-        .min(1, 'must not be empty')
-        .max(addedAtOnce, `must be at most ${addedAtOnce} accounts at once`)
-        .optional(),
-      user_ids: z
-        .array(uuid())
-        .min(1, 'must not be empty')
-        .max(addedAtOnce, `must be at most ${addedAtOnce} users at once`)
-        .optional(),
-      emails: z
-        .array(email())
-        .min(1, 'must not be empty')
-        .max(addedAtOnce, `must be at most ${addedAtOnce} users at once`)
-        .optional(),
+      account_ids: some(uuid(), 'accounts'),
+      user_ids: some(uuid(), 'users'),
+      emails: some(email(), 'users'),
       consent: z
         .boolean()
         .optional()
@@ -106,13 +97,7 @@ routes.post(
       'ten minutes. Where the terms ask for a guarantee, it is debited beside the first contribution of a member ' +
       'and shown as `guarantee_amount`. The same `Idempotency-Key` and body replay the first answer.',
     access: allow('update-saving-circle', { scope: 'circles that the caller is a member of' }),
-    body: z.strictObject({
-      saving_circle_id: uuid(),
-      contribution_amount: moneyString(),
-      payment_id: z.int().optional(),
-      source_account_id: uuid().optional(),
-      on_behalf_of: uuid().optional().meta({ description: 'The id of another member, whose contribution it is.' }),
-    }),
+    body: ContributionBody,
     idempotent: true,
     answers: { 201: z.object({ message, ...contributionFields, payment: OrderShape.optional() }) },
     refusals: [404, 502, 503],

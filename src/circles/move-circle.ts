@@ -7,11 +7,10 @@ import { lockCircle } from './change-circle.ts';
 import type { CircleProgress, CircleStep, NextStep } from './circle-contract.ts';
 import { endOrders } from './end-orders.ts';
 import { findProgress, lookAt } from './find-progress.ts';
-import { openRound } from './open-round.ts';
 import { payPot } from './pay-round.ts';
 import { reportMissing, settleDefault } from './settle-default.ts';
 import { debitMembers, payStandingOrders } from './standing-orders.ts';
-import { startCircle } from './start-circle.ts';
+import { openRound, startCircle } from './start-circle.ts';
 
 interface Ports {
   sealer: Sealer;

@@ -5,7 +5,7 @@ import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleReplacement } from './circle-replacement.entity.ts';
-import type { CircleDescription, ShownMember } from './describe-circle.ts';
+import type { CircleDescription } from './describe-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import {
   circleLaw,
@@ -24,37 +24,6 @@ export const TermsAnswer = z
     guarantee_percent: z.int().min(0).max(100),
   })
   .meta({ id: 'SavingCircleTerms' });
-
-const percent = 'must be a whole number from 0 to 100';
-const days = `must be a whole number from 0 to ${longestGraceDays}`;
-/** The terms in a request. */
-export const AskedTermsBody = z
-  .strictObject({
-    grace_days: z
-      .int(days)
-      .min(0, days)
-      .max(longestGraceDays, days)
-      .nullish()
-      .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
-    on_default: z
-      .enum(defaultRules)
-      .nullish()
-      .meta({
-        description:
-          'Of a round with a default: `wait` waits for what is missing; `cover` takes it from guarantees, first the ' +
-          'member’s own, or waits; `exclude` ends the places of those who have not paid, if anybody has; `winner_first` ' +
-          'debits those who have received, each day. Orders end with the days of grace. Default `wait`.',
-      }),
-    guarantee_percent: z
-      .int(percent)
-      .min(0, percent)
-      .max(100, percent)
-      .nullish()
-      .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
-  })
-  .meta({
-    description: 'What becomes of a round in which contributions are missing. In a PATCH what is absent stays.',
-  });
 
 export const circleFields = {
   id: uuid(),
@@ -125,7 +94,34 @@ export const ReplacementAnswer = z
   .meta({ id: 'SavingCircleReplacement' });
 
 /** The description of a field that callers who do not belong to the circle do not see. */
-export const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
+const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
+
+export const DrawAnswer = z.object({
+  commitment: z.string(),
+  seed: z.string().nullable(),
+  order: z.array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), turn_number: z.int() })).nullable(),
+  entropy: z
+    .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), value: z.string() }))
+    .nullable()
+    .optional()
+    .meta({ description: 'In the order of joining, null until the draw; not in circles without terms.' }),
+});
+export type Draw = z.input<typeof DrawAnswer>;
+
+export const SettlementAnswer = z.object({
+  members: z.array(
+    z.object({
+      member_id: uuid(),
+      account_id: uuid(),
+      paid: z.string(),
+      guarantee: z.string(),
+      received: z.string(),
+      net_position: z.string(),
+    }),
+  ),
+  held: z.string(),
+  debts: z.array(z.object({ debtor_member_id: uuid(), creditor_member_id: uuid(), amount: z.string() })),
+});
 
 const roundFields = { turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() };
 export const CircleDetailAnswer = z
@@ -164,6 +160,17 @@ export const CircleDetailAnswer = z
   })
   .meta({ id: 'SavingCircleDetail' });
 
+/** Of an organization's circles; the organization is null when the platform asks for everything. */
+export const summaryFields = {
+  organization_id: uuid().nullable(),
+  organization_name: z.string().nullable(),
+  completed_circles: z.string(),
+  cancelled_circles: z.string(),
+  total_contribution_amount: z.string(),
+  average_capacity: z.string(),
+  average_current_turn: z.string(),
+};
+
 export const contributionFields = {
   id: uuid(),
   saving_circle_id: uuid(),
@@ -183,8 +190,9 @@ export const contributionFields = {
 export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer> =>
   presentFields(circleFields, { ...circle, terms: termsOf(circle), next_round_opens_at: circle.next_opens_at });
 
-export const presentMember = (member: ShownMember | CircleMember): z.input<typeof MemberAnswer> =>
-  presentFields(MemberAnswer.shape, member);
+export const presentMember = (
+  member: CircleMember | CircleDescription['members'][number],
+): z.input<typeof MemberAnswer> => presentFields(MemberAnswer.shape, member);
 
 export const presentReplacement = (replacement: CircleReplacement): z.input<typeof ReplacementAnswer> =>
   presentFields(ReplacementAnswer.shape, {

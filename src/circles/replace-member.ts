@@ -129,11 +129,15 @@ async function agree(
   else replacement.left_at ??= now;
   replacement.updated_at = now;
   if (replacement.joined_at && replacement.left_at) {
-    const { account_id: accountId, user_id: userId } = replacement;
-    await refuseMembers(tx, circle, [{ accountId, userId }], 'account_id');
+    const { account_id, user_id, joined_at } = replacement;
+    await refuseMembers(tx, circle, [{ accountId: account_id, userId: user_id }], 'account_id');
     replacement.status = 'completed';
     await tx.flush();
-    await transferPlace(tx, circle, { member, replacement, consents: needsConsent(terms) });
+    // The member's row is the place: contributions, turn, debts and what is due stay with it, and what was ordered for it
+    // and not paid gives way.
+    await cancelPendingContribution(tx, { circleId: circle.id, turn: circle.current_turn, memberId: member.id });
+    await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
+    Object.assign(member, { user_id, account_id, consented_at: needsConsent(terms) ? joined_at : null });
   }
   await tx.flush();
   const { id: replacement_id, leaving_user_id: left_user_id, user_id, status } = replacement;
@@ -154,24 +158,6 @@ async function mayPay(tx: EntityManager, userId: string): Promise<boolean> {
     if (isDomainError(error)) return false;
     throw error;
   }
-}
-
-/**
- * The member's row is the place: contributions, turn, debts and what is due stay with it. What was ordered for it and
- * not paid gives way.
- */
-async function transferPlace(
-  tx: EntityManager,
-  { id: circleId, current_turn: turn }: SavingCircle,
-  transfer: { member: CircleMember; replacement: CircleReplacement; consents: boolean },
-): Promise<void> {
-  const { member, replacement, consents } = transfer;
-  const { user_id, account_id, joined_at } = replacement;
-  await cancelPendingContribution(tx, { circleId, turn, memberId: member.id });
-  await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
-  member.user_id = user_id;
-  member.account_id = account_id;
-  member.consented_at = consents ? (joined_at ?? null) : null;
 }
 
 function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {

@@ -1,12 +1,21 @@
-import type { PaymentHandler } from '../money-in/payments/handler.ts';
-import { getPayableCircle } from './find-payable-circle.ts';
-import {
-  closeContribution,
-  holdOrdered,
-  holdPlace,
-  recordContribution,
-  settleContribution,
-} from './record-contribution.ts';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { accountsOfSettlement } from '../ledger/accounts/account.ts';
+import { holdBalances } from '../ledger/lock-order.ts';
+import type { HandledPayment, PaymentHandler } from '../money-in/payments/handler.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { recordEvent, recordEvents } from '../platform/events/record-event.ts';
+import { must } from '../shared/assert.ts';
+import { journalKeys, newId } from '../shared/ids.ts';
+import { addMoney } from '../shared/money.ts';
+import { canMove } from '../shared/status-law.ts';
+import { shareCircle } from './change-circle.ts';
+import { CircleContribution } from './circle-contribution.entity.ts';
+import { CircleRound } from './circle-round.entity.ts';
+import { cancelPendingContribution } from './end-orders.ts';
+import { getPayableCircle, refuseRepeat } from './find-payable-circle.ts';
+import { payOutOfCircle } from './pay-out-of-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
+import { type ContributionStatus, contributionLaw } from './saving-circle.ts';
 
 /**
  * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. A member's
@@ -44,5 +53,172 @@ export const savingCircleContribution = {
   },
   onClosed: (tx, { orderId }, outcome) =>
     orderId === null ? Promise.resolve() : closeContribution(tx, orderId, outcome),
-  wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId, 'contributionCompleted'),
+  wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId),
 } satisfies PaymentHandler;
+
+/**
+ * Locks what a payment from a balance, or an order, changes before it is written: the circle, shared, and what was
+ * ordered for the same member, which gives way.
+ */
+async function holdPlace(
+  tx: EntityManager,
+  { referenceId: circleId, userId, onBehalfOf }: HandledPayment,
+): Promise<void> {
+  const { current_turn } = await shareCircle(tx, circleId);
+  await tx.execute(
+    `select from saving_circle_contributions c
+     where c.saving_circle_id = ? and c.turn_number = ? and c.status = 'pending'
+       and c.member_id in (select m.id from saving_circle_members m
+         where m.saving_circle_id = ? and case when ?::uuid is null then m.user_id = ? else m.id = ? end)
+     for update of c`,
+    [circleId, current_turn, circleId, onBehalfOf, userId, onBehalfOf],
+  );
+}
+
+/** Locks what the settlement of an order changes: its circle, shared, its contribution, and the balances of a refund. */
+async function holdOrdered(tx: EntityManager, circleId: string, orderId: string): Promise<void> {
+  const { circle, contribution, isLate } = await lockOrdered(tx, circleId, orderId);
+  if (!isLate) return;
+  // It is refunded at once, by a second journal.
+  const holding = circle.holding_account_id;
+  const credited = [...accountsOfSettlement, holding, contribution.refund_account_id];
+  await holdBalances(tx, { debited: [holding], credited });
+}
+
+/**
+ * Records a contribution to the open round in the caller's transaction, with its event: `completed` by the transaction
+ * that paid it from a balance, or `pending` without one, by an order. `amount` includes the guarantee that is due with a
+ * first contribution. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows one pending or
+ * completed row per member and turn, and one with the guarantee per member.
+ */
+async function recordContribution(
+  tx: EntityManager,
+  { referenceId: circleId, userId, onBehalfOf, amount, orderId, sourceAccountId, requestId }: HandledPayment,
+  transactionId: string | null,
+): Promise<void> {
+  await shareCircle(tx, circleId);
+  const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
+  const { turn, memberId, contribution, guarantee } = payable;
+  // What another has ordered for the member and not paid gives way.
+  if (payable.isOwn) await cancelPendingContribution(tx, { circleId, turn, memberId, paidBy: userId });
+  const id = newId();
+  const rail = orderId === null ? 'balance' : 'gateway';
+  const status = transactionId === null ? 'pending' : 'completed';
+  const refundTo = sourceAccountId ?? payable.payerAccountId;
+  const rows = await tx.execute<unknown[]>(
+    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount,
+       guarantee_amount, rail, status, refund_account_id, payment_order_id, transaction_id)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict do nothing
+     returning 1`,
+    [
+      ...[id, circleId, memberId, userId, turn, contribution],
+      ...[guarantee, rail, status, refundTo, orderId, transactionId],
+    ],
+  );
+  if (rows.length === 0) refuseRepeat('pending or completed');
+  await recordEvent(tx, {
+    event: 'CONTRIBUTION_MADE',
+    resourceType: 'saving_circle_contribution',
+    resourceId: id,
+    actorId: userId,
+    requestId,
+    data: {
+      saving_circle_id: circleId,
+      member_id: memberId,
+      turn_number: turn,
+      amount: contribution,
+      guarantee_amount: guarantee,
+      rail,
+      status,
+      payment_order_id: orderId,
+    },
+  });
+}
+
+/**
+ * A contribution's gateway payment was posted to the holding account: it becomes `completed`, or, when it was cancelled
+ * or its circle or turn is over, is `refunded` at once to the account the member joined with. In the caller's
+ * transaction.
+ */
+async function settleContribution(
+  tx: EntityManager,
+  settled: { circleId: string; orderId: string; transactionId: string },
+): Promise<void> {
+  const { circle, contribution, isLate } = await lockOrdered(tx, settled.circleId, settled.orderId);
+  contribution.transaction_id = settled.transactionId;
+  if (isLate) return refundContributions(tx, circle, [contribution]);
+  await changeStatus(tx, contribution, 'completed');
+}
+
+/** A contribution's gateway payment ended unpaid: declined is `failed`, expired `cancelled` (docs/contract.md 6). */
+async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
+  const contribution = await lockContributionOf(tx, orderId);
+  const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';
+  if (canMove(contributionLaw, contribution.status, status)) await changeStatus(tx, contribution, status);
+}
+
+const lockContributionOf = (tx: EntityManager, orderId: string): Promise<CircleContribution> =>
+  tx.findOneOrFail(
+    CircleContribution,
+    { payment_order_id: orderId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+
+async function lockOrdered(tx: EntityManager, circleId: string, orderId: string) {
+  const circle = await shareCircle(tx, circleId);
+  const contribution = await lockContributionOf(tx, orderId);
+  const turn = { saving_circle_id: circleId, turn_number: contribution.turn_number };
+  const round = await tx.findOneOrFail(CircleRound, turn, { refresh: true });
+  const isLate = contribution.status !== 'pending' || circle.status !== 'active' || Boolean(round.paid_at);
+  return { circle, contribution, isLate };
+}
+
+async function changeStatus(tx: EntityManager, contribution: CircleContribution, status: ContributionStatus) {
+  Object.assign(contribution, { status, updated_at: await readDatabaseClock(tx) });
+  await tx.flush();
+  await recordEvent(tx, changeOf(contribution));
+}
+
+/** The event of a contribution whose status has changed. */
+const changeOf = ({ id, saving_circle_id, turn_number, status }: CircleContribution, data: object = {}) => ({
+  event: 'RESOURCE_UPDATED' as const,
+  resourceType: 'saving_circle_contribution',
+  resourceId: id,
+  actorId: null,
+  requestId: null,
+  data: { saving_circle_id, turn_number, status, ...data },
+});
+
+/**
+ * Refunds contributions from the holding account to where they came from, once: of each a journal, a `reversed`
+ * transaction row, the status `refunded`, an event, as `payOutOfCircle`. The guarantee paid with a completed contribution
+ * stays until the circle is settled; money that came too late is refunded whole.
+ */
+export async function refundContributions(
+  tx: EntityManager,
+  circle: SavingCircle,
+  contributions: readonly CircleContribution[],
+): Promise<void> {
+  if (contributions.length === 0) return;
+  const refunds = contributions.map((contribution) => {
+    const { status, amount, guarantee_amount } = contribution;
+    return { contribution, amount: addMoney(amount, status === 'completed' ? '0' : guarantee_amount) };
+  });
+  const journalIds = await payOutOfCircle(tx, circle, {
+    kind: 'saving-circle.contribution-refunded',
+    status: 'reversed',
+    payouts: refunds.map(({ contribution: { id, user_id, refund_account_id }, amount }) => ({
+      businessKey: journalKeys.contributionRefunded(id),
+      shares: [{ userId: user_id, accountId: refund_account_id, amount }],
+    })),
+  });
+  const now = await readDatabaseClock(tx);
+  const events = refunds.map(({ contribution, amount }, index) => {
+    const journal_id = must(journalIds[index], 'a refund has its journal');
+    const refunded = { refund_journal_id: journal_id, refunded_amount: amount, updated_at: now };
+    return changeOf(Object.assign(contribution, { status: 'refunded' as const, ...refunded }), { journal_id });
+  });
+  await tx.flush();
+  await recordEvents(tx, events);
+}

@@ -3,12 +3,13 @@ import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { isMobileClient } from '../platform/http/client-type.ts';
-import { clearable, discoverFlag, moneyString, text, uuid } from '../platform/http/fields.ts';
+import { discoverFlag, uuid } from '../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { must } from '../shared/assert.ts';
 import { cancelCircle, deleteCircle } from './cancel-circle.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
+import { CircleChangeBody, NewCircleBody } from './circle-shape.ts';
 import { createCircle } from './create-circle.ts';
 import { describeCircle } from './describe-circle.ts';
 import { findCircle, getVisibleCircle } from './find-circle.ts';
@@ -16,34 +17,21 @@ import { findDraw } from './find-draw.ts';
 import { findSettlement } from './find-positions.ts';
 import { listCircles } from './list-circles.ts';
 import {
-  AskedTermsBody,
   CircleAnswer,
   CircleDetailAnswer,
   circleFields,
-  forWhoBelongs,
+  DrawAnswer,
   ListedCircleAnswer,
   presentCircle,
   presentDetail,
+  SettlementAnswer,
   withoutAccount,
 } from './present-circle.ts';
-import { circleLaw, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
+import { circleLaw } from './saving-circle.ts';
 import { updateCircle } from './update-circle.ts';
 
 const message = z.string();
 const params = z.object({ id: uuid() });
-const name = text(255);
-const place = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(largestPlace, `must be at most ${largestPlace}`);
-const startDate = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
-  .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
-  .meta({
-    override: { type: 'string' },
-    description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
-  });
-
 interface Ports {
   sealer: Sealer;
   workflows: CircleWorkflows;
@@ -65,17 +53,7 @@ routes.post(
       'up to 100 members. It starts by itself on its start date, or is cancelled then with fewer than two members; one ' +
       'that starts today waits for its second member until the day (UTC+7) is over.',
     access: allow('create-saving-circle', { scope: 'for the caller; for an organization by its admins and platform' }),
-    body: z.strictObject({
-      account_id: uuid(),
-      name,
-      capacity: place.optional(),
-      start_date: startDate,
-      amount: moneyString(),
-      visibility: z.enum(circleVisibilities).optional(),
-      round_interval: z.enum(roundIntervals).optional(),
-      turn_order: z.enum(turnOrders).optional(),
-      terms: AskedTermsBody.optional(),
-    }),
+    body: NewCircleBody,
     answers: { 201: z.object({ message, ...circleFields }) },
     refusals: [404, 503],
   },
@@ -145,15 +123,7 @@ routes.patch(
       'and `terms` stay, and `start_date` can only be moved later. Afterwards only `name` and `visibility` (400 otherwise).',
     access: allow('update-saving-circle', { scope: 'as creator or admin' }),
     params,
-    body: z.strictObject({
-      name: name.optional(),
-      capacity: place.optional(),
-      start_date: startDate.optional(),
-      amount: moneyString().optional(),
-      current_turn: place.optional(),
-      visibility: z.enum(circleVisibilities).optional(),
-      terms: clearable(AskedTermsBody),
-    }),
+    body: CircleChangeBody,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
     refusals: [404],
   },
@@ -219,18 +189,7 @@ routes.get(
     answers: {
       200: z.object({
         message,
-        data: z.object({
-          commitment: z.string(),
-          seed: z.string().nullable(),
-          order: z
-            .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), turn_number: z.int() }))
-            .nullable(),
-          entropy: z
-            .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), value: z.string() }))
-            .nullable()
-            .optional()
-            .meta({ description: 'In the order of joining, null until the draw; not in circles without terms.' }),
-        }),
+        data: DrawAnswer,
       }),
     },
     refusals: [404],
@@ -255,20 +214,7 @@ routes.get(
     answers: {
       200: z.object({
         message,
-        data: z.object({
-          members: z.array(
-            z.object({
-              member_id: uuid(),
-              account_id: uuid(),
-              paid: z.string(),
-              guarantee: z.string(),
-              received: z.string(),
-              net_position: z.string(),
-            }),
-          ),
-          held: z.string(),
-          debts: z.array(z.object({ debtor_member_id: uuid(), creditor_member_id: uuid(), amount: z.string() })),
-        }),
+        data: SettlementAnswer,
       }),
     },
     refusals: [404],

@@ -22,14 +22,6 @@ export interface MemberSums {
   elsewhere?: Money;
 }
 
-export interface Settlement {
-  /** `net_position` is what the member paid in beyond what they received: negative when they owe the others. */
-  members: (Omit<MemberSums, 'covered' | 'elsewhere'> & { net_position: Money })[];
-  /** The sum of all net positions: what the circle still holds. */
-  held: Money;
-  debts: Debt[];
-}
-
 export interface Debt {
   debtor_member_id: string;
   creditor_member_id: string;
@@ -37,29 +29,21 @@ export interface Debt {
   amount: Money;
 }
 
-interface Claim {
-  member_id: string;
-  /** What is due to the member; negative when the member owes. */
-  claim: Money;
-}
-
 const positionOf = ({ paid, guarantee, received }: MemberSums): Money =>
   subtractMoney(addMoney(paid, guarantee), received);
 
-const claimsOf = (sums: readonly MemberSums[]): Claim[] =>
-  sums.map((member) => ({
-    member_id: member.member_id,
-    claim: addMoney(positionOf(member), member.elsewhere ?? '0'),
-  }));
+/** What is due to a member; negative when the member owes. */
+const claimOf = (member: MemberSums): Money => addMoney(positionOf(member), member.elsewhere ?? '0');
 
 /**
- * The positions of a circle's members. Until it `hasEnded`, later turns even things out, and the only debts are what
+ * The positions of a circle's members: `net_position` is what they paid in beyond what they received, negative when they
+ * owe the others, and `held` the sum of all, which the circle still holds. Until it `hasEnded`, later turns even things out, and the only debts are what
  * guarantees have `covered`; after that, every member below zero owes those above.
  */
 export function settle(
   sums: readonly MemberSums[],
   { hasEnded, covered = [] }: { hasEnded: boolean; covered?: readonly Debt[] },
-): Settlement {
+) {
   const members = sums.map((member) => ({
     member_id: member.member_id,
     account_id: member.account_id,
@@ -71,7 +55,7 @@ export function settle(
   return {
     members,
     held: addMoney(...members.map(({ net_position }) => net_position)),
-    debts: hasEnded ? findDebts(claimsOf(sums)) : [...covered],
+    debts: hasEnded ? findDebts(sums) : [...covered],
   };
 }
 
@@ -79,14 +63,14 @@ export function settle(
  * Who owes whom, so that everybody comes out even: debtors pay creditors in member order, each debt as large as
  * possible. So there are fewer debts than members.
  */
-function findDebts(claims: readonly Claim[]): Debt[] {
-  const creditors = claims
-    .filter(({ claim }) => isAboveZero(claim))
-    .map(({ member_id, claim }) => ({ member_id, due: claim }));
+function findDebts(sums: readonly MemberSums[]): Debt[] {
+  const creditors = sums
+    .map((member) => ({ member_id: member.member_id, due: claimOf(member) }))
+    .filter(({ due }) => isAboveZero(due));
   const debts: Debt[] = [];
   let next = 0;
-  for (const debtor of claims) {
-    let owed = negateMoney(debtor.claim);
+  for (const debtor of sums) {
+    let owed = negateMoney(claimOf(debtor));
     while (isAboveZero(owed)) {
       const creditor = creditors[next];
       if (creditor === undefined) return debts;
@@ -111,16 +95,12 @@ export function shareOut(
   { isCancelled }: { isCancelled: boolean },
 ): { member_id: string; amount: Money }[] {
   const held = addMoney('0', ...sums.map(positionOf));
-  const due = claimsOf(sums).filter(({ claim }) => isAboveZero(claim));
-  if (!isAboveZero(held)) return [];
-  const left = new Map(sums.map((member) => [member.member_id, leftOf(member)]));
-  const guarantees = due.map(({ member_id, claim }) =>
-    isCancelled ? '0.0000' : lesser(claim, left.get(member_id) ?? '0'),
-  );
+  const due = sums.filter((member) => isAboveZero(claimOf(member)));
+  const guarantees = due.map((member) => (isCancelled ? '0.0000' : lesser(claimOf(member), leftOf(member))));
   const first = share(lesser(held, addMoney('0', ...guarantees)), guarantees);
   const then = share(
     subtractMoney(held, addMoney('0', ...first)),
-    due.map(({ claim }, index) => subtractMoney(claim, guarantees[index] ?? '0')),
+    due.map((member, index) => subtractMoney(claimOf(member), guarantees[index] ?? '0')),
   );
   return due
     .map(({ member_id }, index) => ({ member_id, amount: addMoney(first[index] ?? '0', then[index] ?? '0') }))

@@ -13,7 +13,6 @@ import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
 import { type Asking, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
-import { getPayableCircle } from './find-payable-circle.ts';
 import { findPositions } from './find-positions.ts';
 import { type Debit, findDueOrders } from './find-progress.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
@@ -116,7 +115,7 @@ async function getOwnPlace(
  * not be tried, after the others of the batch were.
  */
 export async function payStandingOrders(em: EntityManager, circleId: string): Promise<void> {
-  await forEachOf(await findDueOrders(em, circleId, paidAtOnce), async (debit) => {
+  await forEachOf(await findDueOrders(em, circleId, { limit: paidAtOnce }), async (debit) => {
     await payForMember(em.fork(), { circleId, ...debit });
     await failpoint('pay-standing-orders.paid');
     // One that names another account by now is tried with that.
@@ -161,7 +160,9 @@ export async function payForMember(
       const source = sourceAccountId ?? member.account_id;
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
-      if (circle.current_turn !== turn || !(await isAgreed(tx, circle, { member, sourceAccountId }))) return false;
+      // A debit of the member's own account was agreed for good; a standing order may name another account by now.
+      const due = sourceAccountId === null ? [] : await findDueOrders(tx, circleId, { limit: 1, memberId });
+      if (circle.current_turn !== turn || (due[0]?.sourceAccountId ?? null) !== sourceAccountId) return false;
       await payFromBalance(tx, savingCircleContribution, {
         payer,
         transactionId: circlePaymentIdFor(memberId, turn),
@@ -176,23 +177,4 @@ export async function payForMember(
     if (isVerdict(error)) return false;
     throw error;
   }
-}
-
-/**
- * Whether the standing order still names this account and what is due: the contribution, and the guarantee beside a first
- * one. A debit of the member's own account was agreed for good.
- */
-async function isAgreed(
-  tx: EntityManager,
-  { id: circleId, amount }: SavingCircle,
-  { member, sourceAccountId }: { member: CircleMember; sourceAccountId: string | null },
-): Promise<boolean> {
-  if (sourceAccountId === null) return true;
-  const { guarantee } = await getPayableCircle(tx, { circleId, userId: member.user_id, amount });
-  const orders = await tx.execute<unknown[]>(
-    `select 1 from saving_circle_standing_orders where id = ? and source_account_id = ? and amount = ?
-       and ?::numeric in (0, guarantee_amount)`,
-    [member.id, sourceAccountId, amount, guarantee],
-  );
-  return orders.length > 0;
 }

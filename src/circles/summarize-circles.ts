@@ -1,27 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
 import { recordRead } from '../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import type { summaryFields } from './present-circle.ts';
 
-/** All strings (docs/contract.md 6); the organization is null when the platform asks for everything. */
-export interface CircleSummary {
-  organization_id: string | null;
-  organization_name: string | null;
-  completed_circles: string;
-  cancelled_circles: string;
-  total_contribution_amount: string;
-  average_capacity: string;
-  average_current_turn: string;
-}
+type CircleSummary = { [Name in keyof typeof summaryFields]: z.input<(typeof summaryFields)[Name]> };
 
-const totals = `count(c.id) filter (where c.status = 'completed')::text as completed_circles,
-  count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,
-  round(coalesce(sum(p.amount), 0), 4)::text as total_contribution_amount,
-  coalesce(avg(c.capacity), 0)::numeric(20, 2)::text as average_capacity,
-  coalesce(avg(c.current_turn), 0)::numeric(20, 2)::text as average_current_turn`;
-
-const contributed = `left join lateral (select sum(amount) as amount from saving_circle_contributions
-  where saving_circle_id = c.id and status = 'completed') p on true`;
+const query = `select o.id as organization_id, o.name as organization_name,
+    count(c.id) filter (where c.status = 'completed')::text as completed_circles,
+    count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,
+    round(coalesce(sum(p.amount), 0), 4)::text as total_contribution_amount,
+    coalesce(avg(c.capacity), 0)::numeric(20, 2)::text as average_capacity,
+    coalesce(avg(c.current_turn), 0)::numeric(20, 2)::text as average_current_turn
+  from (select) one left join organizations o on o.id = ?::uuid
+  left join saving_circles c on c.deleted_at is null and (?::uuid is null or c.organization_id = o.id)
+  left join lateral (select sum(amount) as amount from saving_circle_contributions
+    where saving_circle_id = c.id and status = 'completed') p on true
+  group by o.id`;
 
 /**
  * Totals over the circles of an organization and its users, the same that the platform lists by `organization_id`,
@@ -38,19 +34,10 @@ export async function summarizeCircles(
     });
   }
   const asked = isPlatform(caller) ? organizationId : caller.organizationId;
-  const [summary] =
-    asked === undefined
-      ? await em.execute<CircleSummary[]>(
-          `select null as organization_id, null as organization_name, ${totals}
-           from saving_circles c ${contributed} where c.deleted_at is null`,
-        )
-      : await em.execute<CircleSummary[]>(
-          `select o.id as organization_id, o.name as organization_name, ${totals} from organizations o
-           left join saving_circles c on c.organization_id = o.id and c.deleted_at is null ${contributed}
-           where o.id = ? group by o.id`,
-          [asked],
-        );
-  if (summary === undefined) return refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
+  const [summary] = await em.execute<[CircleSummary]>(query, [asked ?? null, asked ?? null]);
+  if (asked !== undefined && summary.organization_id === null) {
+    refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
+  }
   await recordRead(em, {
     resourceType: 'saving_circle_summary',
     resourceId: summary.organization_id,

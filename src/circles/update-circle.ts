@@ -2,16 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { changesTo } from '../shared/changes.ts';
 import { refuse } from '../shared/errors.ts';
-import { formatMoney, type Money } from '../shared/money.ts';
+import { formatMoney } from '../shared/money.ts';
 import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import type { CircleChange } from './circle-shape.ts';
 import { refuseTooMuch } from './create-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import type { CircleVisibility } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
 import {
-  type AskedTerms,
   type CircleTerms,
   columnsOf,
   drawsWithEntropy,
@@ -20,18 +19,6 @@ import {
   termsAskedFor,
   termsOf,
 } from './terms.ts';
-
-export interface CircleChange {
-  name?: string | undefined;
-  capacity?: number | undefined;
-  start_date?: string | undefined;
-  /** IDR. */
-  amount?: Money | undefined;
-  current_turn?: number | undefined;
-  visibility?: CircleVisibility | undefined;
-  /** Null removes the terms. */
-  terms?: AskedTerms | null | undefined;
-}
 
 /** Fields that may be changed even when the circle is no longer `new`. */
 const alwaysChangeable = ['name', 'visibility'];

@@ -18,10 +18,10 @@ afterAll(async () => {
   await client?.connection.close();
 });
 
-/** How many hints of contributions the current run of the circle's workflow has been sent. */
+/** How many hints the current run of the circle's workflow has been sent. */
 async function hintsOf(circleId: string): Promise<number> {
   const { events } = await client.workflow.getHandle(workflowIds.savingCircle(circleId)).fetchHistory();
-  const name = 'contributionCompleted';
+  const name = 'circleChanged';
   return events?.filter(({ workflowExecutionSignaledEventAttributes: sent }) => sent?.signalName === name).length ?? 0;
 }
 
@@ -34,6 +34,7 @@ describe('A contribution that completes a round while the circle is being looked
     const [first, last] = members as [typeof creator, typeof creator];
     const { worker } = stack;
     // The look has read that one contribution is missing, and its worker stands still before it can tell.
+    const before = await hintsOf(id);
     stack.arm('move-circle.read=stop');
     expect((await contribute(stack, first, id)).status).toBe(201);
     try {
@@ -45,7 +46,7 @@ describe('A contribution that completes a round while the circle is being looked
       expect((await contribute(stack, last, id)).status).toBe(201);
       await eventually(
         () => hintsOf(id),
-        (hints) => hints === 2,
+        (hints) => hints >= before + 2,
       );
     } finally {
       worker.kill('SIGCONT');

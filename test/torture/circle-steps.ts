@@ -92,7 +92,7 @@ export async function untilOpen({ topology, over }: Workplace, circleId: string,
         .owner()
         .execute('update saving_circles set next_opens_at = now() where id = ? and next_opens_at > now()', [circleId])
         .catch(() => undefined);
-      await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
+      await topology.deps.workflows.wakeSavingCircle(circleId);
     }
     await sleep(pollMs);
   }

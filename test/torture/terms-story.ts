@@ -73,7 +73,7 @@ async function begin(
       () => false,
     );
   if (!isDue) return false;
-  await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
+  await topology.deps.workflows.wakeSavingCircle(circleId);
   return true;
 }
 
@@ -208,7 +208,7 @@ async function endInterval({ topology }: Workplace, circleId: string, turn: numb
     )
     .catch(() => undefined);
   await endItsOrders(topology, circleId).catch(() => undefined);
-  await topology.deps.workflows.wakeSavingCircle(circleId, 'circleChanged');
+  await topology.deps.workflows.wakeSavingCircle(circleId);
 }
 
 const hasMoved = (

@@ -46,7 +46,7 @@ export interface HandledPayment {
 
 /** The workflows that a settled payment may wake; implemented in `temporal/`, injected. */
 export interface WakingPort {
-  wakeSavingCircle(circleId: string, hint: string): Promise<void>;
+  wakeSavingCircle(circleId: string): Promise<void>;
 }
 
 /**

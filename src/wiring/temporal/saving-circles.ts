@@ -1,4 +1,4 @@
-import type { CircleHint, CircleOpening, CircleWorkflows } from '../../circles/circle-contract.ts';
+import type { CircleOpening, CircleWorkflows } from '../../circles/circle-contract.ts';
 import { wholeRupiah } from '../../shared/money.ts';
 import { canonicalId } from '../../shared/uuid.ts';
 import type { Hints } from './hints.ts';
@@ -6,14 +6,14 @@ import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
 import type { Temporal } from './temporal.ts';
 
 export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleWorkflows {
-  const signal = (circleId: string, hint: CircleHint): Promise<void> => {
+  const signal = (circleId: string): Promise<void> => {
     const run = {
       workflow: 'savingCircle' as const,
       subject: circleId,
       input: { circleId: canonicalId(circleId) },
       summary: 'A saving circle, resumed',
     };
-    return temporal.signalWithStart(run, hint);
+    return temporal.signalWithStart(run, 'circleChanged');
   };
   return {
     async startSavingCircle(circleId, opening, waitMs) {
@@ -26,8 +26,8 @@ export function createCircleWorkflows(temporal: Temporal, hints: Hints): CircleW
       };
       await temporal.startAndAwait(run, { name: 'awaitCircle' }, waitMs);
     },
-    wakeSavingCircle: async (circleId, hint) => void (await hints.send(() => signal(circleId, hint))),
-    lookAfterSavingCircle: (circleId) => signal(circleId, 'circleChanged'),
+    wakeSavingCircle: async (circleId) => void (await hints.send(() => signal(circleId))),
+    lookAfterSavingCircle: signal,
   };
 }
 

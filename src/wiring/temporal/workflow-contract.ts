@@ -1,4 +1,4 @@
-import type { CircleHint, SavingCircleInput } from '../../circles/circle-contract.ts';
+import type { SavingCircleInput } from '../../circles/circle-contract.ts';
 import type { ErasureStatus, PersonErasureInput } from '../../control/erasure/erasure.ts';
 import type { AllocationOutcome, AllocationRequest } from '../../giving/donations/allocation.ts';
 import type { DonationSubscriptionInput, SubscriptionStanding } from '../../giving/donations/subscription.ts';
@@ -52,7 +52,7 @@ export interface WorkflowContract {
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };
-  savingCircle: { input: SavingCircleInput; updates: { awaitCircle: undefined }; signals: CircleHint };
+  savingCircle: { input: SavingCircleInput; updates: { awaitCircle: undefined }; signals: 'circleChanged' };
   donationAllocation: { input: AllocationRequest; result: AllocationOutcome };
   donationSubscription: {
     input: DonationSubscriptionInput;

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { clearable, moneyString, text, uuid } from '../platform/http/fields.ts';
+import { circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
+import { defaultRules, longestGraceDays } from './terms.ts';
+
+const percent = 'must be a whole number from 0 to 100';
+const days = `must be a whole number from 0 to ${longestGraceDays}`;
+/** The terms in a request. */
+const AskedTermsBody = z
+  .strictObject({
+    grace_days: z
+      .int(days)
+      .min(0, days)
+      .max(longestGraceDays, days)
+      .nullish()
+      .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
+    on_default: z
+      .enum(defaultRules)
+      .nullish()
+      .meta({
+        description:
+          'Of a round with a default: `wait` waits for what is missing; `cover` takes it from guarantees, first the ' +
+          'member’s own, or waits; `exclude` ends the places of those who have not paid, if anybody has; `winner_first` ' +
+          'debits those who have received, each day. Orders end with the days of grace. Default `wait`.',
+      }),
+    guarantee_percent: z
+      .int(percent)
+      .min(0, percent)
+      .max(100, percent)
+      .nullish()
+      .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
+  })
+  .meta({
+    description: 'What becomes of a round in which contributions are missing. In a PATCH what is absent stays.',
+  });
+
+const name = text(255);
+const place = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(largestPlace, `must be at most ${largestPlace}`);
+const startDate = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
+  .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
+  .meta({
+    override: { type: 'string' },
+    description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
+  });
+
+export const NewCircleBody = z.strictObject({
+  account_id: uuid(),
+  name,
+  capacity: place.optional(),
+  start_date: startDate,
+  amount: moneyString(),
+  visibility: z.enum(circleVisibilities).optional(),
+  round_interval: z.enum(roundIntervals).optional(),
+  turn_order: z.enum(turnOrders).optional(),
+  terms: AskedTermsBody.optional(),
+});
+export type NewCircle = z.output<typeof NewCircleBody>;
+
+/** Null removes the terms. */
+export const CircleChangeBody = z.strictObject({
+  name: name.optional(),
+  capacity: place.optional(),
+  start_date: startDate.optional(),
+  amount: moneyString().optional(),
+  current_turn: place.optional(),
+  visibility: z.enum(circleVisibilities).optional(),
+  terms: clearable(AskedTermsBody),
+});
+export type CircleChange = z.output<typeof CircleChangeBody>;
+
+export const ContributionBody = z.strictObject({
+  saving_circle_id: uuid(),
+  contribution_amount: moneyString(),
+  payment_id: z.int().optional(),
+  source_account_id: uuid().optional(),
+  on_behalf_of: uuid().optional().meta({ description: 'The id of another member, whose contribution it is.' }),
+});
+export type ContributionRequest = z.output<typeof ContributionBody>;
