@@ -1,5 +1,9 @@
+import { fileURLToPath } from 'node:url';
+
 /** Node itself loads the tests and strips their types (test/support/native-runtime.ts); no build step, no other compiler. */
 const isFull = process.env.AMANAH_FULL === '1';
+// Jest's workers and the commands that tests run find what the product's processes have compiled (dev/part.ts).
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/amanah/compiled', import.meta.url));
 
 export default {
   runtime: '<rootDir>/test/support/native-runtime.ts',

@@ -10,13 +10,15 @@ export interface SandboxOptions {
   secretKey: string;
   /** Where mail is caught; none is without it. */
   smtpPort?: number;
+  /** How long the silent accounts and amounts keep a connection; as long as the caller waits without it. */
+  silenceMs?: number;
 }
 
 const readyWithinMs = 30_000;
 
 /** Starts the sandbox provider as its own part. */
 export function startSandbox(
-  { port, directory, callbackUrl, callbackToken, secretKey, smtpPort }: SandboxOptions,
+  { port, directory, callbackUrl, callbackToken, secretKey, smtpPort, silenceMs }: SandboxOptions,
   part: PartPlace,
 ): Promise<Part> {
   return startPart({
@@ -27,6 +29,7 @@ export function startSandbox(
       ...process.env,
       SANDBOX_PORT: String(port),
       ...(smtpPort !== undefined && { SANDBOX_SMTP_PORT: String(smtpPort) }),
+      ...(silenceMs !== undefined && { SANDBOX_SILENCE_MS: String(silenceMs) }),
       SANDBOX_DATA_DIR: directory,
       SANDBOX_CALLBACK_URL: callbackUrl,
       SANDBOX_CALLBACK_TOKEN: callbackToken,

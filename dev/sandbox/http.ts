@@ -35,9 +35,10 @@ export async function readJson<T extends z.ZodType>(ctx: Context, schema: T): Pr
   throw invalid(result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '));
 }
 
-/** Leaves the caller without an answer: the connection stays open until one side closes it. */
-export function leaveUnanswered(ctx: Context): void {
+/** Leaves the caller without an answer: the connection stays open until the caller closes it, or for so many milliseconds. */
+export function leaveUnanswered(ctx: Context, ms?: number): void {
   ctx.respond = false;
+  if (ms !== undefined) setTimeout(() => ctx.res.destroy(), ms).unref();
 }
 
 /** Answers errors in the provider's form. */

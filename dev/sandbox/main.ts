@@ -8,6 +8,8 @@ const environment = z.object({
   SANDBOX_SMTP_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   SANDBOX_CALLBACK_URL: z.url().optional(),
   SANDBOX_CALLBACK_TOKEN: z.string().min(1),
+  /** How long the silent accounts and amounts keep a connection; as long as the caller waits. */
+  SANDBOX_SILENCE_MS: z.coerce.number().int().min(0).optional(),
   SANDBOX_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
 });
 
@@ -27,6 +29,7 @@ try {
     callbackUrl: read.data.SANDBOX_CALLBACK_URL,
     callbackToken: read.data.SANDBOX_CALLBACK_TOKEN,
     secretKey: read.data.SANDBOX_SECRET_KEY,
+    silenceMs: read.data.SANDBOX_SILENCE_MS,
   });
   const stop = async () => {
     await sandbox.stop();

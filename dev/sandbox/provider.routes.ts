@@ -59,10 +59,11 @@ export interface ProviderOptions {
   secretKey: string;
   /** Called after anything that may have queued a callback or planned a step. */
   wake: () => void;
+  silenceMs: number | undefined;
 }
 
 /** The provider's own paths, as the official SDK calls them. */
-export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Router {
+export function providerRoutes({ store, secretKey, wake, silenceMs }: ProviderOptions): Router {
   const router = new Router();
   const door: Middleware[] = [requireKey(secretKey), requestFaults(store)];
   const byMethod = (id: string): SandboxInstrument => {
@@ -168,10 +169,11 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const fate = fateOf(accountNumber);
     if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not take this transfer');
     const isFirst = () => store.run('insert or ignore into lost_requests (key) values (?)', key) > 0;
-    if (fate.silence === 'instead' || (fate.silence === 'at first' && isFirst())) return leaveUnanswered(ctx);
+    if (fate.silence === 'instead' || (fate.silence === 'at first' && isFirst()))
+      return leaveUnanswered(ctx, silenceMs);
     const id = makeOnce(store, 'payouts', key, body, () => createTransfer(store, body, key).id);
     wake();
-    if (fate.silence === 'after') return leaveUnanswered(ctx);
+    if (fate.silence === 'after') return leaveUnanswered(ctx, silenceMs);
     const transfer = findTransfer(store, id);
     if (!transfer) throw notFound('payout');
     ctx.body = presentTransfer(transfer);
@@ -190,7 +192,7 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
 
   router.post('/bank_account_data_requests', ...door, async (ctx) => {
     const account = findBankAccount(store, await readJson(ctx, bankAccountBody));
-    if (account === null) return leaveUnanswered(ctx);
+    if (account === null) return leaveUnanswered(ctx, silenceMs);
     ctx.body = account;
   });
 
@@ -221,10 +223,10 @@ export function providerRoutes({ store, secretKey, wake }: ProviderOptions): Rou
     const body = await readJson(ctx, createRefundBody);
     const fate = refundFateOf(body.amount);
     if (fate.refused) throw new WireError(400, fate.refused, 'the payment is not refunded');
-    if (fate.silence === 'instead') return leaveUnanswered(ctx);
+    if (fate.silence === 'instead') return leaveUnanswered(ctx, silenceMs);
     const id = makeOnce(store, 'refunds', key, body, () => createRefund(store, body, key).id);
     wake();
-    if (fate.silence === 'after') return leaveUnanswered(ctx);
+    if (fate.silence === 'after') return leaveUnanswered(ctx, silenceMs);
     const refund = findRefund(store, id);
     if (!refund) throw notFound('refund');
     ctx.body = presentRefund(refund);

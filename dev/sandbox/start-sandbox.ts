@@ -29,6 +29,8 @@ export interface SandboxOptions {
   secretKey: string;
   /** Where mail is caught; none is without it. */
   smtpPort?: number | undefined;
+  /** How long what is never answered keeps its connection; until the caller gives it up without it. */
+  silenceMs?: number | undefined;
 }
 
 export interface Sandbox {
@@ -62,7 +64,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     controlRoutes({ store, wake, setCallbackUrl }),
     pageRoutes({ store, wake }),
     mailRoutes({ store }),
-    providerRoutes({ store, secretKey, wake }),
+    providerRoutes({ store, secretKey, wake, silenceMs: options.silenceMs }),
     transactionRoutes({ store, secretKey }),
   ];
   for (const room of rooms) app.use(room.routes());

@@ -99,7 +99,7 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
 
-  it.each(casesOf(['src/wiring/commands/migrate.ts', 'src/worker.ts', 'src/api.ts']))(
+  itInFull.each(['src/wiring/commands/migrate.ts', 'src/worker.ts', 'src/api.ts'])(
     '%s never loads what the image leaves out, and fails where it does',
     async (script) => {
       const { error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;

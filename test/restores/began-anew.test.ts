@@ -12,6 +12,7 @@ import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { describePaidMeanwhile } from './paid-meanwhile.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
@@ -120,3 +121,5 @@ describe('After the database was restored to before they were made', () => {
     );
   }, 60_000);
 });
+
+describe('Money for what a restore took back', () => describePaidMeanwhile(() => stack));

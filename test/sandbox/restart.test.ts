@@ -9,7 +9,6 @@ import { findFreePort } from '../../dev/ports.ts';
 import { createXenditGateway } from '../../src/platform/gateway/xendit/create-xendit-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { itInFull } from '../support/full.ts';
-import { isFullRun } from '../support/run.ts';
 import { buildInstrumentRequest, buildTransferRequest, callbackToken, secretKey } from './open-sandbox.ts';
 import { openReceiver } from './receiver.ts';
 
@@ -91,7 +90,7 @@ describe('the sandbox as a process', () => {
     );
   });
 
-  test('unanswered callbacks are sent again within ten seconds of the next start', async () => {
+  itInFull('unanswered callbacks are sent again within ten seconds of the next start', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const issued = await gateway.requestInstrument(request);
@@ -100,7 +99,7 @@ describe('the sandbox as a process', () => {
     await control('POST', '/sandbox/pay', { payment_code: issued.instrument.paymentCode });
     const [refused] = await receiver.waitFor(request.reference);
     // Let a few retries grow their interval past the moment of the restart.
-    await sleep(isFullRun() ? 1_500 : 200);
+    await sleep(1_500);
     await end('SIGKILL');
     const before = receiver.of(request.reference).length;
     receiver.answerWith(200);
@@ -115,11 +114,9 @@ describe('the sandbox as a process', () => {
       async () => stateOf(String(refused?.webhookId)),
       (state) => state === 'delivered',
     );
-    if (isFullRun()) {
-      await end('SIGKILL');
-      await start();
-      await sleep(500);
-    }
+    await end('SIGKILL');
+    await start();
+    await sleep(500);
     expect(receiver.of(request.reference)).toHaveLength(before + 1);
   });
 

@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync } from 'node:fs';
-import { runChecks } from '../../src/ledger/run-checks.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
+import { brokenChecks } from './broken-checks.ts';
 import { sharedDatabases, stopSharedStacks } from './shared-stacks.ts';
 
 /**
@@ -24,7 +24,7 @@ export default async function globalTeardown(): Promise<void> {
 async function readBooks(url: string): Promise<void> {
   const orm = await openDatabase({ url, poolSize: 1, connectWithinMs: 60_000 });
   try {
-    const broken = (await runChecks(orm.em.fork())).filter(({ violations }) => violations > 0);
+    const broken = await brokenChecks(orm.em.fork());
     if (broken.length === 0) return;
     const complaint = `the books of a shared stack are not in order: ${JSON.stringify(broken)}`;
     if (process.env.AMANAH_COMPLAINT === undefined) throw new Error(complaint);

@@ -15,7 +15,7 @@ import { migrate } from '../../src/wiring/commands/migrate.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase } from './database.ts';
-import { createSecrets, testEnvironment } from './environment.ts';
+import { createSecrets, silenceMs, testEnvironment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { createHttp, type Http } from './http.ts';
 import { openPatiently } from './open-patiently.ts';
@@ -187,6 +187,7 @@ async function startOwnProcesses(
         callbackToken: secrets.callbackToken,
         secretKey: secrets.sandboxKey,
         smtpPort,
+        silenceMs,
       },
       { logFile: logFile('sandbox') },
     ).then((part) => parts.set('sandbox', part)),

@@ -18,6 +18,7 @@ const list = 'shared-databases';
 
 /** The stacks of this jest worker by their settings: those in use, and the one that was used last, as each polls and sweeps. */
 const stacks = new Map<string, Entry>();
+let stopping = Promise.resolve();
 
 /**
  * The running stack of this jest worker with these settings, started if there is none, and a function that gives it back.
@@ -34,7 +35,10 @@ export async function borrowStack<S extends Shareable>(
   if (known === undefined) appendFileSync(join(runDirectory, list), `${entry.stack.databaseUrls.owner}\n`);
   entry.isInUse = true;
   stacks.set(settings, entry);
-  await stopIdle();
+  // Nobody waits for its end but the next one who would leave another behind.
+  await stopping;
+  stopping = stopIdle();
+  stopping.catch(() => undefined);
   return {
     stack: entry.stack as S,
     async giveBack() {
@@ -54,6 +58,7 @@ async function stopIdle(): Promise<void> {
 
 /** Stops all of this process, in use or not. */
 export async function stopSharedStacks(): Promise<void> {
+  await stopping;
   for (const [, { stack }] of stacks) await stack.stop();
   stacks.clear();
 }

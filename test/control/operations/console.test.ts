@@ -6,6 +6,7 @@ import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payo
 import { describeInBrowser, hasBrowser, startBrowser } from '../../support/browser.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildOperators, type Operators } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -141,35 +142,39 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'batch');
   }, 60_000);
 
-  it('fits a phone on every page, and labels every field', async () => {
-    const partnerPath = `/partners/${partner.id}`;
-    const page = await visit(operators.approver, { width: 390, colorScheme: 'dark' });
-    for (const path of [
-      '',
-      '/payouts',
-      '/batches',
-      '/payments',
-      '/receipts',
-      '/decisions',
-      '/partners',
-      '/events',
-      '/switch',
-      partnerPath,
-      `/payouts/${payout.id}`,
-    ]) {
-      const answer = await page.goto(`${stack.url}/operations${path}`);
-      expect([path, answer?.status()]).toEqual([path, 200]);
-      await keepPicture(page, `dark-390${path.replaceAll('/', '-').slice(0, 20)}`);
-      expect([path, await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')]).toEqual([
-        path,
-        false,
-      ]);
-      const unlabelled = await page.evaluate<number>(
-        "[...document.querySelectorAll('input:not([type=hidden]):not([type=radio]), textarea, select')].filter(({ labels }) => labels.length !== 1).length",
-      );
-      expect([path, unlabelled]).toEqual([path, 0]);
-    }
-  }, 60_000);
+  itInFull(
+    'fits a phone on every page, and labels every field',
+    async () => {
+      const partnerPath = `/partners/${partner.id}`;
+      const page = await visit(operators.approver, { width: 390, colorScheme: 'dark' });
+      for (const path of [
+        '',
+        '/payouts',
+        '/batches',
+        '/payments',
+        '/receipts',
+        '/decisions',
+        '/partners',
+        '/events',
+        '/switch',
+        partnerPath,
+        `/payouts/${payout.id}`,
+      ]) {
+        const answer = await page.goto(`${stack.url}/operations${path}`);
+        expect([path, answer?.status()]).toEqual([path, 200]);
+        await keepPicture(page, `dark-390${path.replaceAll('/', '-').slice(0, 20)}`);
+        expect([path, await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')]).toEqual([
+          path,
+          false,
+        ]);
+        const unlabelled = await page.evaluate<number>(
+          "[...document.querySelectorAll('input:not([type=hidden]):not([type=radio]), textarea, select')].filter(({ labels }) => labels.length !== 1).length",
+        );
+        expect([path, unlabelled]).toEqual([path, 0]);
+      }
+    },
+    60_000,
+  );
 
   it('has the switch for all payouts, and says on every page that they are held', async () => {
     const page = await visit(operators.approver, { path: '/switch' });

@@ -178,7 +178,7 @@ describeInBrowser('The pages for operators', () => {
     90_000,
   );
 
-  it('can be used with the keyboard only, and fit a phone without scrolling sideways', async () => {
+  itInFull('can be used with the keyboard only, and fit a phone without scrolling sideways', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit({ width: 390 });
     const focused = () =>

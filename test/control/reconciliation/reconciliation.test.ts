@@ -313,11 +313,7 @@ describe('Reconciliation', () => {
          where day = ?`,
       [today],
     );
-    const { status, stderr } = await runReconcile('--day', today);
-    expect({ status, stderr }).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('Another run is reconciling'),
-    });
+    await expect(reconcile()).rejects.toThrow('Another run is reconciling');
     await stack
       .owner()
       .execute("update reconciled_days set beat_at = now() - interval '3 minutes' where day = ?", [today]);

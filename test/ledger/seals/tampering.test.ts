@@ -458,7 +458,7 @@ describe('Of objects, verify names', () => {
       },
     ));
 
-  it('never those of another database that shares the bucket under a key of its own', async () => {
+  itInFull('never those of another database that shares the bucket under a key of its own', async () => {
     await using other = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
     await sealAll(other);
     await expectIntact(stack);

@@ -4,12 +4,15 @@ import { createServer, type Server } from 'node:http';
 import { decodeProtectedHeader } from 'jose';
 import { reencrypt } from '../../../src/platform/encryption/reencrypt.ts';
 import { createSealer } from '../../../src/platform/encryption/sealer.ts';
+import { budgets } from '../../../src/shared/budgets.ts';
 import { createApp } from '../../../src/wiring/app.ts';
 import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';
 import { itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+const { requests } = budgets;
 
 let stack: Stack;
 let partner: BuiltPartner;
@@ -171,15 +174,21 @@ describe('An idempotency key', () => {
   it('joins the payment under way while the provider is silent: 504 with what to poll, then its outcome', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
     const [raw, key] = [JSON.stringify(va), freshKey()];
-    const silent = await create(raw, key);
+    const { partnerPayment } = requests;
+    // As long as its answer is waited for in vain.
+    Object.assign(requests, { partnerPayment: 4_000 });
+    const silent = await create(raw, key).finally(() => Object.assign(requests, { partnerPayment }));
     const { error } = JSON.parse(silent.text);
     expect([silent.status, error.code]).toEqual([504, 'PROVIDER_INDETERMINATE']);
     const { payment_id, status_url } = error.details;
     expect(status_url).toBe(`/v1/partners/payments/${payment_id}`);
     const polled = await partner.get(`/payments/${payment_id}`);
     expect(polled.body.data).toMatchObject({ status: 'pending', payment_code: null });
-    const timeline = (await partner.get(`/payments/${payment_id}/timeline`)).body.data;
-    expect(JSON.stringify(timeline.items)).toMatch(/unknown/);
+    // Once the call to the provider has taken its time.
+    const timeline = await eventually(
+      async () => (await partner.get(`/payments/${payment_id}/timeline`)).body.data,
+      ({ items }) => /unknown/.test(JSON.stringify(items)),
+    );
     expect(timeline.next.text).toMatch(/^By then the provider is asked again/);
     // The next poll, not the deadline, which is a day away.
     expect(Date.parse(timeline.next.at)).toBeGreaterThan(Date.now());

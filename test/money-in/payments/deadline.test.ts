@@ -6,6 +6,7 @@ import { casesOf, itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
+import { describeLateMoney } from '../callbacks/late-money.ts';
 
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
@@ -283,3 +284,5 @@ async function settlingPayments(): Promise<number> {
   const [, value] = /^amanah_waiting\{what="settling_payments"\} (\d+)$/m.exec(await metrics.registry.metrics()) ?? [];
   return Number(value);
 }
+
+describe('Money that comes after the deadline', () => describeLateMoney(() => stack));

@@ -4,9 +4,11 @@ import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../../control/reconciliation/restore.ts';
 import { atProvider } from '../../support/at-provider.ts';
 import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
+import { casesOf, itInFull } from '../../support/full.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
+import { describeBeyondOurs } from './beyond-ours.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -102,6 +104,9 @@ const book = (named: { payout_id: string } | { provider_reference: string }) =>
   decide(stack, operators, { kind: 'book_transfer', ...named });
 const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
 
+// First, as it counts what differs.
+describe('Beside what a payout asked for', () => describeBeyondOurs(() => stack));
+
 it('A booked transfer that the bank returns goes back to where it came from, and is booked again if it left after all', async () => {
   const payer = await buildPayer(stack, { fees });
   const before = await systemBalances();
@@ -189,48 +194,57 @@ it('A second transfer that was booked as lost, and by which its payout then succ
   await stuckWhen(second, 0);
 }, 120_000);
 
-it('A second transfer that was booked as lost, and that becomes that of a failed payout, is booked from its source', async () => {
-  const payer = await buildPayer(stack, { fees });
-  const { id, transfer: first } = await buildEnded(payer);
-  const before = await systemBalances();
-  const second = await transferTwice(id);
-  await stuckWhen(second);
-  expect(await book({ provider_reference: second })).toMatchObject({ status: 'carried_out' });
-  await cancel(first);
-  await saidOf(id, 'succeeded');
-  expect(await changeSince(before)).toEqual({ clearing: 0, cost: 0, loss: 0 });
-  await stuckWhen(id);
-  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
-  expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
-  expect((await readBalance(payer)).available).toBe('902500.0000');
-  await stuckWhen(id, 0);
-}, 120_000);
+itInFull(
+  'A second transfer that was booked as lost, and that becomes that of a failed payout, is booked from its source',
+  async () => {
+    const payer = await buildPayer(stack, { fees });
+    const { id, transfer: first } = await buildEnded(payer);
+    const before = await systemBalances();
+    const second = await transferTwice(id);
+    await stuckWhen(second);
+    expect(await book({ provider_reference: second })).toMatchObject({ status: 'carried_out' });
+    await cancel(first);
+    await saidOf(id, 'succeeded');
+    expect(await changeSince(before)).toEqual({ clearing: 0, cost: 0, loss: 0 });
+    await stuckWhen(id);
+    expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+    expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
+    expect((await readBalance(payer)).available).toBe('902500.0000');
+    await stuckWhen(id, 0);
+  },
+  120_000,
+);
 
-it('A booked transfer that fails while a second one is live leaves the payout to be booked again', async () => {
-  const payer = await buildPayer(stack, { fees });
-  const { id, transfer: first } = await buildEnded(payer);
-  await settleAtProvider(stack, id, 'SUCCEEDED');
-  await saidOf(id, 'succeeded');
-  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
-  const second = await transferElsewhere(stack, id, '111111', 97_500);
-  await stuckWhen(second);
-  atProvider(stack, "update transfers set document = json_set(document, '$.status', 'FAILED') where id = ?", [first]);
-  await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
-  await eventually(
-    () => readPayout(payer, id),
-    ({ booked_at }) => booked_at === null,
-  );
-  expect((await readBalance(payer)).available).toBe('1000000.0000');
-  await stuckWhen(id);
-  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
-  expect((await readBalance(payer)).available).toBe('902500.0000');
-}, 120_000);
+itInFull(
+  'A booked transfer that fails while a second one is live leaves the payout to be booked again',
+  async () => {
+    const payer = await buildPayer(stack, { fees });
+    const { id, transfer: first } = await buildEnded(payer);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await saidOf(id, 'succeeded');
+    expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+    const second = await transferElsewhere(stack, id, '111111', 97_500);
+    await stuckWhen(second);
+    atProvider(stack, "update transfers set document = json_set(document, '$.status', 'FAILED') where id = ?", [first]);
+    await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
+    await eventually(
+      () => readPayout(payer, id),
+      ({ booked_at }) => booked_at === null,
+    );
+    expect((await readBalance(payer)).available).toBe('1000000.0000');
+    await stuckWhen(id);
+    expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+    expect((await readBalance(payer)).available).toBe('902500.0000');
+  },
+  120_000,
+);
 
 it('A failed payout that the provider made in another amount is booked as that, from its source no more than it was to pay', async () => {
-  for (const [amount, lost] of [
-    [60_000, 0],
+  const amounts = [
     [150_000, -52_500],
-  ] as const) {
+    [60_000, 0],
+  ] as const;
+  for (const [amount, lost] of casesOf(amounts)) {
     const payer = await buildPayer(stack, { fees });
     const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
     await payoutWhen(payer, id, 'failed');
@@ -267,14 +281,18 @@ describe('After a restore to before a payout was made', () => {
     expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
   }, 120_000);
 
-  it('a transfer found by a repeated payout is no longer unknown, and cannot be booked', async () => {
-    const key = freshKey();
-    const { id, transfer } = await buildForgotten(key);
-    await pay(partner, {}, key);
-    await payoutWhen(partner, id, 'succeeded');
-    await stuckWhen(transfer, 0);
-    expect(await refuses({ provider_reference: transfer })).toBe(404);
-  }, 120_000);
+  itInFull(
+    'a transfer found by a repeated payout is no longer unknown, and cannot be booked',
+    async () => {
+      const key = freshKey();
+      const { id, transfer } = await buildForgotten(key);
+      await pay(partner, {}, key);
+      await payoutWhen(partner, id, 'succeeded');
+      await stuckWhen(transfer, 0);
+      expect(await refuses({ provider_reference: transfer })).toBe(404);
+    },
+    120_000,
+  );
 
   it('an unknown refund to a wallet is booked', async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '50000' });

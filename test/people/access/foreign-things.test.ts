@@ -220,12 +220,14 @@ describe('A resource that a route names by its id', () => {
           async (caller) =>
             doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign),
         );
-        const [before, written] = [await shownOf(route, owner, ids), await countWritten()];
+        // In `npm test`, what is to change is looked at; a read that changes something is found by the whole run.
+        const isLookedAt = isFullRun() || route.method !== 'get';
+        const [shown, count] = isLookedAt
+          ? [() => shownOf(route, owner, ids), countWritten]
+          : [async () => ({}), async () => 0];
+        const [before, written] = [await shown(), await count()];
         // The thing is among what is read, so that a change of it would be seen.
-        expect([Object.keys(before), Object.values(ids).some((id) => JSON.stringify(before).includes(id))]).toEqual([
-          expect.anything(),
-          true,
-        ]);
+        if (isLookedAt) expect(Object.values(ids).some((id) => JSON.stringify(before).includes(id))).toBe(true);
         const bodies = new Map<Caller, unknown>();
         expect(
           await answers(restricted, async (caller) => {
@@ -235,8 +237,8 @@ describe('A resource that a route names by its id', () => {
           }),
         ).toEqual(wanted);
         // Counted first, as some reads are recorded as events.
-        expect(await countWritten()).toEqual(written);
-        expect(await shownOf(route, owner, ids)).toEqual(before);
+        expect(await count()).toEqual(written);
+        expect(await shown()).toEqual(before);
         // Where both are refused alike, the answer must not distinguish another's thing from a missing one.
         for (const caller of restricted) {
           const [foreign, absent] = (['foreign', 'absent'] as const).map((which) =>
@@ -259,7 +261,9 @@ describe('A resource that a route names by its id', () => {
         ? foreignStatus(name, kind, 'foreign', foreign) === null
         : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
     );
-    for (const caller of oneLetIn(name, reaching)) {
+    // What only the platform reaches is reached by the tests of each module.
+    const owning = reaching.filter(({ userType }) => userType !== 'platform');
+    for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
       const isPlatform = caller.userType === 'platform';
       const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
       const partner = caller.partner ?? somePartner;

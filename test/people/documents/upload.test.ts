@@ -17,7 +17,7 @@ import {
   uploadOverWire,
   whatIsLeft,
 } from '../../support/documents.ts';
-import { casesOf, itInFull } from '../../support/full.ts';
+import { itInFull } from '../../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 const limit = 52_428_800;
@@ -295,12 +295,10 @@ describe('An upload is refused, and nothing is left of it,', () => {
 });
 
 describe('A file of an allowed size', () => {
-  it.each(
-    casesOf<[string, number]>([
-      ['exactly 50 MB', limit],
-      ['49 MB', 49 * 1024 * 1024],
-    ]),
-  )('of %s is stored whole', async (_, sizeBytes) => {
+  itInFull.each<[string, number]>([
+    ['exactly 50 MB', limit],
+    ['49 MB', 49 * 1024 * 1024],
+  ])('of %s is stored whole', async (_, sizeBytes) => {
     const { status, text } = await uploadOverWire(stack, user, { productId: product, sizeBytes });
     expect([status, text]).toEqual([201, expect.stringContaining(`"size_bytes":${sizeBytes}`)]);
     const [key = ''] = await keysOf(stack, user.id);

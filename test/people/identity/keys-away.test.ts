@@ -10,7 +10,6 @@ import { buildTransaction, upload } from '../../support/documents.ts';
 import { casesOf } from '../../support/full.ts';
 import { createHttp, type Http } from '../../support/http.ts';
 import { loseKey } from '../../support/lost-keys.ts';
-import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
 const password = 'correct horse battery';
@@ -161,30 +160,4 @@ describe('While the personal keys are unreachable', () => {
       proxy.set({ kind: 'pass' });
     }
   });
-});
-
-describe('A process that dies between the key and the row', () => {
-  let stack: ProcessStack;
-  beforeAll(async () => {
-    stack = await startProcessStack();
-  }, 120_000);
-  afterAll(() => stack?.stop());
-
-  it('leaves only an unused key, and the address stays available', async () => {
-    const body = { name: 'Siti', email: address(), password };
-    const keysNow = () => stack.deps.keysOrm.em.fork().execute<{ id: string }[]>('select id from personal_keys');
-    const usersNow = () => stack.em().execute('select id from users order by id');
-    const [before, users] = [await keysNow(), await usersNow()];
-    stack.arm('sign-up.before-row=kill');
-    await stack.post('/v1/auth/signup', body).catch(() => undefined);
-    await stack.api.exited;
-    const known = new Set(before.map(({ id }) => id));
-    const keys = (await keysNow()).filter(({ id }) => !known.has(id));
-    expect(keys).toHaveLength(1);
-    expect(await usersNow()).toEqual(users);
-    await stack.restart();
-    const again = await stack.post('/v1/auth/signup', body);
-    expect([again.status, again.body.data.email]).toEqual([201, body.email]);
-    expect(again.body.data.id).not.toBe(keys[0]?.id);
-  }, 120_000);
 });

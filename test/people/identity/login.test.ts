@@ -3,7 +3,7 @@ import { hashPassword, turnOfSignUps, verifyPassword } from '../../../src/people
 import { emailDigest } from '../../../src/people/members/profile.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
-import { casesOf } from '../../support/full.ts';
+import { casesOf, itInFull } from '../../support/full.ts';
 import { meetChange } from '../../support/meet-change.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
@@ -192,7 +192,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
-  it('gives a correct password among many simultaneous guesses the same answer as a wrong one', async () => {
+  itInFull('gives a correct password among many simultaneous guesses the same answer as a wrong one', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
     // On a busy machine some may wait too long, and are retried.

@@ -61,3 +61,29 @@ describe('A worker killed while it sends a mail', () => {
     for (const { email } of donors) expect(await mailsTo(stack, email)).toHaveLength(1);
   });
 });
+
+describe('A sign-up whose process dies between the key and the row', () => {
+  let stack: ProcessStack;
+  beforeAll(async () => {
+    stack = await startProcessStack();
+  }, 120_000);
+  afterAll(() => stack?.stop());
+
+  it('leaves only an unused key, and the address stays available', async () => {
+    const body = { name: 'Siti', email: `${newId()}@example.org`, password: 'correct horse battery' };
+    const keysNow = () => stack.deps.keysOrm.em.fork().execute<{ id: string }[]>('select id from personal_keys');
+    const usersNow = () => stack.em().execute('select id from users order by id');
+    const [before, users] = [await keysNow(), await usersNow()];
+    stack.arm('sign-up.before-row=kill');
+    await stack.post('/v1/auth/signup', body).catch(() => undefined);
+    await stack.api.exited;
+    const known = new Set(before.map(({ id }) => id));
+    const keys = (await keysNow()).filter(({ id }) => !known.has(id));
+    expect(keys).toHaveLength(1);
+    expect(await usersNow()).toEqual(users);
+    await stack.restart();
+    const again = await stack.post('/v1/auth/signup', body);
+    expect([again.status, again.body.data.email]).toEqual([201, body.email]);
+    expect(again.body.data.id).not.toBe(keys[0]?.id);
+  }, 120_000);
+});

@@ -195,7 +195,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await other.getByText('import hmac').waitFor();
   });
 
-  it('signs creations: the body and the key, as they are sent', async () => {
+  itInFull('signs creations: the body and the key, as they are sent', async () => {
     const trial = await openTrial('Payments', 'Create a payment');
     const field = trial.locator('[contenteditable=true]');
     await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');

@@ -55,9 +55,13 @@ const webhooksWait = async (): Promise<boolean> => {
 };
 
 describe('A worker', () => {
-  it('warns about nothing when it starts as it should', async () => {
-    expect(await startQueues('ledger,provider,background')).toBe('');
-  }, 60_000);
+  itInFull(
+    'warns about nothing when it starts as it should',
+    async () => {
+      expect(await startQueues('ledger,provider,background')).toBe('');
+    },
+    60_000,
+  );
 
   it('of a version gets no work until its version is current, and then finishes what waited, through TLS', async () => {
     const payer = await buildIndividual(stack);

@@ -4,21 +4,12 @@ import { buildPayer, readBalance } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators } from '../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
-import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack } from '../support/stack.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
 let payer: BuiltUser;
 let operators: Operators;
-beforeAll(async () => {
-  stack = await startStack({ own: true, worker: true, sandbox: true });
-  partner = await buildPayer(stack);
-  payer = await buildIndividual(stack);
-  operators = await buildOperators(stack);
-  await backUp(stack.owner());
-}, 60_000);
-afterEach(() => expectChecksEmpty(stack));
-afterAll(() => stack.stop());
 
 const reconcile = () => reconcileOn(stack);
 const collect = async (key: string) =>
@@ -50,7 +41,18 @@ const receiptWhen = (reference: string, state: string) =>
 const receiptWorkflow = async (id: string) =>
   (await stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${id}`).describe()).status.name;
 
-describe('Money for what a restore took back', () => {
+/** On a stack that the caller starts and stops. */
+export function describePaidMeanwhile(place: () => Stack): void {
+  beforeAll(async () => {
+    stack = place();
+    partner = await buildPayer(stack);
+    payer = await buildIndividual(stack);
+    operators = await buildOperators(stack);
+    await stack.owner().execute('drop schema if exists backup cascade');
+    await backUp(stack.owner());
+  }, 60_000);
+  afterEach(() => expectChecksEmpty(stack));
+
   it('pays a partner’s payment that is asked for again under its key, without a decision', async () => {
     const key = freshKey();
     const { id, payment_code } = await collect(key);
@@ -102,4 +104,4 @@ describe('Money for what a restore took back', () => {
     await reconcile();
     await receiptWhen(id, 'suspended');
   }, 60_000);
-});
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { reconcileOn, statusOfReconcile } from '../../control/reconciliation/reconcile-on.ts';
+import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
+import type { BuiltPartner } from '../../support/partner.ts';
+import { isFullRun } from '../../support/run.ts';
+import { eventually, type Stack } from '../../support/stack.ts';
+import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import {
+  buildPayer,
+  magicAccount,
+  pay,
+  payoutWhen,
+  readBalance,
+  readPayout,
+  setFaults,
+  settleAtProvider,
+  transferElsewhere,
+} from './build-payouts.ts';
+
+/** Transfers at the provider beside the one that a payout asked for. */
+let stack: Stack;
+let partner: BuiltPartner;
+let operators: Operators;
+
+const token = () => operators.proposer.token;
+const differenceOf = async (providerId: string) => {
+  const { body } = await stack.get('/v1/reconciliations?limit=100', { token: token() });
+  return body.data.items.find((item: { provider_id: string }) => item.provider_id === providerId);
+};
+const differenceWhen = (providerId: string) =>
+  eventually(
+    () => differenceOf(providerId),
+    (difference) => difference !== undefined,
+    30_000,
+  );
+const stuckOf = async (providerId: string) => {
+  const { body } = await stack.get('/v1/payouts/stuck?limit=100', { token: token() });
+  return body.data.items.find((item: { provider_id: string }) => item.provider_id === providerId);
+};
+const eventsAbout = (id: string) =>
+  stack
+    .em()
+    .execute<{ impact: string; data: object }[]>('select impact, data from events where resource_id = ? order by id', [
+      id,
+    ]);
+const reconcile = () => reconcileOn(stack);
+const lossOf = async () => {
+  const [row] = await stack
+    .em()
+    .execute<{ loss: string }[]>(
+      "select account_balance(id)::numeric(20, 4)::text as loss from accounts where kind = 'loss'",
+    );
+  return Number(row?.loss);
+};
+
+/** On a stack that the caller starts and stops, of whose days nothing differs yet. */
+export function describeBeyondOurs(place: () => Stack): void {
+  beforeAll(async () => {
+    stack = place();
+    partner = await buildPayer(stack);
+    operators = await buildOperators(stack);
+  }, 60_000);
+
+  it('A second live transfer under a payout’s reference is a difference as soon as the provider is asked, and is booked as a loss', async () => {
+    const { id } = await pay(partner);
+    await payoutWhen(partner, id, 'succeeded');
+    const second = await transferElsewhere(stack, id);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    const difference = await differenceWhen(second);
+    expect(difference).toMatchObject({ kind: 'DOUBLE_TRANSFER', state: 'open', resource_id: id, reference: id });
+    expect(await eventsAbout(difference.id)).toMatchObject([
+      { impact: 'HIGH', data: { kind: 'DOUBLE_TRANSFER', provider_id: second } },
+    ]);
+    expect(await stuckOf(second)).toMatchObject({ payout_id: id, reason: expect.stringContaining('DOUBLE_TRANSFER') });
+    expect((await reconcile()).open).toBe(1);
+    if (isFullRun()) expect(await statusOfReconcile(stack)).toBe(1);
+    const before = await lossOf();
+    const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: second });
+    expect(decision).toMatchObject({ status: 'carried_out' });
+    expect((await lossOf()) - before).toBe(-100_000);
+    expect(await differenceOf(second)).toMatchObject({ state: 'resolved' });
+    expect((await reconcile()).open).toBe(0);
+    if (isFullRun()) expect(await statusOfReconcile(stack)).toBe(0);
+    expect(await stuckOf(second)).toBeUndefined();
+  }, 120_000);
+
+  it('A transfer under a reference that nobody knows is a difference as soon as its callback arrives', async () => {
+    const reference = `elsewhere-${randomUUID()}`;
+    const unknown = await transferElsewhere(stack, reference, '111111');
+    const difference = await differenceWhen(unknown);
+    expect(difference).toMatchObject({ kind: 'UNKNOWN_TRANSFER', state: 'open', resource_id: null, ours: null });
+    expect(await eventsAbout(difference.id)).toMatchObject([{ impact: 'HIGH' }]);
+    expect(await stuckOf(unknown)).toMatchObject({ payout_id: null, reason: expect.stringContaining(unknown) });
+    const twice = await propose(stack, operators, { kind: 'book_transfer', provider_reference: 'nothing' });
+    expect(twice.status).toBe(404);
+    const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: reference });
+    expect(decision).toMatchObject({ status: 'carried_out' });
+    expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
+  }, 120_000);
+
+  it('A transfer that nobody knows is booked once it has succeeded, though no callback told of that', async () => {
+    const reference = `elsewhere-${randomUUID()}`;
+    const unknown = await transferElsewhere(stack, reference);
+    await reconcile();
+    expect(await differenceOf(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', theirs: { status: 'pending' } });
+    await setFaults(stack, { callbacks: { drop: 1 } });
+    await settleAtProvider(stack, reference, 'SUCCEEDED');
+    await setFaults(stack, {});
+    const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: unknown });
+    expect(decision).toMatchObject({ status: 'carried_out' });
+    expect(await stuckOf(unknown)).toBeUndefined();
+  }, 120_000);
+
+  it('What left by a payout that failed here counts in the day’s limit, and is booked from the partner’s balance', async () => {
+    const payer = await buildPayer(stack, { available: '100000' });
+    const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
+    await payoutWhen(payer, id, 'failed');
+    const used = async () => (await payer.get('/limits')).body.data.limits?.max_daily_amount?.used;
+    const before = await used();
+    const early = await propose(stack, operators, { kind: 'book_transfer', payout_id: id });
+    expect(early.status).toBe(400);
+    await settleAtProvider(stack, id, 'SUCCEEDED');
+    await eventually(
+      () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [id]),
+      ([row]) => row?.word === 'succeeded',
+      60_000,
+    );
+    if (before !== undefined) expect(Number(await used()) - Number(before)).toBe(100_000);
+    expect(await decide(stack, operators, { kind: 'book_transfer', payout_id: id })).toMatchObject({
+      status: 'carried_out',
+    });
+    expect((await readBalance(payer)).available).toBe('0.0000');
+    const { reference } = await readPayout(payer, id);
+    expect(await readPayout(payer, id)).toMatchObject({ status: 'failed', booked_at: expect.any(String) });
+    const { items } = (await payer.get(`/payouts/${id}/timeline`)).body.data;
+    expect(items.at(-1).text).toContain('IDR 100000.0000 was taken from the available balance');
+    const statement = await stack.get(`/v1/accounts/${payer.account.available}/statement`, { token: token() });
+    expect(statement.body.data.postings.at(-1)).toMatchObject({
+      kind: 'transfer.booked',
+      reference,
+      amount: '-100000.0000',
+    });
+    const again = await propose(stack, operators, { kind: 'book_transfer', payout_id: id });
+    expect(again.status).toBe(400);
+  }, 120_000);
+
+  it('Reconciliation finds no difference in a withdrawal that both sides report alike', async () => {
+    const owner = await buildOwner(stack);
+    const { id } = await withdraw(stack, owner);
+    await withdrawalWhen(stack, owner, id, 'succeeded');
+    await reconcile();
+    const { body } = await stack.get('/v1/reconciliations?limit=100&state=open', { token: token() });
+    const about = body.data.items.filter(({ resource_id }: { resource_id: string | null }) => resource_id === id);
+    expect(about).toEqual([]);
+  });
+}

@@ -1,0 +1,17 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type CheckResult, findChecks, runChecks } from '../../src/ledger/run-checks.ts';
+import { readFresh } from '../../src/platform/database/replica.ts';
+import { budgets } from '../../src/shared/budgets.ts';
+
+/** The `check_*` views that are not empty: all are read in one statement, and one by one only to say what is wrong. */
+export async function brokenChecks(em: EntityManager): Promise<CheckResult[]> {
+  const checks = await findChecks(em);
+  const any = checks
+    .map((check) => `select '${check}' as name where exists (select from "${check}")`)
+    .join(' union all ');
+  const isHealthy = await readFresh(em, (reader) => reader.execute<unknown[]>(any), budgets.database.checks).then(
+    ({ length }) => length === 0,
+    () => false,
+  );
+  return isHealthy ? [] : (await runChecks(em)).filter(({ violations }) => violations > 0);
+}
