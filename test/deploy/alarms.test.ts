@@ -264,7 +264,8 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     const first = await scrape();
     tellOfReplica('late');
     await run('deliverWebhook', { deliveryId: delivery, attempt: 99, elapsedMs: 100 * 3_600_000 });
-    await run('askTransfer', { payoutId: newId(), at: new Date().toISOString() }, 6);
+    const stray = { receiptId: newId(), provider: 'xendit', providerPaymentId: 'py-1', providerPaymentMethodId: 'pm-1' };
+    await run('openReceipt', stray, 6);
     await run('sweepPayouts', {});
     await repeat(20, askProvider);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
@@ -375,6 +376,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
       await asOwner([
         ...tables.map((table) => `delete from ${table}`),
         "delete from events where event = 'PLANTED'",
+        "delete from users where password_sealed = 'none'",
         `delete from account_balances b using accounts a, users u
          where a.id = b.account_id and u.id = a.user_id and u.erased_at is not null`,
         'delete from accounts a using users u where u.id = a.user_id and u.erased_at is not null',

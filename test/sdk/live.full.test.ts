@@ -93,7 +93,7 @@ describe('The partner client against npm start', () => {
       { method: 'ewallet', channel: 'DANA' },
       { method: 'ewallet', channel: 'OVO' },
     ] as const;
-    const codes = { BNI: /^\d+$/, qris: /^000201/, DANA: /^https?:/, OVO: /./ };
+    const codes = { BNI: /^\d+$/, qris: /^000201/, DANA: /^https?:/ };
     const collectBy = async (way: (typeof ways)[number]) => {
       const channel = 'channel' in way ? way.channel : undefined;
       const quote = await client.payments.quote({ ...way, amount: '50000' });
@@ -107,10 +107,10 @@ describe('The partner client against npm start', () => {
         amount: quote.gross_amount,
         fee: quote.fee,
         net_amount: quote.net_amount,
-        payment_code: expect.stringMatching(codes[channel ?? 'qris']),
+        payment_code: channel === 'OVO' ? null : expect.stringMatching(codes[channel ?? 'qris']),
         status_url: `/v1/partners/payments/${made.id}`,
       });
-      await sandbox.post('/sandbox/pay', { payment_code: made.payment_code });
+      await sandbox.post('/sandbox/pay', { payment_code: made.payment_code ?? made.id });
       expect(await toldOf(made.id)).toMatchObject({
         type: 'payment.succeeded',
         data: { id: made.id, status: 'succeeded', net_amount: quote.net_amount, version: expect.any(Number) },

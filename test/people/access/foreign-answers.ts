@@ -62,6 +62,7 @@ const ofTheOwnerAlone = new Set([
   'PATCH /v1/charitable-causes/:',
   'DELETE /v1/charitable-causes/:',
   'POST /v1/charitable-causes/:/assign-manager',
+  'DELETE /v1/charitable-causes/:/managers/:',
 ]);
 
 /**
