@@ -183,9 +183,10 @@ const startedAt = performance.now();
 const secondsSince = (then: number) => (performance.now() - then) / 1000;
 const outcomes = [await check('type check', 'typescript/bin/tsc', ['--noEmit'])];
 const typeCheckSeconds = secondsSince(startedAt);
-// While jest starts its servers.
-const lint = check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']);
-outcomes.push(...(await Promise.all([lint, runJest(forJest, values.full === true)])));
+outcomes.push(
+  await check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']),
+  await runJest(forJest, values.full === true),
+);
 const typeChecks = secondsSince(startedAt) / typeCheckSeconds;
 if (hasFuzzing) {
   const script = join(import.meta.dirname, 'fuzz', 'run.ts');

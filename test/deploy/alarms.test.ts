@@ -264,7 +264,12 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     const first = await scrape();
     tellOfReplica('late');
     await run('deliverWebhook', { deliveryId: delivery, attempt: 99, elapsedMs: 100 * 3_600_000 });
-    const stray = { receiptId: newId(), provider: 'xendit', providerPaymentId: 'py-1', providerPaymentMethodId: 'pm-1' };
+    const stray = {
+      receiptId: newId(),
+      provider: 'xendit',
+      providerPaymentId: 'py-1',
+      providerPaymentMethodId: 'pm-1',
+    };
     await run('openReceipt', stray, 6);
     await run('sweepPayouts', {});
     await repeat(20, askProvider);

@@ -7,8 +7,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 beforeAll(async () => {
   // What another file dated back is, since the last proof, in one list and not in the other.
-  stack = await startStack({ worker: true, sandbox: true, own: isFullRun() });
-  stack.afterwards(() => stack.owner().execute('drop view if exists check_by_hand, check_and_fail'));
+  stack = await startStack({ own: true, worker: true });
   await pauseSchedules(stack, ['ledger-checks']);
 }, 60_000);
 afterAll(() => stack.stop());

@@ -21,9 +21,8 @@ function kindOf(text: string): string {
 }
 
 /**
- * Slow files first, so that none of them runs alone at the end: those that kill processes, which mostly wait, among those that
- * start servers of their own, which mostly keep the processor busy. Then those that share a stack, one kind of stack after the
- * other, so that few are started. Among the same the larger file goes first.
+ * Slow files first, so that none of them runs alone at the end; then those that share a stack, grouped by kind of
+ * stack, so that few are started. Otherwise the larger file goes first.
  */
 export default class Sequencer extends TestSequencer {
   override sort(tests: Test[]): Test[] {
@@ -33,15 +32,10 @@ export default class Sequencer extends TestSequencer {
       const kind = turn === 1 ? '' : kindOf(text);
       return { test, turn, kind, size: statSync(test.path).size };
     });
-    const [waiting = [], starting = [], sharing = []] = turns.map((_, turn) =>
-      known
-        .filter((one) => one.turn === turn)
-        .toSorted((left, right) => left.kind.localeCompare(right.kind) || right.size - left.size),
-    );
-    const spread = [waiting, starting].flatMap((files) =>
-      files.map((file, index) => ({ file, at: (index + 1 / 2) / files.length })),
-    );
-    const slow = spread.toSorted((left, right) => left.at - right.at).map(({ file }) => file);
-    return [...slow, ...sharing].map(({ test }) => test);
+    return known
+      .toSorted(
+        (left, right) => left.turn - right.turn || left.kind.localeCompare(right.kind) || right.size - left.size,
+      )
+      .map(({ test }) => test);
   }
 }

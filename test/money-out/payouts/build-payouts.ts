@@ -4,10 +4,11 @@ import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts'
 import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
 import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { asAKeyedClient } from '../../support/as-a-client.ts';
 import { type BuildPlace, fund } from '../../support/build.ts';
 import type { Http, HttpAnswer } from '../../support/http.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
-import { type BuiltPartner, buildPartner, type PartnerOptions } from '../../support/partner.ts';
+import { type BuiltPartner, buildPartner, freshKey, type PartnerOptions } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 
 /** Where payouts are made: any stack with a sandbox. */
@@ -38,7 +39,8 @@ export const payoutBody = (changes: object = {}) => ({
 });
 
 export async function pay(partner: BuiltPartner, changes: object = {}, key?: string): Promise<HttpAnswer['body']> {
-  const { status, body } = await partner.post('/payouts', payoutBody(changes), key);
+  const once = key ?? freshKey();
+  const { status, body } = await asAKeyedClient(() => partner.post('/payouts', payoutBody(changes), once));
   expect({ status, body }).toMatchObject({ status: 200, body: { data: { status: 'pending', is_final: false } } });
   return body.data;
 }

@@ -18,6 +18,7 @@ import { sweepDeliveries } from '../../../src/partners/webhooks/redeliver-webhoo
 import { sweepUploads } from '../../../src/people/documents/sweep-uploads.ts';
 import { recordLoginFailure, refuseThrottled, rememberLogin } from '../../../src/people/identity/login-failures.ts';
 import { settleKeys } from '../../../src/people/identity/settle-keys.ts';
+import { tellManyMore } from '../../../src/people/mail/tell-many.ts';
 import { nextOf } from '../../../src/platform/database/position.ts';
 import { makeComingMonths } from '../../../src/platform/housekeeping/make-months.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
@@ -375,6 +376,13 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   // A retry that arrives while the first request is being answered.
   await findUnderKey(em(), { partnerId: newId(), keyHash: 'none', fingerprint: 'none' });
   await sweepUploads(em(), stack.deps);
+  await stack.owner().execute(
+    `insert into mail_rounds (kind, subject) select 'disbursement', id::text from withdrawals where cause_id is not null limit 1
+     on conflict do nothing`,
+  );
+  await tellManyMore(em());
+  await tellManyMore(em(), new Date('2027-01-10'));
+  await stack.owner().execute('update mail_rounds set ended_at = clock_timestamp() where ended_at is null');
   await readBacklog(em());
   await findDaysToReconcile(em(), stack.deps.gateways, { at: new Date().toISOString() });
   const signal = AbortSignal.timeout(endsWithinMs);
