@@ -291,7 +291,7 @@ export interface Facts {
   window: { from: number; to: number };
   /** What had not come to rest within the bound. */
   restless: { what: string; id: string; status: string }[];
-  /** What a restore undid and its client requested again. */
+  /** What a restore undid and is requested again: by its client, or without its instrument by the product. */
   madeAgain: string[];
   /** Processes that exited without a request to. */
   died: string[];

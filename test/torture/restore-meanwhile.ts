@@ -8,7 +8,7 @@ import type { Workplace } from './workplace.ts';
 export interface Restored {
   from: number;
   to: number;
-  /** What was created in between, and is created again. */
+  /** What was created in between, and is created again; and what had no instrument yet, and asks for one again. */
   madeAgain: string[];
 }
 
@@ -34,11 +34,16 @@ export async function restoreMeanwhile(
   await restore(topology.owner());
   await topology.owner().execute('delete from torture.transitions where at >= to_timestamp(?)', [from / 1000]);
   note('the database is restored, and the provider has forgotten its keys');
+  const withoutInstrument = await topology
+    .owner()
+    .execute<{ id: string }[]>(
+      "select id from payment_orders where status = 'PENDING' union all select id from partner_payments where status = 'PENDING'",
+    );
   await lost();
   await sleep(onItsWayMs);
   const to = Date.now();
   if (reconcilesFirst) await reconcileOn(topology);
-  const madeAgain = await client.askAnew(from);
+  const madeAgain = [...(await client.askAnew(from)), ...withoutInstrument.map(({ id }) => id)];
   note('everything was asked for again');
   return { from, to, madeAgain };
 }
