@@ -84,6 +84,7 @@ describe('The story of the reference, as the product tells it', () => {
       ...(operations.createPayment?.body as object),
       amount: '150000',
       external_ref: 'invoice-2026-0043',
+      metadata: undefined,
     };
     const { data: open } = (await partner.post('/payments', body)).body;
     real.cancelPayment = (await partner.send('post', `/payments/${open.id}/cancel`)).body.data;
@@ -105,7 +106,7 @@ function hideChance() {
     ids.set(id, number);
     return number;
   };
-  const hidden = new Set(['payment_code', 'secret', 'url', 'webhook_id', 'journal_id', 'day']);
+  const hidden = new Set(['payment_code', 'value', 'secret', 'url', 'webhook_id', 'journal_id', 'day']);
   const hideText = (text: string): string =>
     text
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, numbered)
