@@ -78,7 +78,7 @@ export const findDueOrders = (
      join saving_circle_members m on m.saving_circle_id = c.id and m.excluded_turn is null
      join saving_circle_standing_orders o on o.id = m.id and o.attempted_turn is distinct from c.current_turn
      where c.id = ? and c.status = 'active' and c.next_opens_at is null and o.id = coalesce(?::uuid, o.id)
-       and o.amount = c.amount and (o.guarantee_amount >= c.amount * coalesce(c.guarantee_percent, 0) / 100
+       and o.amount = c.amount and (c.amount * coalesce(c.guarantee_percent, 0) / 100 in (0, o.guarantee_amount)
          or exists (select from saving_circle_contributions g
            where g.member_id = o.id and g.status = 'completed' and g.guarantee_amount > 0))
      limit ?`,

@@ -139,13 +139,16 @@ describe('A standing order', () => {
     expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
   });
 
-  it('of a creator who raises the guarantee does not pay what it does not name', async () => {
+  it.each([
+    ['raises', 0, 100],
+    ['lowers', 50, 25],
+  ])('of a creator who %s the guarantee does not pay what it does not name', async (_, agreed, changed) => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
-    const id = await opened(stack, creator, {});
+    const id = await opened(stack, creator, { guarantee_percent: agreed });
     expect((await join(creator, id)).status).toBe(201);
     const [place] = await memberIdsOf(stack, id, [creator]);
     expect((await stand(creator, id, place)).status).toBe(200);
-    expect((await patch(creator, id, { terms: { guarantee_percent: 100 } })).status).toBe(200);
+    expect((await patch(creator, id, { terms: { guarantee_percent: changed } })).status).toBe(200);
     expect((await join(other, id)).status).toBe(201);
     await start(id);
     await move(stack, id, onDay(0));
