@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import { must } from '../shared/assert.ts';
+import { assert } from '../shared/assert.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { lockCircle } from './change-circle.ts';
 import type { CircleProgress, CircleStep, NextStep } from './circle-contract.ts';
@@ -29,7 +29,9 @@ export async function moveCircle(
 ): Promise<CircleProgress> {
   const now = new Date(at);
   await failpoint('move-circle.before');
-  switch (dueAt(await findProgress(em.fork(), circleId), now)) {
+  const before = await findProgress(em.fork(), circleId);
+  const step = dueAt(before, now);
+  switch (step) {
     case null:
       break;
     case 'pay standing orders':
@@ -47,7 +49,8 @@ export async function moveCircle(
       await failpoint('move-circle.moved');
   }
   await endOrders(em, { workflows }, circleId);
-  const progress = await findProgress(em.fork(), circleId);
+  // What has given way is no part of it.
+  const progress = step === null ? before : await findProgress(em.fork(), circleId);
   await failpoint('move-circle.read');
   return progress;
 }
@@ -64,8 +67,9 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
   if (step === null || step === 'pay standing orders' || step === 'debit') return;
   if (step === 'start') return startCircle(tx, sealer, circle, now);
   if (step === 'open round') return openRound(tx, circle, now);
-  const open = { circle, places, round: must(round, 'what is left to do is of an open round') };
+  assert(progress.phase === 'collecting' && round !== null, 'what is left to do is of an open round');
+  const open = { circle, places, round };
   if (step === 'pay the pot') return payPot(tx, circle, now);
   await reportMissing(tx, open, step, now);
-  if (step === 'settle default') await settleDefault(tx, open, now);
+  if (step === 'settle default') await settleDefault(tx, open, progress.round.facts.remedy, now);
 }

@@ -7,9 +7,8 @@ import { recordChange } from './change-circle.ts';
 import type { CircleRound } from './circle-round.entity.ts';
 import type { Position } from './find-positions.ts';
 import { complete, payPot } from './pay-round.ts';
-import { coversOf, remedyOf } from './remedy.ts';
+import { coversOf, type Remedy } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { termsOf } from './terms.ts';
 
 /** A circle's open round, under the circle's lock. */
 interface OpenRound {
@@ -58,9 +57,8 @@ export async function reportMissing(
  * Applies the terms to a round whose members are in default: covered, or without the defaulters, the pot is paid in the
  * same transaction. Members who have received are debited by a step of its own.
  */
-export async function settleDefault(tx: EntityManager, open: OpenRound, now: Date): Promise<void> {
+export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: Remedy, now: Date): Promise<void> {
   const { circle, round, places } = open;
-  const remedy = remedyOf(termsOf(circle)?.on_default ?? 'wait', circle.amount, places);
   if (remedy === 'cover') {
     await tx.execute(
       `insert into saving_circle_covers

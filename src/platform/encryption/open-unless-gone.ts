@@ -1,5 +1,6 @@
+import { errorCodeOf } from '../../shared/errors.ts';
 import { KeyErased, KeyLost } from './own-keys.ts';
-import { DecryptionFailed, isUnderOrderKey, keyIdOf, type Place, type Sealer } from './sealer.ts';
+import { isUnderOrderKey, keyIdOf, type Place, type Sealer } from './sealer.ts';
 
 /** What was opened, or why nobody can read it: its key was destroyed for good, or lost and may be found again. */
 export type Opened = { text: string } | { gone: 'destroyed' | 'lost' };
@@ -13,7 +14,8 @@ export async function openKept(sealer: Sealer, place: Place, sealed: string): Pr
     return { text: await sealer.open(place, sealed) };
   } catch (error) {
     if (error instanceof KeyErased) return { gone: error instanceof KeyLost ? 'lost' : 'destroyed' };
-    if (error instanceof DecryptionFailed && isUnderOrderKey(keyIdOf(sealed) ?? '')) return { gone: 'lost' };
+    if (errorCodeOf(error) === 'ERR_JWE_DECRYPTION_FAILED' && isUnderOrderKey(keyIdOf(sealed) ?? ''))
+      return { gone: 'lost' };
     throw error;
   }
 }

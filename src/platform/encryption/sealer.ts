@@ -1,11 +1,5 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  randomFillSync,
-} from 'node:crypto';
+import { createCipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { type CompactJWEHeaderParameters, compactDecrypt, decodeProtectedHeader } from 'jose';
 import { must } from '../../shared/assert.ts';
 import { type PersonalKeys, unlessErased } from './personal-keys.ts';
 
@@ -57,39 +51,17 @@ interface Header {
   row: string;
 }
 
-const readHeader = (sealed: string): Partial<Header> =>
-  JSON.parse(Buffer.from(sealed.split('.', 1)[0] ?? '', 'base64url').toString());
-
 /** The id of the key of a sealed value, or of its header alone; null where it has none. */
 export function keyIdOf(sealed: string): string | null {
   try {
-    return readHeader(sealed).kid ?? null;
+    return decodeProtectedHeader(`${sealed.split('.', 1)[0]}....`).kid ?? null;
   } catch {
     return null;
   }
 }
 
-/** A value that its key does not open: another key sealed it, or it was tampered with. */
-export class DecryptionFailed extends Error {
-  override readonly name = 'DecryptionFailed';
-  readonly code = 'DECRYPTION_FAILED';
-}
-
-// Lengths in bytes, as A256GCM has them.
-const nonceBytes = 12;
+/** Bytes, as A256GCM has them; its nonces have 12. */
 const authTagLength = 16;
-
-// One system call for many nonces, as in `ids.ts`.
-const nonces = new Uint8Array(nonceBytes * 256);
-let used = nonces.length;
-function nextNonce(): Buffer {
-  if (used === nonces.length) {
-    randomFillSync(nonces);
-    used = 0;
-  }
-  used += nonceBytes;
-  return Buffer.from(nonces.subarray(used - nonceBytes, used));
-}
 
 const keyObjects = new WeakMap<Uint8Array, KeyObject>();
 
@@ -103,22 +75,10 @@ function keyObjectOf(key: Uint8Array): KeyObject {
 /** A text as compact JWE, by one call of the cipher: a batch has a thousand, and jose takes five times as long for each. */
 function encrypt(header: Header, key: Uint8Array, plain: string): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url');
-  const nonce = nextNonce();
+  const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', keyObjectOf(key), nonce, { authTagLength }).setAAD(Buffer.from(head));
   const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
   return [head, '', ...[nonce, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
-}
-
-function decrypt(sealed: string, key: Uint8Array): string {
-  const [head = '', , ...rest] = sealed.split('.');
-  const [nonce, text, tag] = rest.map((part) => Buffer.from(part, 'base64url'));
-  try {
-    const decipher = createDecipheriv('aes-256-gcm', keyObjectOf(key), must(nonce, 'a nonce'), { authTagLength });
-    decipher.setAAD(Buffer.from(head)).setAuthTag(must(tag, 'a tag'));
-    return decipher.update(must(text, 'a text'), undefined, 'utf8') + decipher.final('utf8');
-  } catch (cause) {
-    throw new DecryptionFailed('a sealed value does not open under its key', { cause });
-  }
 }
 
 /** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
@@ -139,7 +99,7 @@ export function createSealer(
   const newest = must(keys[0], 'there is an encryption key');
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
   const ofPeople = (): PersonalKeys => must(personalKeys, 'the keys of people are configured');
-  const keyOf = (kid: string): Uint8Array | Promise<Uint8Array> => {
+  const keyOf = ({ kid = '' }: CompactJWEHeaderParameters): Uint8Array | Promise<Uint8Array> => {
     if (kid.startsWith(ofPerson)) return ofPeople().find(kid.slice(ofPerson.length));
     if (kid.startsWith(ofOrder)) return ofPeople().orders.find(kid.slice(ofOrder.length));
     return must(byId.get(kid), `encryption key ${kid} is configured`);
@@ -160,13 +120,14 @@ export function createSealer(
       return encrypt({ alg: 'dir', enc: 'A256GCM', kid, tbl: table, col: column, row }, key, plain);
     },
     async open({ table, column, row }, sealed) {
-      const { alg, enc, kid = '', ...sealedFor } = readHeader(sealed);
-      if (alg !== 'dir' || enc !== 'A256GCM') throw new Error(`${table}.${column} holds a value in another format`);
-      const plain = decrypt(sealed, await keyOf(kid));
-      if (sealedFor.tbl !== table || sealedFor.col !== column || sealedFor.row !== row) {
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, keyOf, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
+      if (protectedHeader.tbl !== table || protectedHeader.col !== column || protectedHeader.row !== row) {
         throw new Error(`a value sealed for another place was found in ${table}.${column}`);
       }
-      return plain;
+      return new TextDecoder().decode(plaintext);
     },
     async digest(text) {
       return createHmac('sha256', await ofPeople().lookUpKey())

@@ -116,7 +116,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
   it('lapses when another key has been made in its place', async () => {
     const { id, open, rows } = await ask(kind);
     await replaceKey(stack, id);
-    await expect(open()).rejects.toMatchObject({ code: 'DECRYPTION_FAILED' });
+    await expect(open()).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
     const askedAt = new Date(Date.now() - budgets.opening.lives - 5000).toISOString();
     await expect(open({ askedAt })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(await rows()).toBe(0);
