@@ -1,16 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { openCircle, placeOfName } from '../src/circles/open-circle.ts';
+import { insertCircle } from '../src/circles/create-circle.ts';
 import { columnsOf } from '../src/circles/terms.ts';
 import { approveCause } from '../src/giving/causes/approve-cause.ts';
 import { createCause } from '../src/giving/causes/create-cause.ts';
 import { createProduct } from '../src/giving/products/create-product.ts';
 import { type ProductKind, productKinds } from '../src/giving/products/product.ts';
 import type { Sealer } from '../src/platform/encryption/sealer.ts';
-import { stampOpening } from '../src/platform/openings/stamp-opening.ts';
 import { must } from '../src/shared/assert.ts';
 import type { Caller } from '../src/shared/caller.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../src/shared/clock.ts';
-import { newId } from '../src/shared/ids.ts';
 import type { UserType } from '../src/shared/user.ts';
 import type { DemoUser, DemoUserName } from './demo-data.ts';
 
@@ -71,29 +69,24 @@ async function makeCause(
 }
 
 async function makeCircle(em: EntityManager, sealer: Sealer, { user_id, account_id }: DemoUser): Promise<void> {
-  const circleId = newId();
   const startDate = westernIndonesiaDay(new Date(Date.now() + circleStartsInDays * dayMs));
-  const opening = {
-    nameSealed: await sealer.seal(placeOfName(circleId), 'Arisan Melati'),
-    circle: {
-      account_id: must(account_id, 'a demo individual has an account'),
-      owner_type: 'individual' as const,
-      owner_id: user_id,
-      organization_id: null,
-      created_by: user_id,
-      capacity: 10,
-      amount: '100000.0000',
-      visibility: 'public' as const,
-      round_interval: 'monthly' as const,
-      turn_order: 'joining' as const,
-      start_date: startDate,
-      ...columnsOf(null),
-    },
-    startsAt: startOfWesternIndonesiaDay(startDate).toISOString(),
-    requestId,
-    stamp: await stampOpening(em),
+  const columns = {
+    account_id: must(account_id, 'a demo individual has an account'),
+    owner_type: 'individual' as const,
+    owner_id: user_id,
+    organization_id: null,
+    created_by: user_id,
+    name: 'Arisan Melati',
+    capacity: 10,
+    amount: '100000.0000',
+    visibility: 'public' as const,
+    round_interval: 'monthly' as const,
+    turn_order: 'joining' as const,
+    start_date: startDate,
+    starts_at: startOfWesternIndonesiaDay(startDate),
+    ...columnsOf(null),
   };
-  await openCircle(em.fork(), sealer, { circleId, opening });
+  await em.fork().transactional((tx) => insertCircle(tx, sealer, columns, requestId));
 }
 
 const callerOf = ({ user_id, organization_id }: DemoUser, userType: UserType): Caller => ({

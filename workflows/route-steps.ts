@@ -15,7 +15,6 @@ const queues: Record<keyof Activities, StepQueue> = {
   sweepOverduePayments: 'background',
   sweepReceipts: 'background',
   redeliverCallbacks: 'background',
-  openCircle: 'ledger',
   moveCircle: 'ledger',
   sweepSavingCircles: 'background',
   allocateDonations: 'ledger',

@@ -3,9 +3,7 @@ import {
   condition,
   continueAsNew,
   defineSignal,
-  defineUpdate,
   proxyActivities,
-  proxyLocalActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -13,15 +11,11 @@ import type { Activities } from '../activities/index.ts';
 import type { CircleProgress, SavingCircleInput } from '../src/circles/circle-contract.ts';
 import type { CircleStatus } from '../src/circles/saving-circle.ts';
 import { tellCircle, untilNextLook } from './circle-progress.ts';
-import { hasLapsed } from './refusal.ts';
-import { firstStep, ledgerStep } from './step-options.ts';
+import { ledgerStep } from './step-options.ts';
 
-/** The request waits for this: the circle has its row. */
-export const awaitCircle = defineUpdate<void>('awaitCircle');
 /** Only a hint: it makes the circle read the database, which decides. */
 export const circleChanged = defineSignal('circleChanged');
 
-const { openCircle } = proxyLocalActivities<Activities>(firstStep);
 const { moveCircle } = proxyActivities<Activities>(ledgerStep);
 
 /**
@@ -30,33 +24,20 @@ const { moveCircle } = proxyActivities<Activities>(ledgerStep);
  * missing it reminds, reports, and does what the terms say. Contributions wake it, and once a day it looks without
  * being woken.
  */
-export async function savingCircle({
-  circleId,
-  opening,
-}: SavingCircleInput): Promise<CircleStatus | 'refused' | 'lapsed'> {
+export async function savingCircle({ circleId }: SavingCircleInput): Promise<CircleStatus> {
   let hints = 0;
-  const opened = openCircle({ circleId, opening: opening ?? null });
-  setHandler(awaitCircle, async () => void (await opened));
   setHandler(circleChanged, () => {
     hints += 1;
   });
   let seen = hints;
-  let circle: CircleProgress;
-  try {
-    circle = await opened;
-  } catch (refusal) {
-    await condition(allHandlersFinished);
-    if (opening === undefined) throw refusal;
-    return hasLapsed(refusal) ? 'lapsed' : 'refused';
-  }
-
+  let circle = await takeStep(circleId);
   while (circle.phase !== 'ended') {
     tellCircle(circle);
     const left = untilNextLook(circle);
     if (left > 0) await condition(() => hints > seen, left);
     seen = hints;
     const wasOpen = circle.phase === 'collecting';
-    circle = await moveCircle({ circleId, at: new Date(Date.now()).toISOString() });
+    circle = await takeStep(circleId);
     const isRoundOver = wasOpen && circle.phase === 'between rounds';
     if (isRoundOver || workflowInfo().continueAsNewSuggested) await beginAnew(circleId);
   }
@@ -64,6 +45,10 @@ export async function savingCircle({
   await condition(allHandlersFinished);
   return circle.status;
 }
+
+/** Takes the next step, if one is due by now. */
+const takeStep = (circleId: string): Promise<CircleProgress> =>
+  moveCircle({ circleId, at: new Date(Date.now()).toISOString() });
 
 /**
  * Each round is a run of its own; what signals hinted at meanwhile is in the database, which the next run reads first.

@@ -15,7 +15,6 @@ const steps: Record<keyof Activities, string> = {
   sweepOverduePayments: 'Wake overdue orders',
   sweepReceipts: 'Open cases of unmatched money',
   redeliverCallbacks: 'Redeliver stored callbacks',
-  openCircle: 'Record the circle',
   moveCircle: 'Take the next step of the circle, if one is due',
   sweepSavingCircles: 'Wake overdue circles',
   allocateDonations: 'Move the donations to the cause, all or none',

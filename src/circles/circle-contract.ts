@@ -1,42 +1,25 @@
 import type { Money } from '../shared/money.ts';
-import type { OpeningStamp } from '../shared/opening.ts';
 import type { RoundFacts, RoundStep } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
 /** What a circle's workflow and activities exchange: ids, amounts and instants, no personal data. */
 
-export interface CircleOpening {
-  /** The circle's columns that are asked for. */
-  circle: Pick<SavingCircle, AskedColumn>;
-  /** The circle's name, sealed for its row: it is free text. */
-  nameSealed: string;
-  /** ISO 8601. */
-  startsAt: string;
-  requestId: string;
-  stamp: OpeningStamp;
-}
-
-type AskedColumn =
-  | ('account_id' | 'owner_type' | 'owner_id' | 'organization_id' | 'created_by' | 'capacity' | 'amount' | 'visibility')
-  | ('round_interval' | 'turn_order' | 'grace_days' | 'on_default' | 'guarantee_percent' | 'start_date');
-
 /** The input of a circle's workflow. */
 export interface SavingCircleInput {
   circleId: string;
-  /** What the request asked for. Absent when the workflow resumes a circle that has its row. */
-  opening?: CircleOpening;
 }
+
+/** What operators are told of a circle where its workflow starts. */
+export type ToldCircle = Pick<SavingCircle, 'amount' | 'round_interval' | 'turn_order' | 'organization_id'>;
 
 /** The circle workflows' port for use cases; implemented in `temporal/`. */
 export interface CircleWorkflows {
   /**
-   * Starts the circle's workflow and waits at most `waitMs` milliseconds for its row. Throws SERVICE_UNAVAILABLE when
-   * Temporal is unavailable.
+   * Wakes the circle's workflow, or starts it from its row, and tells operators what circle it is. Never fails: a sweep
+   * finds what was missed.
    */
-  startSavingCircle(circleId: string, opening: CircleOpening, waitMs: number): Promise<void>;
-  /** Wakes the circle's workflow, or starts it again from its row. Never fails: a sweep finds what was missed. */
-  wakeSavingCircle(circleId: string): Promise<void>;
+  wakeSavingCircle(circleId: string, told?: ToldCircle): Promise<void>;
   /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
   lookAfterSavingCircle(circleId: string): Promise<void>;
 }

@@ -1,29 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
+import { openAccount } from '../ledger/accounts/open-account.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
-import { createOnce } from '../platform/openings/create-once.ts';
-import { stampOpening } from '../platform/openings/stamp-opening.ts';
-import { budgets } from '../shared/budgets.ts';
+import { recordEvent } from '../platform/events/record-event.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
+import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import { compareMoney, formatMoney, largestShare, type Money } from '../shared/money.ts';
-import type { OpeningStamp } from '../shared/opening.ts';
-import type { CircleOpening, CircleWorkflows } from './circle-contract.ts';
+import type { CircleWorkflows } from './circle-contract.ts';
 import type { NewCircle } from './circle-shape.ts';
-import { findCircle } from './find-circle.ts';
-import { placeOfName } from './open-circle.ts';
-import type { SavingCircle } from './saving-circle.entity.ts';
+import { SavingCircle } from './saving-circle.entity.ts';
 import { defaultCapacity } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
-import { columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
-
-export interface CircleCreation {
-  caller: Caller;
-  circle: NewCircle;
-  requestId: string;
-}
+import { columnsOf, guaranteeOf, type TermsColumns, termsAskedFor } from './terms.ts';
+import { commitTo, placeOfSeed } from './turn-order.ts';
 
 /** Refuses a contribution (IDR) whose pot, with all places taken, would exceed the largest amount of money. */
 export function refuseTooMuch(amount: Money, capacity: number, field = 'amount'): void {
@@ -33,61 +27,81 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
   }
 }
 
+/** What is asked for when a circle is created, and whose it is. */
+export type NewColumns = Pick<
+  SavingCircle,
+  | ('account_id' | 'owner_type' | 'owner_id' | 'organization_id' | 'created_by' | 'name' | 'capacity' | 'amount')
+  | ('visibility' | 'round_interval' | 'turn_order' | 'start_date' | 'starts_at')
+> &
+  TermsColumns;
+
 /**
- * Creates a circle by starting its workflow, and waits at most ten seconds for its row. Throws what can be refused before
- * it exists: FORBIDDEN for an account that is not the caller's own or, for platform callers, an organization's; 400 for
- * the start date, and for a guarantee with more than four decimals; and SERVICE_UNAVAILABLE when nothing could be started.
+ * Creates a circle and starts its workflow; where Temporal is away, its next change or the sweep at its start does.
+ * Throws FORBIDDEN for an account that is not the caller's own or, for platform callers, an organization's; and 400 for
+ * the start date, and for a guarantee with more than four decimals.
  */
 export async function createCircle(
   em: EntityManager,
-  { sealer, workflows }: { sealer: Sealer; workflows: Pick<CircleWorkflows, 'startSavingCircle'> },
-  creation: CircleCreation,
+  { sealer, workflows }: { sealer: Sealer; workflows: Pick<CircleWorkflows, 'wakeSavingCircle'> },
+  { caller, circle: asked, requestId }: { caller: Caller; circle: NewCircle; requestId: string },
 ): Promise<SavingCircle> {
-  const circleId = newId();
-  const waitMs = budgets.requests.circleRow;
-  const stamp = await stampOpening(em, { livesMs: waitMs });
-  const unavailable = 'The saving circle could not be started; try again';
-  return createOnce(
-    em,
-    { resourceId: circleId, kind: 'saving_circle', stamp, isKeyed: false, unavailable },
-    {
-      find: (place) => findCircle(place, circleId),
-      prepare: () => prepareCircle(em, sealer, { circleId, stamp, ...creation }),
-      // Its id is of this request alone: no run of it is older than its row.
-      start: (opening) => workflows.startSavingCircle(circleId, opening, waitMs).then(() => null),
-    },
-  );
+  const circle = await em.transactional(async (tx) => {
+    const owner = await ownerOf(tx, caller, asked.account_id);
+    const { name, capacity = defaultCapacity } = asked;
+    refuseTooMuch(asked.amount, capacity);
+    const terms = asked.terms === undefined ? null : termsAskedFor(asked.terms);
+    guaranteeOf(terms, asked.amount);
+    const columns = {
+      account_id: asked.account_id,
+      name,
+      visibility: asked.visibility ?? 'private',
+      round_interval: asked.round_interval ?? 'monthly',
+      turn_order: asked.turn_order ?? 'joining',
+      ...owner,
+      ...columnsOf(terms),
+      created_by: caller.userId,
+      capacity,
+      amount: formatMoney(asked.amount),
+      ...readStartDate(asked.start_date, await readDatabaseClock(tx)),
+    };
+    return insertCircle(tx, sealer, columns, requestId);
+  });
+  await failpoint('create-circle.after');
+  void workflows.wakeSavingCircle(circle.id, circle);
+  return circle;
 }
 
-/** The input of a circle's workflow; throws as `createCircle`. */
-export async function prepareCircle(
-  em: EntityManager,
+/**
+ * Inserts a circle as `new`, with its holding account and, for a lottery, the sealed seed and its commitment, in the
+ * caller's transaction.
+ */
+export async function insertCircle(
+  tx: EntityManager,
   sealer: Sealer,
-  { circleId, caller, circle, requestId, stamp }: CircleCreation & { circleId: string; stamp: OpeningStamp },
-): Promise<Omit<CircleOpening, 'stamp'>> {
-  const owner = await ownerOf(em, caller, circle.account_id);
-  const { name, terms: asked, capacity = defaultCapacity } = circle;
-  refuseTooMuch(circle.amount, capacity);
-  const terms = asked === undefined ? null : termsAskedFor(asked);
-  guaranteeOf(terms, circle.amount);
-  const { startDate, startsAt } = readStartDate(circle.start_date, new Date(stamp.askedAt));
-  const columns = {
-    account_id: circle.account_id,
-    visibility: circle.visibility ?? 'private',
-    round_interval: circle.round_interval ?? 'monthly',
-    turn_order: circle.turn_order ?? 'joining',
-    ...owner,
-    ...columnsOf(terms),
-    created_by: caller.userId,
-    capacity,
-    amount: formatMoney(circle.amount),
-    start_date: startDate,
-  };
-  const nameSealed = await sealer.seal(placeOfName(circleId), name);
-  return { circle: columns, nameSealed, startsAt: startsAt.toISOString(), requestId };
+  columns: NewColumns,
+  requestId: string,
+): Promise<SavingCircle> {
+  const id = newId();
+  const holding_account_id = newId();
+  const by = { actorId: columns.created_by, requestId };
+  const holding = { id: holding_account_id, kind: 'circle_holding', name: 'Saving circle', ownerId: id } as const;
+  await openAccount(tx, holding, by);
+  const draw = columns.turn_order === 'lottery' ? await prepareDraw(sealer, id) : {};
+  const circle = tx.create(SavingCircle, { ...columns, id, holding_account_id, ...draw });
+  await tx.flush();
+  await recordEvent(tx, { event: 'RESOURCE_CREATED', resourceType: 'saving_circle', resourceId: id, ...by });
+  return circle;
 }
 
-type Owner = Pick<CircleOpening['circle'], 'owner_type' | 'owner_id' | 'organization_id'>;
+const seedBytes = 32;
+
+/** A random seed, sealed until the draw, and its commitment, by which anyone can verify the seed afterwards. */
+async function prepareDraw(sealer: Sealer, circleId: string) {
+  const seed = randomBytes(seedBytes).toString('hex');
+  return { draw_commitment: commitTo(seed), draw_seed_sealed: await sealer.seal(placeOfSeed(circleId), seed) };
+}
+
+type Owner = Pick<NewColumns, 'owner_type' | 'owner_id' | 'organization_id'>;
 
 async function ownerOf(em: EntityManager, caller: Caller, accountId: string): Promise<Owner> {
   const account = await em.findOne(Account, { id: accountId });

@@ -55,7 +55,7 @@ routes.post(
     access: allow('create-saving-circle', { scope: 'for the caller; for an organization by its admins and platform' }),
     body: NewCircleBody,
     answers: { 201: z.object({ message, ...circleFields }) },
-    refusals: [404, 503],
+    refusals: [404],
   },
   async ({ em, deps, caller, body, requestId }) => {
     const circle = await createCircle(em, deps, { caller, circle: body, requestId });

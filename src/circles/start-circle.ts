@@ -6,11 +6,10 @@ import { addIntervals } from '../shared/clock.ts';
 import { recordChange } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
-import { placeOfSeed } from './open-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { minimumMembers } from './saving-circle.ts';
 import { drawsWithEntropy, termsOf } from './terms.ts';
-import { gatherEntropy, inTurnOrder } from './turn-order.ts';
+import { gatherEntropy, inTurnOrder, placeOfSeed } from './turn-order.ts';
 
 /**
  * Starts a `new` circle whose start has come at `now`: assigns the turns, sets it `active` and opens its first round, in

@@ -7,11 +7,16 @@ const bareDay = /^\d{4}-\d{2}-\d{2}$/;
 const tooLate = new Date(endOfTime);
 tooLate.setUTCFullYear(endOfTime.getUTCFullYear() - 1);
 
+interface Beginning {
+  start_date: string;
+  starts_at: Date;
+}
+
 /**
  * The instant a start date means: midnight in UTC+7 for a bare date, or the date-time itself; an instant earlier today
  * means now. Throws REQUEST_INVALID for a day before today, and for one too far away to be stored.
  */
-export function readStartDate(text: string, now: Date): { startDate: string; startsAt: Date } {
+export function readStartDate(text: string, now: Date): Beginning {
   const isDay = bareDay.test(text);
   const asked = isDay ? startOfWesternIndonesiaDay(text) : new Date(text);
   if (asked >= tooLate) {
@@ -20,12 +25,7 @@ export function readStartDate(text: string, now: Date): { startDate: string; sta
   if (westernIndonesiaDay(asked) < westernIndonesiaDay(now)) {
     refuse('REQUEST_INVALID', 'must not be before today', { field: 'start_date' });
   }
-  return { startDate: isDay ? text : asked.toISOString(), startsAt: asked > now ? asked : now };
-}
-
-interface Beginning {
-  start_date: string;
-  starts_at: Date;
+  return { start_date: isDay ? text : asked.toISOString(), starts_at: asked > now ? asked : now };
 }
 
 /**

@@ -1,6 +1,13 @@
 import { sha256 } from '../shared/digest.ts';
 import type { TurnOrder } from './saving-circle.ts';
 
+/** Where a lottery's seed is sealed until the draw. */
+export const placeOfSeed = (circleId: string) => ({
+  table: 'saving_circles',
+  column: 'draw_seed_sealed',
+  row: circleId,
+});
+
 /** The commitment to a seed: the SHA-256 of its text, in hex. Published before members join. */
 export const commitTo = (seed: string): string => sha256(seed);
 

@@ -87,7 +87,7 @@ async function changePlan(
     for (const [field, value] of Object.entries({ amount, current_turn, terms })) {
       if (value !== undefined) refuse('REQUEST_INVALID', 'can only be changed until others have joined', { field });
     }
-    if (start !== undefined && start.startsAt < circle.starts_at) {
+    if (start !== undefined && start.starts_at < circle.starts_at) {
       refuse('REQUEST_INVALID', 'can only be moved later once others have joined', { field: 'start_date' });
     }
   }
@@ -95,10 +95,7 @@ async function changePlan(
     refuseUnmet(circle, terms, members);
     Object.assign(circle, columnsOf(terms));
   }
-  if (start !== undefined) {
-    circle.start_date = start.startDate;
-    circle.starts_at = start.startsAt;
-  }
+  if (start !== undefined) Object.assign(circle, start);
   if (amount !== undefined) circle.amount = formatMoney(amount);
   guaranteeOf(termsOf(circle), circle.amount, terms === undefined ? 'amount' : 'terms.guarantee_percent');
   if (capacity !== undefined) {

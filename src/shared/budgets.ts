@@ -18,7 +18,6 @@ const requests = {
   balancePayment: 12 * second,
   /** How long a cancellation waits for the provider before the client is asked to retry. */
   cancellation: 10 * second,
-  circleRow: 10 * second,
   firstSubscriptionPayment: 10 * second,
   allocation: 60 * second,
 };

@@ -7,7 +7,6 @@ export const openingKinds = [
   'partner_payment',
   'partner_instrument',
   'payout_batch',
-  'saving_circle',
   'donation_subscription',
   'donation_allocation',
 ] as const;

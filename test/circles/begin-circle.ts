@@ -1,9 +1,7 @@
 import type { CircleProgress } from '../../src/circles/circle-contract.ts';
+import { insertCircle, type NewColumns } from '../../src/circles/create-circle.ts';
 import { moveCircle } from '../../src/circles/move-circle.ts';
-import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
-import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { Stack } from '../support/stack.ts';
 import { readCircle } from './build-circle.ts';
@@ -32,45 +30,32 @@ export interface BegunCircle {
   memberIds: string[];
 }
 
-/** What a circle of ten places and IDR 100,000 a round is opened with. */
-export const openingOf = async <Fields extends object>(
-  stack: Stack,
-  { circleId, creator, startsAt, fields }: { circleId: string; creator: BuiltUser; startsAt: string; fields: Fields },
-) => ({
-  nameSealed: await stack.deps.sealer.seal(placeOfName(circleId), 'Arisan'),
-  circle: {
-    account_id: creator.accountId,
-    owner_type: 'individual' as const,
-    owner_id: creator.id,
-    organization_id: null,
-    created_by: creator.id,
-    capacity: 10,
-    amount: '100000.0000',
-    turn_order: 'joining' as const,
-    ...fields,
-  },
-  startsAt,
-  requestId: 'test',
-  stamp: await stampOpening(stack.em()),
-});
+type Own = Pick<NewColumns, 'visibility' | 'round_interval' | 'start_date'> & Partial<NewColumns>;
+
+/** A circle of ten places and IDR 100,000 a round that nobody has joined yet; its id. */
+export async function inserted(stack: Stack, creator: BuiltUser, startsAt: string, own: Own): Promise<string> {
+  const columns: NewColumns = {
+    ...{ account_id: creator.accountId, owner_type: 'individual', owner_id: creator.id, organization_id: null },
+    ...{ created_by: creator.id, name: 'Arisan', capacity: 10, amount: '100000.0000', turn_order: 'joining' },
+    starts_at: new Date(startsAt),
+    ...own,
+  };
+  return (await stack.em().transactional((tx) => insertCircle(tx, stack.deps.sealer, columns, 'test'))).id;
+}
 
 /** A daily circle of IDR 100,000 that nobody has joined yet, by default one that no sweep touches; its id. */
-export async function opened(
+export function opened(
   stack: Stack,
   creator: BuiltUser,
   terms: Partial<CircleTerms> = {},
   startsAt = onDay(0),
 ): Promise<string> {
-  const id = newId();
-  const fields = {
-    visibility: 'public' as const,
-    round_interval: 'daily' as const,
-    ...{ grace_days: 0, on_default: 'wait' as const, guarantee_percent: 0, ...terms },
+  return inserted(stack, creator, startsAt, {
+    visibility: 'public',
+    round_interval: 'daily',
+    ...{ grace_days: 0, on_default: 'wait', guarantee_percent: 0, ...terms },
     start_date: new Date(Date.parse(startsAt) + 7 * 60 * 60 * 1000).toISOString().slice(0, 10),
-  };
-  const opening = await openingOf(stack, { circleId: id, creator, startsAt, fields });
-  await openCircle(stack.em(), stack.deps.sealer, { circleId: id, opening });
-  return id;
+  });
 }
 
 /** A daily circle of IDR 100,000 that has begun, with its first round open; by default no sweep finds it due. */

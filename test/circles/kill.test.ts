@@ -102,7 +102,7 @@ async function joinedCircle() {
 
 describe('Everything that the worker does for circles is done once when it is killed', () => {
   it('between what it does and its record of that, at each of its points, each in a circle of its own', async () => {
-    const [windfall, covered, paid, posted, given, standing, last, started, [founder]] = await Promise.all([
+    const [windfall, covered, paid, posted, given, standing, last, started] = await Promise.all([
       buildWindfall(stack),
       buildDailyCircle(stack, 3, { paid: 2, terms: { on_default: 'cover', guarantee_percent: 100 } }),
       buildActiveCircle(stack, 2),
@@ -111,7 +111,6 @@ describe('Everything that the worker does for circles is done once when it is ki
       standingOrders(),
       lastRound(),
       joinedCircle(),
-      buildMembers(stack, 1) as Promise<[BuiltUser]>,
     ]);
 
     await contributeAll(windfall.members.slice(1), windfall.id);
@@ -152,20 +151,11 @@ describe('Everything that the worker does for circles is done once when it is ki
     await untilPosted(last.id);
     await stack.holdAt('pay-round.posted', () => contributeAll(posted.members, posted.id));
     await untilPosted(posted.id);
-    const founding: ReturnType<typeof createCircle>[] = [];
-    await stack.holdAt('open-circle.after', () => founding.push(createCircle(stack, founder)));
-    const founded = async () => {
-      const { body } = await stack.get('/v1/saving-circles', { token: founder.token });
-      return body.saving_circles.map((circle: { id: string }) => circle.id);
-    };
-    await eventually(founded, ({ length }) => length === 1);
-
     await stack.kill('worker');
     // What was not committed is gone, what was is there; nobody has to know which.
     expect(await balances([paid.creator, posted.creator])).toEqual([1_100_000, 900_000]);
     await stack.restart();
 
-    expect(await founded()).toEqual((await Promise.all(founding)).map(({ id }) => id));
     await contributeAll(started.members, started.id);
     for (const { id, creator, members } of [paid, posted, started]) {
       const { members: shown } = await becomes(creator, id, { current_turn: 2 });
@@ -201,7 +191,7 @@ describe('Everything that the worker does for circles is done once when it is ki
 });
 
 describe('When the API is killed', () => {
-  it('a place is handed over once after its commit, and a circle that it cancels is settled once', async () => {
+  it('a place is handed over once after its commit, a circle that it cancels is settled once, and one that it creates stays', async () => {
     const [handed, settled, heir, platform] = await Promise.all([
       buildDailyCircle(stack, 2, { paid: 2, terms: {} }),
       buildDailyCircle(stack, 2, { paid: 1, terms: { guarantee_percent: 50 } }),
@@ -230,5 +220,13 @@ describe('When the API is killed', () => {
     expect(await cancel()).toMatchObject({ status: 200, body: { data: { status: 'cancelled' } } });
     expect((await cancel()).status).toBe(400);
     expect(await balances(settled.members)).toEqual([1_000_000, 1_000_000]);
+
+    stack.arm('create-circle.after=kill');
+    await expect(createCircle(stack, heir)).rejects.toThrow();
+    await stack.api.exited;
+    await stack.restart();
+    const { body: listed } = await stack.get('/v1/saving-circles?status=new', { token: heir.token });
+    const [{ id }] = listed.saving_circles;
+    expect((await addMembers(stack, heir, id, [heir])).status).toBe(201);
   }, 120_000);
 });

@@ -121,7 +121,7 @@ describe('Dashboard and alarms', () => {
       taskQueue,
       args: [{ circleId: 'no id' }],
     });
-    const series = new RegExp(`^${metric}\\{activity="openCircle"\\} (\\d+)$`, 'm');
+    const series = new RegExp(`^${metric}\\{activity="moveCircle"\\} (\\d+)$`, 'm');
     const value = async () => Number(series.exec(String((await worker.get('/metrics')).body))?.[1] ?? 0);
     const first = await eventually(value, (count) => count > 0);
     // What `increase` tells of two scrapes of one series without a reset is in proportion to this difference.

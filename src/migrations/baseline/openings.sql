@@ -14,7 +14,6 @@ create table requests (
   resource_id uuid not null,
   -- Of what a workflow opens; null for a payment from a balance.
   kind text check (kind in ('payout', 'withdrawal', 'payment_refund', 'payment_order', 'partner_payment', 'partner_instrument', 'payout_batch',
-    'saving_circle',
     'donation_subscription', 'donation_allocation')),
   -- The number of the request that made the resource.
   made bigint,
@@ -58,7 +57,6 @@ create view check_requests_are_kept as
     union all select 1 from partner_payments r where o.kind = 'partner_payment' and r.id = o.resource_id
     union all select 1 from partner_instruments r where o.kind = 'partner_instrument' and r.id = o.resource_id
     union all select 1 from payout_batches r where o.kind = 'payout_batch' and r.id = o.resource_id
-    union all select 1 from saving_circles r where o.kind = 'saving_circle' and r.id = o.resource_id
     union all select 1 from donation_subscriptions r where o.kind = 'donation_subscription' and r.id = o.resource_id
     union all select 1 from donation_allocations r where o.kind = 'donation_allocation' and r.id = o.resource_id
   ) resource on true

@@ -52,7 +52,7 @@ export interface WorkflowContract {
     updates: { awaitReservation: PayoutStatus; settlePayout: PayoutStatus };
     signals: 'callbackArrived';
   };
-  savingCircle: { input: SavingCircleInput; updates: { awaitCircle: undefined }; signals: 'circleChanged' };
+  savingCircle: { input: SavingCircleInput; signals: 'circleChanged' };
   donationAllocation: { input: AllocationRequest; result: AllocationOutcome };
   donationSubscription: {
     input: DonationSubscriptionInput;

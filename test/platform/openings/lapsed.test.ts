@@ -1,6 +1,5 @@
 import type { Part } from '../../../dev/part.ts';
 import { startWorker } from '../../../dev/service-parts.ts';
-import { prepareCircle } from '../../../src/circles/create-circle.ts';
 import { packIds } from '../../../src/giving/donations/allocation.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { prepareGatewayPayment } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
@@ -21,7 +20,6 @@ import {
   subscriptionIdFor,
   workflowIds,
 } from '../../../src/shared/ids.ts';
-import { createCircle, dayFromToday } from '../../circles/build-circle.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import { buildPayer, payoutBody, readBalance } from '../../money-out/payouts/build-payouts.ts';
 import { addBankAccount, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';
@@ -69,13 +67,10 @@ interface Kind {
   start: (id: string) => Promise<unknown>;
   /** The same request again, under the same key where there is one. */
   retry: (id: string) => Promise<HttpAnswer>;
-  /** What it is called when it is made: that very id, or any. */
-  idIn?: (answer: HttpAnswer) => string;
 }
 
 /** What became of each start. */
 const started = new Map<string, PromiseSettledResult<unknown>>();
-const circleId = newId();
 const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
 const paymentRequest = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
 const subscriptionRequest = () => ({
@@ -122,21 +117,6 @@ const kinds: Record<string, Kind> = {
     },
     retry: () =>
       stack.post('/v1/payments/gateway', { ...topUpOf(user), amount: 10_000 }, asUser({ 'idempotency-key': key })),
-  },
-  'saving circle': {
-    id: () => circleId,
-    table: 'saving_circles',
-    workflowId: workflowIds.savingCircle,
-    start: async (id) => {
-      const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
-      const stamp = await stampOpening(stack.em());
-      const input = { circleId: id, caller: callerOf(user), circle, requestId, stamp };
-      const opening = await prepareCircle(stack.em(), stack.deps.sealer, input);
-      return stack.deps.workflows.startSavingCircle(id, { ...opening, stamp: await oldStamp() }, waitMs);
-    },
-    // A circle has no key: another request is another circle.
-    retry: async () => ({ status: 201, headers: new Headers(), body: await createCircle(stack, user) }),
-    idIn: ({ body }) => body.id,
   },
   subscription: {
     id: () => subscriptionIdFor(user.id, key),
@@ -223,13 +203,13 @@ describe('A request that reaches the workers long after it was given up', () => 
     expect(await stack.em().execute<object[]>(openings, [ids])).toEqual([]);
   });
 
-  it.each(casesOf(names, (name) => ['payout', 'saving circle'].includes(name)))(
+  it.each(casesOf(names, (name) => name === 'payout'))(
     'of %s leaves the key to a new request, which makes exactly one',
     async (name) => {
-      const { id, table, retry, idIn } = kindOf(name);
+      const { id, table, retry } = kindOf(name);
       const answer = await retry(id());
       expect([name, answer.status < 300 || answer.body]).toEqual([name, true]);
-      expect(await rowsOf(table)).toEqual([idIn?.(answer) ?? id()]);
+      expect(await rowsOf(table)).toEqual([id()]);
     },
   );
 });

@@ -1,12 +1,10 @@
 import { startWorker } from '../../../dev/service-parts.ts';
-import { createCircle } from '../../../src/circles/create-circle.ts';
 import { createSubscription } from '../../../src/giving/donations/create-subscription.ts';
 import { payByGateway } from '../../../src/money-in/payments/pay-by-gateway.ts';
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
 import { workflowIds } from '../../../src/shared/ids.ts';
 import type { Workflows } from '../../../src/wiring/temporal/workflows.ts';
-import { dayFromToday } from '../../circles/build-circle.ts';
 import { addBankAccount, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, balanceOf } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
@@ -29,7 +27,7 @@ afterAll(() => stack.stop());
 const requestId = 'test';
 /** How long the requests wait for Temporal here, in milliseconds: no worker runs, so none answers them. */
 const waitMs = 500;
-type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription' | 'startSavingCircle';
+type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription';
 
 /** Temporal for impatient requests; notes the workflow ids of what was started. */
 function impatient(started: string[]): Pick<Workflows, Starts> {
@@ -49,10 +47,6 @@ function impatient(started: string[]): Pick<Workflows, Starts> {
     startDonationSubscription: (input) => {
       note(workflowIds.donationSubscription(input.subscriptionId));
       return workflows.startDonationSubscription(input, waitMs);
-    },
-    startSavingCircle: (id, opening) => {
-      note(workflowIds.savingCircle(id));
-      return workflows.startSavingCircle(id, opening, waitMs);
     },
   };
 }
@@ -87,14 +81,6 @@ const creations: [string, string, () => Promise<Create>][] = [
       const body = { cause_id: id, amount: '1000', source_account_id: user.accountId, interval: 'weekly' as const };
       const asking = { caller, body, key: undefined, requestId };
       return (workflows) => createSubscription(stack.em(), ports(workflows), asking);
-    },
-  ],
-  [
-    'a saving circle',
-    'saving_circles',
-    async () => {
-      const circle = { account_id: user.accountId, name: 'Arisan', start_date: dayFromToday(1), amount: '100000' };
-      return (workflows) => createCircle(stack.em(), ports(workflows), { caller, circle, requestId });
     },
   ],
 ];

@@ -34,7 +34,7 @@ const awaited: { [Name in WorkflowName]: AsAwaited<Name> } = {
   partnerPayout: { awaitReservation: payout.awaitReservation, settlePayout: payout.settlePayout },
   withdrawal: { awaitReservation: payout.awaitReservation, settlePayout: payout.settlePayout },
   paymentRefund: { awaitReservation: payout.awaitReservation, settlePayout: payout.settlePayout },
-  savingCircle: { awaitCircle: circle.awaitCircle },
+  savingCircle: {},
   donationSubscription: { awaitFirstPayment: subscription.awaitFirstPayment },
   donationAllocation: {},
   unmatchedReceipt: { settleReceipt: receipt.settleReceipt },

@@ -2,7 +2,6 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../../activities/index.ts';
 import type { Confirmation } from '../../../src/money-in/payments/payment-contract.ts';
 import { allocationBatchIdFor, newId, receiptIdFor, workflowIds } from '../../../src/shared/ids.ts';
-import { createCircle } from '../../circles/build-circle.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import {
   buildPayer,
@@ -48,7 +47,7 @@ interface Kind {
   idField: string;
   changed: object;
   /** The part of the facts that has it, where it is not on its own. */
-  within?: 'order' | 'circle';
+  within?: 'order';
   /** Where the facts are in the input. */
   isFlat?: boolean;
   /** Makes one as clients do; its id. */
@@ -96,18 +95,6 @@ const kinds: [string, Kind][] = [
         return id;
       },
       lapsed: 'LAPSED',
-    },
-  ],
-  [
-    'a saving circle',
-    {
-      type: 'savingCircle',
-      table: 'saving_circles',
-      idField: 'circleId',
-      changed: { amount: '1.0000' },
-      within: 'circle',
-      make: async () => (await createCircle(stack, await buildIndividual(stack))).id,
-      lapsed: 'lapsed',
     },
   ],
   [
