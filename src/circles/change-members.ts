@@ -11,7 +11,7 @@ import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { isInvited } from './find-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { drawsWithEntropy, needsConsent, requireConsent, termsOf } from './terms.ts';
+import { drawsWithEntropy, needsConsent, requireConsent } from './terms.ts';
 
 interface Joining extends Asking {
   /** The accounts to add, all or none; absent: the caller joins with its oldest account. */
@@ -109,12 +109,11 @@ async function insertMembers(
  * themselves, and they are stored only where required.
  */
 function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent, entropy }: Joining) {
-  const terms = termsOf(circle);
-  const draws = drawsWithEntropy(circle.turn_order, terms);
-  if ((needsConsent(terms) || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
+  const draws = drawsWithEntropy(circle);
+  if ((needsConsent(circle) || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
     refuse('REQUEST_INVALID', 'members must join this saving circle themselves', { field: 'account_ids' });
   }
-  const consents = requireConsent(terms, consent);
+  const consents = requireConsent(circle, consent);
   if (draws && entropy === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'entropy' });
   return { consents, entropy: draws ? (entropy ?? null) : null };
 }

@@ -1,14 +1,8 @@
 import { type Caller, isOrganizationAdmin, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
-import type { CircleOwnerType, CircleVisibility } from './saving-circle.ts';
+import type { SavingCircle } from './saving-circle.entity.ts';
 
-interface GuardedCircle {
-  created_by: string;
-  owner_type: CircleOwnerType;
-  owner_id: string;
-  organization_id?: string | null;
-  visibility: CircleVisibility;
-}
+type GuardedCircle = Pick<SavingCircle, 'created_by' | 'owner_type' | 'owner_id' | 'organization_id' | 'visibility'>;
 
 /** Whether the caller is creator or admin: the creator, admins of the owning organization, and the platform. */
 export function mayManageCircle(caller: Caller, circle: GuardedCircle): boolean {

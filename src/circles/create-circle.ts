@@ -49,7 +49,7 @@ export async function createCircle(
     const owner = await ownerOf(tx, caller, asked.account_id);
     const { name, capacity = defaultCapacity } = asked;
     refuseTooMuch(asked.amount, capacity);
-    const terms = asked.terms === undefined ? null : termsAskedFor(asked.terms);
+    const terms = columnsOf(asked.terms === undefined ? null : termsAskedFor(asked.terms));
     guaranteeOf(terms, asked.amount);
     const columns = {
       account_id: asked.account_id,
@@ -58,7 +58,7 @@ export async function createCircle(
       round_interval: asked.round_interval ?? 'monthly',
       turn_order: asked.turn_order ?? 'joining',
       ...owner,
-      ...columnsOf(terms),
+      ...terms,
       created_by: caller.userId,
       capacity,
       amount: formatMoney(asked.amount),

@@ -3,7 +3,7 @@ import { budgets } from '../shared/budgets.ts';
 import { refuse } from '../shared/errors.ts';
 import { addMoney, compareMoney, type Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
-import { guaranteeOf, type TermsColumns, termsOf } from './terms.ts';
+import { guaranteeOf, type TermsColumns } from './terms.ts';
 
 /** A circle from the view of a paying member. */
 export interface PayableCircle {
@@ -113,7 +113,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying): Promi
       field: 'payment_id',
     });
   }
-  const guarantee = row.isGuaranteed ? '0.0000' : guaranteeOf(termsOf(row), contribution);
+  const guarantee = row.isGuaranteed ? '0.0000' : guaranteeOf(row, contribution);
   const total = addMoney(contribution, guarantee);
   const expected = paying.inAll ? total : contribution;
   if (compareMoney(amount, expected) !== 0) {

@@ -9,7 +9,6 @@ import { nextOfRound, type RoundFacts, remedyOf } from './remedy.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
-import { termsOf } from './terms.ts';
 
 /** How many of the missing members the workflow gets by id; for the rest it gets only the number. */
 const missingTold = 20;
@@ -100,16 +99,15 @@ function factsOf(
   round: CircleRound,
   places: readonly Position[],
 ): Omit<RoundFacts, 'hasStandingOrders'> {
-  const terms = termsOf(circle);
   return {
-    rule: terms?.on_default ?? null,
-    graceDays: terms?.grace_days ?? 0,
+    rule: circle.on_default ?? null,
+    graceDays: circle.grace_days ?? 0,
     dueAt: round.due_at.toISOString(),
     isReminded: Boolean(round.reminded_at),
     isOverdueReported: Boolean(round.overdue_reported_at),
     isDefaulted: Boolean(round.defaulted_at),
     remediedAt: round.remedied_at?.toISOString() ?? null,
-    remedy: remedyOf(terms?.on_default ?? 'wait', circle.amount, places),
+    remedy: remedyOf(circle.on_default ?? 'wait', circle.amount, places),
     hasOrders: places.some(({ has_order }) => has_order),
   };
 }

@@ -69,7 +69,7 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
   if (step === 'open round') return openRound(tx, circle, now);
   assert(progress.phase === 'collecting' && round !== null, 'what is left to do is of an open round');
   const open = { circle, places, round };
-  if (step === 'pay the pot') return payPot(tx, circle, now);
+  if (step === 'pay the pot') return payPot(tx, open, now);
   await reportMissing(tx, open, step, now);
   if (step === 'settle default') await settleDefault(tx, open, progress.round.facts.remedy, now);
 }

@@ -12,7 +12,7 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { cancelPendingContribution } from './end-orders.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-import { needsConsent, requireConsent, termsOf } from './terms.ts';
+import { needsConsent, requireConsent } from './terms.ts';
 
 interface Proposing extends Asking {
   memberId: string;
@@ -119,8 +119,7 @@ async function agree(
   }
   const member = await tx.findOneOrFail(CircleMember, { id: replacement.member_id }, { refresh: true });
   refuseUnlessLive(circle, member);
-  const terms = termsOf(circle);
-  if (isNew) requireConsent(terms, accepting.consent);
+  if (isNew) requireConsent(circle, accepting.consent);
   if (!(await mayPay(tx, replacement.user_id))) {
     refuse('REQUEST_INVALID', 'the new member is suspended, or their organization is', { field: 'replacement_id' });
   }
@@ -137,7 +136,7 @@ async function agree(
     // and not paid gives way.
     await cancelPendingContribution(tx, { circleId: circle.id, turn: circle.current_turn, memberId: member.id });
     await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
-    Object.assign(member, { user_id, account_id, consented_at: needsConsent(terms) ? joined_at : null });
+    Object.assign(member, { user_id, account_id, consented_at: needsConsent(circle) ? joined_at : null });
   }
   await tx.flush();
   const { id: replacement_id, leaving_user_id: left_user_id, user_id, status } = replacement;

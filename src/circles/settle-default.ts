@@ -4,18 +4,10 @@ import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvents } from '../platform/events/record-event.ts';
 import { textArray } from '../shared/postgres.ts';
 import { recordChange } from './change-circle.ts';
-import type { CircleRound } from './circle-round.entity.ts';
 import type { Position } from './find-positions.ts';
-import { complete, payPot } from './pay-round.ts';
+import { complete, type OpenRound, payPot } from './pay-round.ts';
 import { coversOf, type Remedy } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
-
-/** A circle's open round, under the circle's lock. */
-interface OpenRound {
-  circle: SavingCircle;
-  round: CircleRound;
-  places: readonly Position[];
-}
 
 /** What is recorded of members whose contribution is missing, how they are told, and where it is noted. */
 const reports = {
@@ -66,13 +58,13 @@ export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: 
        select ?, ?, * from jsonb_to_recordset(?::jsonb) as cover (debtor uuid, guarantor uuid, amount numeric)`,
       [circle.id, circle.current_turn, JSON.stringify(coversOf(circle.amount, places))],
     );
-    await payPot(tx, circle, now);
+    await payPot(tx, open, now);
   } else if (remedy === 'exclude') {
     const receiver = await exclude(tx, open);
     if (receiver === undefined) return endWithoutReceiver(tx, circle, now);
     round.receiver_member_id = receiver;
     await tx.flush();
-    await payPot(tx, circle, now);
+    await payPot(tx, { circle, round, places: places.filter(({ has_paid }) => has_paid) }, now);
   }
 }
 

@@ -18,7 +18,7 @@ import { type Debit, findDueOrders } from './find-progress.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
-import { guaranteeOf, termsOf } from './terms.ts';
+import { guaranteeOf } from './terms.ts';
 
 /** A member's order to pay each round when it opens: this amount and no other. */
 export interface StandingOrder {
@@ -65,7 +65,7 @@ export function setStandingOrder(
        on conflict (id) do update set source_account_id = excluded.source_account_id, amount = excluded.amount,
          guarantee_amount = excluded.guarantee_amount
        returning ${columns}`,
-      [memberId, sourceAccountId, memberId, guaranteeOf(termsOf(circle), circle.amount), circleId],
+      [memberId, sourceAccountId, memberId, guaranteeOf(circle, circle.amount), circleId],
     );
     const { amount, guarantee_amount } = order;
     await recordChange(
@@ -146,15 +146,15 @@ export async function debitMembers(em: EntityManager, circleId: string, now: Dat
 
 /**
  * Pays a member's contribution to the open round without a request, as the member agreed before: an ordinary balance
- * payment in a transaction of its own, at most once per turn. Returns whether this call paid it: a refusal (low
- * balance, suspended member, round over) changes nothing.
+ * payment in a transaction of its own, at most once per turn. A refusal (low balance, suspended member, round over)
+ * changes nothing.
  */
 export async function payForMember(
   em: EntityManager,
   { circleId, memberId, turn, sourceAccountId }: Debit & { circleId: string },
-): Promise<boolean> {
+): Promise<void> {
   try {
-    return await em.transactional(async (tx) => {
+    await em.transactional(async (tx) => {
       const member = await tx.findOneOrFail(CircleMember, { id: memberId }, { refresh: true });
       const payer = await readPayer(tx, member.user_id);
       const source = sourceAccountId ?? member.account_id;
@@ -162,7 +162,7 @@ export async function payForMember(
       const circle = await shareCircle(tx, circleId);
       // A debit of the member's own account was agreed for good; a standing order may name another account by now.
       const due = sourceAccountId === null ? [] : await findDueOrders(tx, circleId, { limit: 1, memberId });
-      if (circle.current_turn !== turn || (due[0]?.sourceAccountId ?? null) !== sourceAccountId) return false;
+      if (circle.current_turn !== turn || (due[0]?.sourceAccountId ?? null) !== sourceAccountId) return;
       await payFromBalance(tx, savingCircleContribution, {
         payer,
         transactionId: circlePaymentIdFor(memberId, turn),
@@ -171,10 +171,8 @@ export async function payForMember(
         amount: circle.amount,
         requestId: null,
       });
-      return true;
     });
   } catch (error) {
-    if (isVerdict(error)) return false;
-    throw error;
+    if (!isVerdict(error)) throw error;
   }
 }

@@ -8,7 +8,7 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { minimumMembers } from './saving-circle.ts';
-import { drawsWithEntropy, termsOf } from './terms.ts';
+import { drawsWithEntropy } from './terms.ts';
 import { gatherEntropy, inTurnOrder, placeOfSeed } from './turn-order.ts';
 
 /**
@@ -47,7 +47,7 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
     circle.draw_seed = seed;
     circle.draw_seed_sealed = null;
   }
-  const entropy = drawsWithEntropy(circle.turn_order, termsOf(circle))
+  const entropy = drawsWithEntropy(circle)
     ? gatherEntropy(members.map((member) => must(member.entropy, 'everybody who joins such a lottery gives a value')))
     : null;
   inTurnOrder(circle.turn_order, members, seed, entropy).forEach((member, index) => {

@@ -54,20 +54,20 @@ export const columnsOf = (terms: CircleTerms | null): Required<TermsColumns> =>
  * of the two that decide it, when it would need more than four decimals or more digits than money has.
  */
 export const guaranteeOf = (
-  terms: CircleTerms | null,
+  { guarantee_percent }: TermsColumns,
   contribution: Money,
   field: 'amount' | 'terms.guarantee_percent' = 'terms.guarantee_percent',
-): Money => feeOf(contribution, '0', (terms?.guarantee_percent ?? 0) * 100, { name: 'guarantee', field });
+): Money => feeOf(contribution, '0', (guarantee_percent ?? 0) * 100, { name: 'guarantee', field });
 
-/** Whether members join with a value of their own that the lottery draws with. */
-export const drawsWithEntropy = (turnOrder: TurnOrder, terms: CircleTerms | null): boolean =>
-  turnOrder === 'lottery' && terms !== null;
+/** Whether members join with a value of their own that the lottery draws with: in circles with terms. */
+export const drawsWithEntropy = ({ turn_order, on_default }: TermsColumns & { turn_order: TurnOrder }): boolean =>
+  turn_order === 'lottery' && Boolean(on_default);
 
 /** Whether members must consent to debits when they join. */
-export const needsConsent = (terms: CircleTerms | null): boolean => terms?.on_default === 'winner_first';
+export const needsConsent = ({ on_default }: TermsColumns): boolean => on_default === 'winner_first';
 
 /** Refuses a new member who does not consent where the terms ask for it. Returns whether they do. */
-export function requireConsent(terms: CircleTerms | null, consent: boolean | undefined): boolean {
+export function requireConsent(terms: TermsColumns, consent: boolean | undefined): boolean {
   if (!needsConsent(terms)) return false;
   const why = 'must be true: members who have received go on paying, by debits of the account if necessary';
   return consent || refuse('REQUEST_INVALID', why, { field: 'consent' });

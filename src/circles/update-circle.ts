@@ -64,13 +64,14 @@ function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): Circ
 }
 
 /** Refuses terms whose requirements the creator, who is the only member, does not meet. */
-function refuseUnmet(circle: SavingCircle, terms: CircleTerms | null, members: readonly CircleMember[]): void {
-  const no = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'terms' });
-  if (drawsWithEntropy(circle.turn_order, terms) && members.some(({ entropy }) => !entropy)) {
-    no('the creator has joined without `entropy` and would have to leave first');
-  }
-  if (needsConsent(terms) && members.some(({ consented_at }) => !consented_at)) {
-    no('the creator has joined without `consent` and would have to leave first');
+function refuseUnmet(circle: SavingCircle, members: readonly CircleMember[]): void {
+  const missing =
+    (drawsWithEntropy(circle) && members.some(({ entropy }) => !entropy) && 'entropy') ||
+    (needsConsent(circle) && members.some(({ consented_at }) => !consented_at) && 'consent');
+  if (missing) {
+    refuse('REQUEST_INVALID', `the creator has joined without \`${missing}\` and would have to leave first`, {
+      field: 'terms',
+    });
   }
 }
 
@@ -92,12 +93,12 @@ async function changePlan(
     }
   }
   if (terms !== undefined) {
-    refuseUnmet(circle, terms, members);
     Object.assign(circle, columnsOf(terms));
+    refuseUnmet(circle, members);
   }
   if (start !== undefined) Object.assign(circle, start);
   if (amount !== undefined) circle.amount = formatMoney(amount);
-  guaranteeOf(termsOf(circle), circle.amount, terms === undefined ? 'amount' : 'terms.guarantee_percent');
+  guaranteeOf(circle, circle.amount, terms === undefined ? 'amount' : 'terms.guarantee_percent');
   if (capacity !== undefined) {
     if (capacity < members.length)
       refuse('REQUEST_INVALID', `must not be below the ${members.length} members`, { field: 'capacity' });
@@ -106,11 +107,9 @@ async function changePlan(
   refuseTooMuch(circle.amount, circle.capacity, amount === undefined ? 'capacity' : 'amount');
   if (current_turn !== undefined) circle.current_turn = current_turn;
   if (circle.current_turn > circle.capacity) {
-    if (current_turn === undefined) {
-      refuse('REQUEST_INVALID', `must not be below current_turn, which is ${circle.current_turn}`, {
-        field: 'capacity',
-      });
-    }
-    refuse('REQUEST_INVALID', `must be from 1 to the capacity, which is ${circle.capacity}`, { field: 'current_turn' });
+    const field = current_turn === undefined ? 'capacity' : 'current_turn';
+    refuse('REQUEST_INVALID', `the first turn, ${circle.current_turn}, is beyond the ${circle.capacity} places`, {
+      field,
+    });
   }
 }
