@@ -38,6 +38,9 @@ create index payout_batches_of_partner on payout_batches (partner_id, created_at
 create index payout_batches_by_creation on payout_batches (created_at desc, id desc) include (status);
 create index payout_batches_by_external_ref on payout_batches (external_ref, partner_id) where external_ref is not null;
 create index payout_batches_to_look_at on payout_batches (look_again_at) where look_again_at is not null;
+-- For the deletion of users.
+create index payout_batches_by_importer on payout_batches (imported_by) where imported_by is not null;
+create index payout_batches_by_rejecter on payout_batches (rejected_by) where rejected_by is not null;
 create trigger payout_batches_status_law before insert or update of status on payout_batches
   for each row execute function keep_status('status', '>needs_approval', 'needs_approval>processing',
     'needs_approval>rejected', 'needs_approval>lapsed', 'processing>completed');

@@ -134,14 +134,13 @@ create function payouts_held() returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select not s.enabled from payout_switch s
 $$;
--- The provider's answer about a bank account that a partner asked about, and how often the partner asked: kept for a
--- day. The account is found by its keyed digest. Its holder is encrypted.
+-- The provider's answer about a bank account that a partner asked about: kept for a day. The account is found by its
+-- keyed digest. Its holder is encrypted.
 create table bank_account_checks (
   id uuid not null unique,
   partner_id uuid not null references partners (id),
   account_digest text not null,
   bank_code text not null references payout_banks (bank_code),
-  asks integer not null default 1 check (asks > 0),
   asked_at timestamptz not null default clock_timestamp(),
   -- Null until the provider has answered.
   exists_at_bank boolean,
@@ -152,6 +151,15 @@ create table bank_account_checks (
   check (holder_sealed is null or exists_at_bank)
 );
 create index bank_account_checks_by_age on bank_account_checks (asked_at);
+-- Each question of a partner about an account, for the limits of 24 hours: the answer may be of another day.
+create table bank_account_questions (
+  id bigint generated always as identity primary key,
+  partner_id uuid not null references partners (id),
+  account_digest text not null,
+  asked_at timestamptz not null default clock_timestamp()
+);
+create index bank_account_questions_of_partner on bank_account_questions (partner_id, asked_at) include (account_digest);
+create index bank_account_questions_by_age on bank_account_questions (asked_at);
 
 -- An attempt without an outcome may have reached the provider. Such an attempt is open until the provider, asked at
 -- least two minutes after it, does not know it: not_known_at is when the provider last said so. Another attempt follows

@@ -76,6 +76,9 @@ begin
       delete from payout_tallies where ctid = any (array(select t.ctid from payout_tallies t
         where t.starts_at < before order by t.starts_at limit p_limit for update skip locked));
     when 'bank_account_checks' then
+      delete from bank_account_questions where ctid = any (array(select q.ctid from bank_account_questions q
+        where q.asked_at < before order by q.asked_at limit p_limit for update skip locked));
+      get diagnostics answers = row_count;
       delete from bank_account_checks where ctid = any (array(select c.ctid from bank_account_checks c
         where c.asked_at < before order by c.asked_at limit p_limit for update skip locked));
     when 'known_logins' then

@@ -96,8 +96,8 @@ grant insert, update (name, status, fee_mode, settlement_delay_hours, payouts_en
   max_hourly_count, replayed_until, updated_at) on partners to amanah_app;
 grant insert, update (signing_secret_sealed, require_signature_v2, valid_until, revoked_at) on partner_keys to amanah_app;
 grant insert, update (revoked_at) on partner_organizations to amanah_app;
-grant insert on used_signatures to amanah_app;
-grant insert, update (asks, exists_at_bank, holder_sealed, checked_at) on bank_account_checks to amanah_app;
+grant insert on used_signatures, bank_account_questions to amanah_app;
+grant insert, update (exists_at_bank, holder_sealed, checked_at) on bank_account_checks to amanah_app;
 grant insert, update (status, provider_payment_request_id, provider_payment_method_id, payment_code, failure_code,
   customer_sealed, metadata_sealed, version, instrument_at, instrument_asked_at, settling_since, cancelled_at, finalized_at,
   available_at, released_at, updated_at) on partner_payments to amanah_app;

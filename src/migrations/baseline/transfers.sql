@@ -48,7 +48,7 @@ create trigger payouts_book_their_transfer after update on payouts for each row
 
 -- The transfers that match this: our reference, or the provider's id. Unknown ones, and second ones; not those in the
 -- books or a payout's own.
-create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable
+create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable rows 2
 set search_path = pg_catalog, public, pg_temp as $$
   select r.* from reconciliations r
   where r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') and r.state <> 'resolved' and (r.subject = p_reference

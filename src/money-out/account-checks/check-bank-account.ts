@@ -136,7 +136,7 @@ async function openKept(
   };
 }
 
-/** Counts one check, under the partner's lock, and returns what is kept of the account; one a day old begins anew. */
+/** Counts one check, under the partner's lock, and returns what is kept of the account; an answer a day old is not. */
 function countCheck(
   em: EntityManager,
   { partnerId, bankCode, digest }: { partnerId: string; bankCode: string; digest: string },
@@ -144,17 +144,20 @@ function countCheck(
   return em.transactional(async (tx) => {
     await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
     const [asked] = await tx.execute<{ of_day: number; of_account: number }[]>(
-      `select coalesce(sum(asks), 0)::integer as of_day,
-         coalesce(sum(asks) filter (where account_digest = ?), 0)::integer as of_account
-       from bank_account_checks where partner_id = ? and asked_at > clock_timestamp() - make_interval(hours => ?)`,
-      [digest, partnerId, resultKeptHours],
+      `select count(*)::integer as of_day, (count(*) filter (where account_digest = ?))::integer as of_account
+       from bank_account_questions where partner_id = ? and asked_at > now() - interval '24 hours'`,
+      [digest, partnerId],
     );
-    const { of_day, of_account } = must(asked, 'a sum is one row');
+    const { of_day, of_account } = must(asked, 'a count is one row');
     if (of_day >= mostChecksOfDay) limited(`At most ${mostChecksOfDay} bank accounts are checked in 24 hours`);
     if (of_account >= mostChecksOfAccount) {
       limited(`One bank account is checked at most ${mostChecksOfAccount} times in 24 hours`);
     }
-    // The day of this account is over: it begins another, and what was known is asked anew.
+    await tx.execute('insert into bank_account_questions (partner_id, account_digest) values (?, ?)', [
+      partnerId,
+      digest,
+    ]);
+    // The day of this account is over: what was known is asked anew.
     await tx.execute(
       `delete from bank_account_checks where partner_id = ? and account_digest = ?
          and asked_at <= clock_timestamp() - make_interval(hours => ?)`,
@@ -162,7 +165,7 @@ function countCheck(
     );
     const [kept] = await tx.execute<Kept[]>(
       `insert into bank_account_checks as c (id, partner_id, account_digest, bank_code) values (?, ?, ?, ?)
-       on conflict (partner_id, account_digest) do update set asks = c.asks + 1
+       on conflict (partner_id, account_digest) do update set checked_at = c.checked_at
        returning c.id, c.exists_at_bank, c.holder_sealed, c.checked_at`,
       [newId(), partnerId, digest, bankCode],
     );

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
 import { sealForOrder } from '../../partners/open-for-order.ts';
+import type { FeeMode } from '../../partners/partner.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
@@ -40,13 +41,16 @@ export async function createPayoutBatch(
   if (idempotency.resourceId !== null) {
     return must(await em.findOne(PayoutBatch, { id }), 'a key that has made a batch names it');
   }
-  const items = body.items.map((item, place) => ({ name: `items.${place}`, item }));
-  const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
-  const [first] = complaints;
-  if (first !== undefined) refuse('REQUEST_INVALID_PAYLOAD', first.message, { details: complaints });
+  const judge = async () => {
+    const items = body.items.map((item, place) => ({ name: `items.${place}`, item }));
+    const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
+    const [first] = complaints;
+    if (first !== undefined) refuse('REQUEST_INVALID_PAYLOAD', first.message, { details: complaints });
+    return judged;
+  };
   const { keyHash, fingerprint, stamp } = idempotency;
   return writePayoutBatch(em, ports, {
-    ...{ id, partnerId, judged, requestId, stamp },
+    ...{ id, partnerId, judge, requestId, stamp },
     maker: { made_by: keyId, imported_by: null },
     claim: { partnerId, keyHash, fingerprint },
     externalRef: body.external_ref,
@@ -64,7 +68,8 @@ export interface NewBatch {
   id: string;
   partnerId: string;
   maker: { made_by: string; imported_by: null } | { made_by: null; imported_by: string };
-  judged: readonly JudgedItem[];
+  /** Throws with every complaint about the items. */
+  judge: () => Promise<JudgedItem[]>;
   claim: KeyClaim | null;
   stamp: OpeningStamp;
   externalRef: string | undefined;
@@ -79,22 +84,35 @@ export async function writePayoutBatch(
   { sealer, workflows }: BatchPorts,
   batch: NewBatch,
 ): Promise<PayoutBatch> {
-  const { id, judged, metadata, claim, stamp } = batch;
-  // Before it gets a key, which stays; what is there already is answered all the same.
-  if ((await em.count(PayoutBatch, { id })) === 0) await refuseManyOpen(em, batch);
-  const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
-  const items: NewItem[] = [];
-  for (const [place, item] of judged.entries()) items.push(await writeItem(sealer, { batchId: id, place }, item));
+  const { id, claim, stamp } = batch;
   const written = await openOnce(
     em,
     { resourceId: id, kind: 'payout_batch', claim, stamp },
     {
       find: (tx) => tx.findOne(PayoutBatch, { id }),
-      make: (tx) => insertBatch(tx, batch, items, metadataSealed),
+      prepare: () => prepareBatch(em, sealer, batch),
+      make: (tx, prepared) => insertBatch(tx, batch, prepared),
     },
   );
   void workflows.wakePayoutBatch(id);
   return written;
+}
+
+interface PreparedBatch {
+  feeMode: FeeMode;
+  items: NewItem[];
+  metadataSealed: string | null;
+}
+
+async function prepareBatch(em: EntityManager, sealer: Sealer, batch: NewBatch): Promise<PreparedBatch> {
+  const { id, metadata } = batch;
+  const judged = await batch.judge();
+  // Before it gets a key, which stays.
+  await refuseManyOpen(em, batch);
+  const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
+  const items: NewItem[] = [];
+  for (const [place, item] of judged.entries()) items.push(await writeItem(sealer, { batchId: id, place }, item));
+  return { feeMode: must(judged[0], 'a batch has an item').price.feeMode, items, metadataSealed };
 }
 
 async function refuseManyOpen(
@@ -145,9 +163,8 @@ async function writeItem(
 
 async function insertBatch(
   tx: EntityManager,
-  { id, partnerId, maker, judged, externalRef, requestId, refuseTooMany }: NewBatch,
-  items: NewItem[],
-  metadataSealed: string | null,
+  { id, partnerId, maker, externalRef, requestId, refuseTooMany }: NewBatch,
+  { feeMode, items, metadataSealed }: PreparedBatch,
 ): Promise<PayoutBatch> {
   await tx.execute('select 1 from partners where id = ? for no key update', [partnerId]);
   await refuseManyOpen(tx, { id, partnerId, refuseTooMany });
@@ -158,7 +175,7 @@ async function insertBatch(
     partner_id: partnerId,
     external_ref: externalRef ?? null,
     metadata_sealed: metadataSealed,
-    fee_mode: must(judged[0], 'a batch has an item').price.feeMode,
+    fee_mode: feeMode,
     item_count: items.length,
     total_amount: addMoney(...items.map(({ amount }) => amount)),
     total_fee: addMoney(...items.map(({ fee }) => fee)),

@@ -42,12 +42,15 @@ export async function importPayoutBatch(
   const { stamp, made } = await arriveUnderKey(em.fork(), claim);
   const first = answerOf(made);
   if (first !== null) return { ...first, replayed: true };
-  const items = readBatchFile(file.bytes);
-  const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
-  const messages = complaints.map(({ message }) => message);
-  if (messages[0] !== undefined) refuse('REQUEST_INVALID', messages[0], { messages, details: complaints });
+  const judge = async () => {
+    const items = readBatchFile(file.bytes);
+    const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
+    const messages = complaints.map(({ message }) => message);
+    if (messages[0] !== undefined) refuse('REQUEST_INVALID', messages[0], { messages, details: complaints });
+    return judged;
+  };
   const batch = await writePayoutBatch(em, ports, {
-    ...{ id: payoutBatchIdFor(userId, key), partnerId, judged, claim, stamp, externalRef, requestId },
+    ...{ id: payoutBatchIdFor(userId, key), partnerId, judge, claim, stamp, externalRef, requestId },
     maker: { made_by: null, imported_by: userId },
     refuseTooMany: (complaint) => refuse('REQUEST_INVALID', complaint, { field: 'file' }),
   });

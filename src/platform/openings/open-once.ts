@@ -29,6 +29,12 @@ interface RequestRow {
 
 type Find<T> = (tx: EntityManager) => Promise<T | null>;
 
+interface Making<T, Prepared> {
+  find: Find<T>;
+  prepare?: () => Promise<Prepared>;
+  make: (tx: EntityManager, prepared: Prepared) => Promise<T>;
+}
+
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
 const secondsOf = (livesMs: number = budgets.opening.lives): number => livesMs / 1000;
 
@@ -89,23 +95,25 @@ function within<T>(em: EntityManager, budget: DatabaseBudget | undefined, work: 
 /**
  * Makes a resource in the first step of its workflow, once, and so that a refusal is final: what was refused is never
  * made by this request, however long one of its attempts was held up. What `find` finds is returned as it stands.
- * Throws what `make` refuses, after writing it down; the same refusal again to every attempt of this request and of
- * earlier ones; and SERVICE_UNAVAILABLE, with nothing done, for a request that is older than it may live.
+ * `prepare` runs before the transaction. Throws what `prepare` and `make` refuse, after writing it down; the same refusal
+ * again to every attempt of this request and of earlier ones; and SERVICE_UNAVAILABLE, with nothing done, for a request
+ * that is older than it may live.
  */
-export async function openOnce<T>(
+export async function openOnce<T, Prepared = void>(
   em: EntityManager,
   opening: OpeningPlace & { stamp: OpeningStamp; budget?: DatabaseBudget },
-  { find, make }: { find: Find<T>; make: (tx: EntityManager) => Promise<T> },
+  { find, prepare, make }: Making<T, Prepared>,
 ): Promise<T> {
   const { stamp } = opening;
   try {
+    const prepared = (await prepare?.()) as Prepared;
     return await within(em, opening.budget, async (tx) => {
       const row = await lockRequest(tx, opening, stamp);
       const existing = await findMade(tx, opening, row, find);
       if (existing !== null) return existing;
       refuseDecided(opening, row);
       if (row.has_lapsed) refuseLapsed();
-      const made = await make(tx);
+      const made = await make(tx, prepared);
       await tx.flush();
       const decided = await tx.execute<unknown[]>(
         `update requests set made = ?::bigint, refusal = null, ${ofThis} and not ${hasLapsed} returning 1`,
@@ -142,7 +150,7 @@ export async function refuseOnce<T>(
     await tx.execute(
       `update requests set refused_upto = greatest(refused_upto, ?::bigint, nextval('opening_numbers')),
          refusal = ?::jsonb, ${ofThis}`,
-      [asked.number, JSON.stringify(toStored(refusal)), ...thisOf(asked)],
+      [asked.number, JSON.stringify(toStored(refusal), storable), ...thisOf(asked)],
     );
     return null;
   });
@@ -167,6 +175,10 @@ export const toStored = ({ code, complaint, field, messages, details }: DomainEr
   ...(messages && { messages }),
   details: details ?? null,
 });
+
+/** A complaint names unknown fields as they were sent; the database stores neither NUL nor half of a character. */
+const storable = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{FFFD}') : value;
 
 /** A stored refusal as the error it was. */
 export const fromStored = ({ code, complaint, ...options }: StoredRefusal): DomainError =>

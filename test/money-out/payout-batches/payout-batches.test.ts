@@ -1,7 +1,13 @@
 import { keysUrlBeside } from '../../../dev/postgres.ts';
+import { createPayoutBatch } from '../../../src/money-out/payout-batches/create-payout-batch.ts';
 import { approvePayoutBatch } from '../../../src/money-out/payout-batches/decide-payout-batch.ts';
 import { lookAtPayoutBatch } from '../../../src/money-out/payout-batches/look-at-payout-batch.ts';
 import { mostOpenBatches } from '../../../src/money-out/payout-batches/payout-batch.ts';
+import { NewItem } from '../../../src/money-out/payout-batches/payout-batches.routes.ts';
+import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
+import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
+import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
@@ -193,6 +199,42 @@ it('answers with every complaint about every item at once', async () => {
     expect(answer).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
   }
   expect((await partner.get('/payout-batches')).body.data.total).toBe(0);
+});
+
+describe('A batch that was refused', () => {
+  const path = '/v1/partners/payout-batches';
+
+  it('is never made by an earlier request under its key, and leaves the key to the next', async () => {
+    const partner = await buildPayer(stack);
+    const key = freshKey();
+    const body = { items: itemsOf(1) };
+    const earlier = {
+      ...{ key, keyHash: hashKey(key), resourceId: null, stamp: await stampOpening(stack.em()) },
+      fingerprint: fingerprintOfRequest('POST', path, canonicalJson(body)),
+    };
+    const setFee = (fixed: string) =>
+      partner.administer('put', '/fees', { fees: [{ method: 'payout', basis_points: 0, fixed }] });
+    await setFee('0.5');
+    const first = await partner.post('/payout-batches', body, key);
+    expect(first).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
+    await setFee('0');
+    const [{ id: keyId }] = await stack
+      .em()
+      .execute<[{ id: string }]>('select id from partner_keys where partner_id = ?', [partner.id]);
+    const creation = { partnerId: partner.id, keyId, body, idempotency: earlier, requestId: newId() };
+    await expect(createPayoutBatch(stack.em(), stack.deps, NewItem, creation)).rejects.toMatchObject({
+      code: 'REQUEST_INVALID_PAYLOAD',
+      details: first.body.error.details,
+    });
+    await makeBatch(partner, body.items, {}, key);
+  });
+
+  it('may name a field that the database cannot store', async () => {
+    const partner = await buildPayer(stack);
+    const items = [itemBody({ 'nul\0': 1 }), itemBody({ 'half\ud800': 1 })];
+    const { status, body } = await partner.post('/payout-batches', { items });
+    expect({ status, fields: body.error?.details?.length }).toEqual({ status: 400, fields: 2 });
+  });
 });
 
 it('is one of at most ten open ones, lapses after 72 hours, and is listed', async () => {

@@ -36,7 +36,9 @@ const organization = `case when n % 10 = 0 then :organization end`;
 const partner = `case when n % 3 = 0 then :partner else ${id('partner', 'n % 200')} end`;
 const cause = `case when n % 20 = 0 then :cause else ${id('cause', 'n % (:rows / 10)')} end`;
 /** All but the last twenty of a kind are final. */
-const isOpen = 'n > :rows - 20';
+const isOpen = '(n > :rows - 20)';
+/** One payout in twenty. */
+const hasFailed = '(n % 20 = 7)';
 
 /** What stands in each table, as the columns and a `select` over `n`, and how many rows there are for each of `rows`. */
 const tables: [table: string, columns: string, select: string, share?: number][] = [
@@ -122,9 +124,11 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   [
     'payouts',
     `id, kind, source_account_id, reserved_account_id, partner_id, reference, external_ref, fee_mode, amount, fee,
-     net_amount, bank_code, texts_sealed, status, provider_transfer_id, look_again_at, finalized_at, created_at, updated_at`,
+     net_amount, bank_code, texts_sealed, status, failure_code, has_left, provider_transfer_id, look_again_at, finalized_at,
+     created_at, updated_at`,
     `${id('payout')}, 'partner_payout', ${account}, ${account}, ${partner}, 'PO-' || n, 'ref-' || n, 'DEDUCTED', 10, 1, 9, 'BCA', 'x',
-     case when ${isOpen} then 'pending' else 'succeeded' end, 'disb-' || n,
+     case when ${isOpen} then 'pending' when ${hasFailed} then 'failed' else 'succeeded' end,
+     case when ${hasFailed} and not ${isOpen} then 'REFUSED' end, ${isOpen} or not ${hasFailed}, 'disb-' || n,
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, ${at}`,
   ],
   [
@@ -149,6 +153,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     'id, partner_id, account_digest, bank_code, asked_at',
     `${id('check')}, ${partner}, 'x' || n, 'BCA', ${at}`,
   ],
+  ['bank_account_questions', 'partner_id, account_digest, asked_at', `${partner}, 'x' || n, ${at}`],
   [
     'payout_attempts',
     'payout_id, number, sent_at, outcome, answered_at',
