@@ -5,9 +5,9 @@ export type CsvCell = string | number | boolean | null;
 
 /**
  * Where a spreadsheet would start a formula, in full width too: at the start of a cell, and after the separator used
- * where a comma is the decimal point, as in Indonesia.
+ * where a comma is the decimal point, as in Indonesia; there quotes may stand before it, as such a spreadsheet drops them.
  */
-const formula = /(^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
+const formula = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
  * One line of CSV (RFC 4180) with its line end. Separators and quotes are escaped. Text that a spreadsheet would

@@ -8,6 +8,7 @@ describe('A line of CSV', () => {
     ['the same behind white space that is skipped', ['\t=1', '\r=1'], `'\t=1,"'\r=1"`],
     ['the same in full width', ['＝1', ' ＋1'], "'＝1,' ＋1"],
     ['the same where a semicolon ends a cell', ['a;=1', 'a; @x;b', 'a\n=1;2'], `a;'=1,a;' @x;b,"a\n'=1;2"`],
+    ['the same behind quotes, which that spreadsheet drops', ['a;"=1+1;b', '"=1'], `"a;'""=1+1;b","'""=1"`],
     ['amounts, which stay numbers', ['-5.0000', '0.0000', '-0'], '-5.0000,0.0000,-0'],
     ['both at once', ['=A1,"x"'], `"'=A1,""x"""`],
   ])('has %s', (_, cells, expected) => {

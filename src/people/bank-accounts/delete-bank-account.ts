@@ -17,3 +17,20 @@ export async function deleteBankAccount(
     await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['bank_account', id]);
   });
 }
+
+/**
+ * Soft-deletes every bank account that the user added, with an event each; in the caller's transaction. Withdrawals under
+ * way go on.
+ */
+export async function deleteBankAccountsOf(
+  tx: EntityManager,
+  { userId, requestId }: { userId: string; requestId: string },
+): Promise<void> {
+  const deleted = await tx.execute<{ id: string }[]>(
+    'update bank_accounts set deleted_at = clock_timestamp() where user_id = ? and deleted_at is null returning id',
+    [userId],
+  );
+  for (const { id } of deleted) {
+    await recordAction(tx, { actorId: userId, requestId }, 'RESOURCE_DELETED', ['bank_account', id]);
+  }
+}

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
+import { deleteBankAccountsOf } from '../bank-accounts/delete-bank-account.ts';
 import { findMailToken, refuseMailToken, spendMailToken } from '../mail/mail-token.ts';
 import { hasManyTokenMails, recordMail, recordTokenMail } from '../mail/record-mail.ts';
 import { emailDigest, openProfile } from '../members/profile.ts';
@@ -11,6 +12,7 @@ import { endTokens, lockUserRow } from './end-tokens.ts';
 import { countedAddress } from './login-failures.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
+import { forgetSecondFactor } from './remove-totp.ts';
 
 /** The least time that an answer takes: several times what recording a mail takes. */
 const answeredAfterMs = 250;
@@ -58,7 +60,8 @@ export interface ResetPasswordInput {
 }
 
 /**
- * Sets the password of the user to whom this token was sent, and ends every session. Throws REQUEST_INVALID for a token
+ * Sets the password of the user to whom this token was sent, and ends every session. If nobody ever proved to receive mail
+ * at the address, whoever signed up with it may be somebody else: their second factor and bank accounts go. Throws REQUEST_INVALID for a token
  * that is unknown, expired or already used, and for a guessable password, which does not use up the token.
  */
 export async function resetPassword(em: EntityManager, sealer: Sealer, input: ResetPasswordInput): Promise<User> {
@@ -76,6 +79,7 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
     await spendMailToken(tx, 'reset_password', token);
+    if (wasNeverConfirmed(user)) await removeTraces(tx, sealer, { userId, requestId });
     const now = await readDatabaseClock(tx);
     const email_confirmed_at = user.email_confirmed_at ?? now;
     tx.assign(user, { password_sealed, email_confirmed_at, email_bounced_at: null, updated_at: now });
@@ -88,4 +92,21 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
     await recordMail(tx, sealer, { userId, kind: 'password_changed' });
     return user;
   });
+}
+
+/**
+ * A bounce takes the confirmation back, and an address that has gone may be somebody else's when it returns: what such an
+ * account has, it keeps.
+ */
+const wasNeverConfirmed = (user: User): boolean => !user.email_confirmed_at && !user.email_bounced_at;
+
+async function removeTraces(
+  tx: EntityManager,
+  sealer: Sealer,
+  { userId, requestId }: { userId: string; requestId: string },
+): Promise<void> {
+  if (await forgetSecondFactor(tx, { userId, actorId: userId, requestId })) {
+    await recordMail(tx, sealer, { userId, kind: 'second_factor_off' });
+  }
+  await deleteBankAccountsOf(tx, { userId, requestId });
 }

@@ -71,7 +71,9 @@ routes.post(
   '/password/reset',
   {
     summary: 'Set a new password by the token of a mail',
-    description: 'Ends all sessions and confirms the address. A second factor stays as it is.',
+    description:
+      'Ends all sessions and confirms the address. A second factor stays as it is, unless the address was never confirmed ' +
+      'before: then whoever signed up may be somebody else, and second factor and bank accounts are removed.',
     access: open('the token is the proof'),
     body: z.strictObject({ token, password: password() }),
     answers: { 200: Told },

@@ -27,12 +27,16 @@ export async function removeTotp(
   });
 }
 
-/** Removes the second factor, if there is one, with an event; in the caller's transaction. */
+/** Removes the second factor, if there is one, with an event; in the caller's transaction. Returns whether one was confirmed. */
 export async function forgetSecondFactor(
   tx: EntityManager,
   { userId, actorId, requestId }: { userId: string; actorId: string | null; requestId: string | null },
-): Promise<void> {
-  const removed = await tx.execute<unknown[]>('delete from second_factors where id = ? returning 1', [userId]);
-  if (removed.length === 0) return;
+): Promise<boolean> {
+  const [removed] = await tx.execute<{ was_confirmed: boolean }[]>(
+    'delete from second_factors where id = ? returning confirmed_at is not null as was_confirmed',
+    [userId],
+  );
+  if (removed === undefined) return false;
   await recordAction(tx, { actorId, requestId }, 'RESOURCE_UPDATED', ['user', userId], { second_factor: 'removed' });
+  return removed.was_confirmed;
 }

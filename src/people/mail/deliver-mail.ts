@@ -41,6 +41,8 @@ interface MailRow extends MailSubject {
   user_status: 'invited' | 'active' | 'suspended' | null;
   profile_sealed: string | null;
   is_confirmed: boolean;
+  /** As many notices were recorded for the user in the hour before as a stranger is sent. */
+  is_of_many: boolean;
   is_bounced: boolean;
   takes_receipts: boolean;
   takes_reminders: boolean;
@@ -48,18 +50,28 @@ interface MailRow extends MailSubject {
 
 /** How long a mail is retried, as webhooks are. */
 const triedForHours = 72;
+/**
+ * How many notices an address that nobody has confirmed is sent in an hour: it may be a stranger's, and whoever signed up
+ * with it causes them at will. Mails with a token have a limit of their own.
+ */
+const noticesToStrangers = 10;
 
 const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.facts_sealed, m.attempts, m.created_at,
     m.status, m.created_at < clock_timestamp() - interval '${triedForHours} hours' as is_old,
     coalesce(m.token_used_at is not null or m.token_expires_at < clock_timestamp(), false) as is_over,
     u.status as user_status, u.profile_sealed, u.email_confirmed_at is not null as is_confirmed,
+    m.token_hash is null and (select count(*) from (select from mails e where e.user_id = m.user_id
+        and e.token_hash is null and (e.created_at, e.id) < (m.created_at, m.id)
+        and e.created_at > m.created_at - interval '1 hour' limit ${noticesToStrangers}) earlier) = ${noticesToStrangers}
+      as is_of_many,
     u.email_bounced_at is not null as is_bounced, u.locale, u.takes_receipts, u.takes_reminders
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
  * One attempt at one mail: renders it in the user's language and hands it to the mail server. Silenced when its recipient
- * no longer receives it: the user was erased or suspended, the address bounces, the token has expired, or such mail was
- * turned off. Parked, with an event, when the server refuses it permanently, or after three days. Throws for a retry.
+ * no longer receives it: the user was erased or suspended, the address bounces or may be a stranger's who was told enough,
+ * the token has expired, or such mail was turned off. Parked, with an event, when the server refuses it permanently, or
+ * after three days. Throws for a retry.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
   const [row] = await em.execute<MailRow[]>(find, [id]);
@@ -120,6 +132,7 @@ function isToBeTold(row: MailRow, family: MailFamily): boolean {
   if (row.is_bounced && !(kind in tokenPaths)) return false;
   if (kind === 'invitation') return status === 'invited';
   if (status !== 'active') return false;
+  if (!row.is_confirmed && row.is_of_many) return false;
   if (family === 'security') return true;
   return row.is_confirmed && (family === 'receipts' ? row.takes_receipts : row.takes_reminders);
 }

@@ -1,3 +1,4 @@
+import { generateSync } from 'otplib';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildSuperAdmin } from '../../support/build.ts';
 import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
@@ -69,6 +70,52 @@ describe('An account', () => {
     expect((await me(body.data.access_token)).body.data.email_confirmed_at).not.toBeNull();
     await awaitMail(stack, email, /telah diganti/);
   });
+
+  const enrol = async (token: string) => {
+    const { secret } = (await stack.post('/v1/auth/totp', undefined, { token })).body.data as { secret: string };
+    const code = () => generateSync({ secret, epoch: Math.floor(Date.now() / 1000) });
+    expect((await stack.post('/v1/auth/totp/confirm', { code: code() }, { token })).status).toBe(200);
+  };
+  const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Sari' };
+  const reset = async (email: string) => {
+    await forgot(email);
+    const token = tokenIn(await awaitMail(stack, email, /Atur kata sandi/));
+    expect((await stack.post('/v1/auth/password/reset', { token, password: another })).status).toBe(200);
+  };
+
+  it('loses by a reset what somebody else left in it who signed up with the address and never confirmed it', async () => {
+    const { id, email } = await signUp();
+    const { access_token: token } = (await logIn(email)).body.data;
+    await enrol(token);
+    expect((await stack.post('/v1/bank-accounts', bankAccount, { token })).status).toBe(201);
+    await reset(email);
+    const { status, body } = await logIn(email, another);
+    expect([status, body.message]).toEqual([200, 'Logged in']);
+    const left = await stack.get('/v1/bank-accounts', { token: body.data.access_token });
+    expect(left.body.data.items).toEqual([]);
+    await awaitMail(stack, email, /Faktor kedua Anda dimatikan/);
+    const removed = "select data from events where resource_id = ? and data ->> 'second_factor' = 'removed'";
+    expect(await stack.em().execute(removed, [id])).toHaveLength(1);
+  });
+
+  it.each(['confirmed', 'bounced after it was confirmed'])(
+    'keeps its second factor at a reset if its address was %s',
+    async (state) => {
+      const { id, email } = await signUp();
+      const { access_token: token } = (await logIn(email)).body.data;
+      const confirmation = tokenIn(await awaitMail(stack, email, /Konfirmasi/));
+      expect((await stack.post('/v1/auth/email/confirm', { token: confirmation })).status).toBe(200);
+      await enrol(token);
+      expect((await stack.post('/v1/bank-accounts', bankAccount, { token })).status).toBe(201);
+      if (state !== 'confirmed') {
+        const bounce = 'update users set email_confirmed_at = null, email_bounced_at = now() where id = ?';
+        await stack.owner().execute(bounce, [id]);
+      }
+      await reset(email);
+      const { status, body } = await logIn(email, another);
+      expect([status, body.message]).toEqual([401, 'totp_code: is required']);
+    },
+  );
 
   it('renews its session by a refresh token, which works once; using it again ends the family and its access tokens', async () => {
     const { email } = await signUp();

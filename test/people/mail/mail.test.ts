@@ -84,6 +84,25 @@ describe('Mail to people', () => {
     }
   });
 
+  it('sends a stranger at most ten notices an hour of an account with their address, but what they ask for themselves', async () => {
+    const { id, email } = await signUp();
+    const notices = 14;
+    for (let number = 0; number < notices; number += 1) {
+      await recordMail(stack.em(), stack.deps.sealer, { userId: id, kind: 'second_factor_off' });
+    }
+    await stack.post('/v1/auth/password/forgot', { email });
+    await awaitMail(stack, email, /Atur kata sandi/);
+    const statuses = await eventually(
+      async () => {
+        const find = "select status from mails where user_id = ? and kind = 'second_factor_off' order by id";
+        return (await stack.em().execute<{ status: string }[]>(find, [id])).map(({ status }) => status);
+      },
+      (found) => !found.includes('pending'),
+    );
+    const told = (status: string) => statuses.filter((one) => one === status).length;
+    expect([statuses.length, told('sent'), told('silenced')]).toEqual([notices, 10, 4]);
+  });
+
   it('deletes the token when the mail is sent, and sends it once', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
