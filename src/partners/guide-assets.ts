@@ -17,7 +17,7 @@ import { npmPackage, packForNpm, packWheel, wheel } from './sdk-packages.ts';
  * The guides: the first hour of an app, the partners' pages, the errors that they may get, the clients as packages, and a
  * collection for Postman.
  */
-export const guideAssets = (addresses: GuideAddresses, reference: PartnerDocument): Asset[] => [
+export const guideAssets = (addresses: GuideAddresses, readReference: () => PartnerDocument): Asset[] => [
   ...(Object.keys(guidePages) as GuidePage[]).map((page) => ({
     path: `/docs/partners/${page}`,
     type: 'text/html',
@@ -27,10 +27,10 @@ export const guideAssets = (addresses: GuideAddresses, reference: PartnerDocumen
   { path: '/docs/errors', type: 'text/html', read: errorPage },
   { path: '/docs/sdk', type: 'text/html', read: () => clientsPage(addresses.api) },
   { path: `/docs/sdk/${npmPackage}`, type: 'application/gzip', read: packForNpm },
-  { path: `/docs/sdk/${wheel}`, type: 'application/zip', read: () => packWheel(reference) },
+  { path: `/docs/sdk/${wheel}`, type: 'application/zip', read: () => packWheel(readReference()) },
   {
     path: `/docs/sdk/${collection}`,
     type: 'application/json',
-    read: () => JSON.stringify(postmanCollection(reference)),
+    read: () => JSON.stringify(postmanCollection(readReference())),
   },
 ];

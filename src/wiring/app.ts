@@ -45,7 +45,7 @@ import { withdrawalsRoutes } from '../money-out/withdrawals/withdrawals.routes.t
 import { guideAssets } from '../partners/guide-assets.ts';
 import { partnerRoutes } from '../partners/partner.routes.ts';
 import { partnerAccountsRoutes } from '../partners/partner-accounts.routes.ts';
-import { buildPartnerDocument } from '../partners/partner-document.ts';
+import { buildPartnerDocument, type PartnerDocument } from '../partners/partner-document.ts';
 import { createPartnerDoor } from '../partners/partner-door.ts';
 import { partnerWebhooksRoutes } from '../partners/webhooks/partner-webhooks.routes.ts';
 import { webhookEndpointsRoutes } from '../partners/webhooks/webhook-endpoints.routes.ts';
@@ -183,19 +183,20 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup<Depend
     else literalPaths.add(route.path, route.method, serve);
   }
   const described = { version, url: new URL(config.PUBLIC_URL).origin, webhooks: webhookDocuments };
-  const reference = buildPartnerDocument(groups, described);
+  let reference: PartnerDocument | undefined;
+  const readReference = () => (reference ??= buildPartnerDocument(groups, described));
   const routers = [
     router,
     probes(deps.readiness, config.NODE_ENV === 'production' ? null : metrics, deps.log),
     documentation(
-      buildApiDocument(groups, described.url),
-      reference,
+      () => buildApiDocument(groups, described.url),
+      readReference,
       guideAssets(
         {
           api: described.url,
           sandbox: config.NODE_ENV === 'production' || isProvider(config.XENDIT_URL) ? null : config.XENDIT_URL,
         },
-        reference,
+        readReference,
       ),
     ),
     paidPages(deps),

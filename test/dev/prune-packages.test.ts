@@ -77,3 +77,12 @@ describe("Temporal's native library", () => {
     expect(left()).toEqual(releases);
   });
 });
+
+it('No source map of a package stays, at any depth', () => {
+  const maps = ['rxjs/dist/index.js.map', '@scope/name/node_modules/inner/lib/types.d.ts.map', 'zod/v4/core.cjs.map'];
+  const others = ['rxjs/dist/index.js', 'tiles/world.map', 'source-map/lib/source-map.js'];
+  for (const path of [...maps, ...others]) put(path);
+  prunePackages(packages, undefined);
+  expect(maps.filter(exists)).toEqual([]);
+  expect(others.filter((path) => !exists(path))).toEqual([]);
+});

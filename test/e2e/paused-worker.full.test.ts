@@ -4,30 +4,26 @@ import { buildActiveCircle, circleWhen, contribute, heldBy } from '../circles/bu
 import {
   ageAttempts,
   buildPayer,
+  generous,
   payoutBody,
   payoutWhen,
   readBalance,
   transfersOf,
 } from '../money-out/payouts/build-payouts.ts';
 import { askRefund, atProvider, buildPaid, refundWhen } from '../money-out/refunds/build-refunds.ts';
-import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
+import { atOnce, type Named } from '../support/at-once.ts';
+import { balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
-import { type BuiltPartner, freshKey } from '../support/partner.ts';
+import { buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
 let stack: ProcessStack;
-let payer: BuiltUser;
-let partner: BuiltPartner;
-beforeEach(async () => {
+beforeAll(async () => {
   stack = await startProcessStack();
-  payer = await buildIndividual(stack);
-  partner = await buildPayer(stack);
-}, 120_000);
-afterEach(async () => {
-  await expectChecksEmpty(stack);
-  await stack.stop();
-}, 60_000);
+}, 90_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack.stop());
 
 /** Temporal keeps giving tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
@@ -40,13 +36,6 @@ const insist = (ask: () => Promise<HttpAnswer>) =>
     twinWithinMs,
   ).then((answer) => answer?.body.data);
 
-const topUp = (key: string) =>
-  stack.post(
-    '/v1/payments/gateway',
-    { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 },
-    { token: payer.token, headers: { 'idempotency-key': key } },
-  );
-
 /** Pays at the provider as soon as there is a code, and waits for this status. */
 async function payWhenShown(read: () => Promise<HttpAnswer>, status: string): Promise<void> {
   const isShown = (answer: HttpAnswer | null) => answer?.body?.data?.payment_code != null;
@@ -58,16 +47,10 @@ async function payWhenShown(read: () => Promise<HttpAnswer>, status: string): Pr
     twinWithinMs,
   );
 }
-const payTopUp = (id: string) =>
-  payWhenShown(() => stack.get(`/v1/payments/orders/${id}`, { token: payer.token }), 'PAID');
 const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
 
-interface Kind {
-  /** Where the worker stops. */
-  point: string;
-  /** Prepares what is needed, and answers what makes the worker reach the point. */
-  begin: () => Promise<() => Promise<Ending>>;
-}
+/** Prepares what is needed, and returns what makes the worker reach the point. */
+type Begin = () => Promise<() => Promise<Ending>>;
 interface Ending {
   /** Waits until the twin has completed it. */
   ends: () => Promise<void>;
@@ -75,16 +58,18 @@ interface Ending {
   expectOnce: () => Promise<void>;
 }
 
-async function beginTopUp(): Promise<() => Promise<Ending>> {
+const beginTopUp: Begin = async () => {
+  const { accountId, token } = await buildIndividual(stack);
   const key = freshKey();
-  const { accountId } = payer;
   return async () => {
-    const asking = insist(() => topUp(key));
+    const topUp = { reference_type: 'account_top_up', reference_id: accountId, payment_id: 1, amount: 50_000 };
+    const headers = { 'idempotency-key': key };
+    const asking = insist(() => stack.post('/v1/payments/gateway', topUp, { token, headers }));
     let id = '';
     return {
       async ends() {
         id = (await asking).payment_order_id;
-        await payTopUp(id);
+        await payWhenShown(() => stack.get(`/v1/payments/orders/${id}`, { token }), 'PAID');
       },
       async expectOnce() {
         expect((await recordsOf(id)).payments).toHaveLength(1);
@@ -92,134 +77,154 @@ async function beginTopUp(): Promise<() => Promise<Ending>> {
       },
     };
   };
+};
+
+/** The second attempt at one that was noted and not sent: waits until the provider does not know the first. */
+async function whenNotKnown(payoutId: string): Promise<void> {
+  await eventually(
+    () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [payoutId]),
+    ([row]) => row?.word === 'not known',
+    twinWithinMs,
+  );
+  await ageAttempts(stack, payoutId, 2);
+}
+/** The provider makes one of two requests under one key: how often it was asked is in the rows only. */
+const acceptedOf = (payoutId: string) =>
+  stack
+    .em()
+    .execute<{ number: number }[]>(
+      "select number from payout_attempts where payout_id = ? and outcome = 'accepted' order by number",
+      [payoutId],
+    );
+
+function beginPayout(isSent: boolean): Begin {
+  return async () => {
+    const partner = await buildPayer(stack);
+    const key = freshKey();
+    return async () => {
+      const { id } = await insist(() => partner.post('/payouts', payoutBody(), key));
+      return {
+        async ends() {
+          if (!isSent) await whenNotKnown(id);
+          await payoutWhen(partner, id, 'succeeded', twinWithinMs);
+        },
+        async expectOnce() {
+          expect(await transfersOf(stack, id)).toHaveLength(1);
+          if (!isSent) expect(await acceptedOf(id)).toEqual([{ number: 2 }]);
+          expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
+        },
+      };
+    };
+  };
 }
 
-const kinds: Record<string, Kind> = {
-  'a top-up, asked for at the provider and not written down': { point: 'request-instrument.after', begin: beginTopUp },
-  'a partner’s payment, asked for at the provider and not written down': {
-    point: 'request-partner-instrument.after',
-    async begin() {
-      const key = freshKey();
-      return async () => {
-        const asking = insist(() =>
-          partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' }, key),
-        );
-        let id = '';
-        return {
-          async ends() {
-            id = (await asking).id;
-            await payWhenShown(() => partner.get(`/payments/${id}`), 'succeeded');
-          },
-          expectOnce: async () => expect((await recordsOf(id)).payments).toHaveLength(1),
-        };
-      };
-    },
-  },
-  'a payout, sent and not noted': {
-    point: 'send-transfer.after',
-    async begin() {
-      const key = freshKey();
-      return async () => {
-        const { id } = await insist(() => partner.post('/payouts', payoutBody(), key));
-        return {
-          ends: async () => void (await payoutWhen(partner, id, 'succeeded', twinWithinMs)),
-          async expectOnce() {
-            expect(await transfersOf(stack, id)).toHaveLength(1);
-            expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
-          },
-        };
-      };
-    },
-  },
-  'a refund, noted and not sent': {
-    point: 'send-transfer.attempt-written',
-    async begin() {
-      const paymentId = await buildPaid(stack, partner);
-      const key = freshKey();
-      return async () => {
-        const made = await insist(() => askRefund(partner, paymentId, {}, key));
-        return {
-          async ends() {
-            const word = 'select last_word as word from payouts where id = ?';
-            await eventually(
-              () => stack.em().execute<{ word: string }[]>(word, [made.id]),
-              ([row]) => row?.word === 'not known',
-              twinWithinMs,
-            );
-            await ageAttempts(stack, made.id, 2);
-            await refundWhen(partner, made, 'succeeded', twinWithinMs);
-          },
-          async expectOnce() {
-            const { refunds, transfers } = await atProvider(stack, made.id);
-            expect(refunds.length + transfers.length).toBe(1);
-            // The provider makes one of two requests under one key: how often it was asked is in the rows only.
-            const attempts = await stack
-              .em()
-              .execute<{ outcome: string | null }[]>('select outcome from payout_attempts where payout_id = ?', [
-                made.id,
-              ]);
-            expect(attempts.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
-            expect(await readBalance(partner)).toMatchObject({ pending: '0.0000' });
-          },
-        };
-      };
-    },
-  },
-  'a circle’s pot, posted in a transaction that is open': {
-    point: 'pay-round.posted',
-    async begin() {
-      const { id, creator, members } = await buildActiveCircle(stack, 2);
-      return async () => {
-        for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
-        return {
-          ends: async () =>
-            void (await eventually(
-              () => circleWhen(stack, creator, id, { current_turn: 2 }).catch(() => null),
-              (circle) => circle !== null,
-              twinWithinMs,
-            )),
-          async expectOnce() {
-            expect(await heldBy(stack, id)).toBe('0.0000');
-            expect(await balanceOf(stack, creator.accountId)).toBe('1100000.0000');
-          },
-        };
-      };
-    },
-  },
+const beginRefund: Begin = async () => {
+  const partner = await buildPartner(stack, { limits: generous });
+  const paymentId = await buildPaid(stack, partner);
+  const key = freshKey();
+  return async () => {
+    const made = await insist(() => askRefund(partner, paymentId, {}, key));
+    return {
+      async ends() {
+        await whenNotKnown(made.id);
+        await refundWhen(partner, made, 'succeeded', twinWithinMs);
+      },
+      async expectOnce() {
+        const { refunds, transfers } = await atProvider(stack, made.id);
+        expect(refunds.length + transfers.length).toBe(1);
+        expect(await acceptedOf(made.id)).toEqual([{ number: 2 }]);
+        expect(await readBalance(partner)).toMatchObject({ pending: '0.0000' });
+      },
+    };
+  };
 };
+
+const beginPartnerPayment: Begin = async () => {
+  const partner = await buildPartner(stack);
+  const key = freshKey();
+  return async () => {
+    const asking = insist(() =>
+      partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' }, key),
+    );
+    let id = '';
+    return {
+      async ends() {
+        id = (await asking).id;
+        await payWhenShown(() => partner.get(`/payments/${id}`), 'succeeded');
+      },
+      expectOnce: async () => expect((await recordsOf(id)).payments).toHaveLength(1),
+    };
+  };
+};
+
+const beginRound: Begin = async () => {
+  const { id, creator, members } = await buildActiveCircle(stack, 2);
+  return async () => {
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    return {
+      ends: async () =>
+        void (await eventually(
+          () => circleWhen(stack, creator, id, { current_turn: 2 }).catch(() => null),
+          (circle) => circle !== null,
+          twinWithinMs,
+        )),
+      async expectOnce() {
+        expect(await heldBy(stack, id)).toBe('0.0000');
+        expect(await balanceOf(stack, creator.accountId)).toBe('1100000.0000');
+      },
+    };
+  };
+};
+
+/** Where the worker is with each when it stops; of those on one path, the last point is first. */
+const kinds: [string, string, Begin][] = [
+  ['a top-up, asked for at the provider and not written down', 'request-instrument.after', beginTopUp],
+  [
+    'a partner’s payment, asked for at the provider and not written down',
+    'request-partner-instrument.after',
+    beginPartnerPayment,
+  ],
+  ['a payout, sent and not noted', 'send-transfer.after', beginPayout(true)],
+  ['a payout, noted and not sent', 'send-transfer.attempt-written', beginPayout(false)],
+  ['a refund, noted and not sent', 'send-transfer.attempt-written', beginRefund],
+  ['a circle’s pot, posted in a transaction that is open', 'pay-round.posted', beginRound],
+];
 
 const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T';
 
-describe('A worker that is paused past the time of its step, while its twin acts,', () => {
-  it.each(Object.entries(kinds))(
-    'changes nothing when it resumes: %s',
-    async (_, { point, begin }) => {
-      await using cleanup = new AsyncDisposableStack();
-      const act = await begin();
-      const sleeper = stack.worker;
-      cleanup.defer(() => sleeper.kill('SIGCONT'));
-      stack.arm(`${point}=stop`);
-      const acting = act();
-      acting.catch(() => undefined);
-      await eventually(
-        async () => isStopped(sleeper.pid),
-        (stopped) => stopped,
-      );
-      stack.arm('');
-      const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
-      cleanup.defer(() => twin.stop());
-      const { ends, expectOnce } = await acting;
-      await ends();
-      await expectOnce();
-      sleeper.kill('SIGCONT');
-      await twin.stop();
-      // It is awake, and past what it held, when it has served another payment by itself.
-      payer = await buildIndividual(stack);
-      const next = await (await beginTopUp())();
-      await next.ends();
-      await next.expectOnce();
-      await expectOnce();
-    },
-    900_000,
-  );
+/** With the whole process, as a machine that sleeps stops it. */
+describe('A worker that is paused past the time of its steps, while its twin acts,', () => {
+  it(`changes nothing when it resumes: ${kinds.map(([name]) => name).join('; ')}`, async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const ready: [string, string, () => Promise<Ending>][] = [];
+    for (const [name, point, begin] of kinds) ready.push([name, point, await begin()]);
+    const sleeper = stack.worker;
+    cleanup.defer(() => sleeper.kill('SIGCONT'));
+    const acting: Named<Promise<Ending>>[] = [];
+    for (const [name, point, act] of ready) {
+      await stack.holdAt(point, () => {
+        const one = act();
+        one.catch(() => undefined);
+        acting.push([name, one]);
+      });
+    }
+    sleeper.kill('SIGSTOP');
+    await eventually(
+      async () => isStopped(sleeper.pid),
+      (stopped) => stopped,
+    );
+    stack.arm('');
+    const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
+    cleanup.defer(() => twin.stop());
+    const endings = await atOnce(acting, (one) => one);
+    await atOnce(endings, ({ ends }) => ends());
+    await atOnce(endings, ({ expectOnce }) => expectOnce());
+    sleeper.kill('SIGCONT');
+    await twin.stop();
+    // It is awake, and past what it held, when it has served another payment by itself.
+    const next = await (await beginTopUp())();
+    await next.ends();
+    await next.expectOnce();
+    await atOnce(endings, ({ expectOnce }) => expectOnce());
+  }, 900_000);
 });

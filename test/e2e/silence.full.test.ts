@@ -7,11 +7,11 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../money-out/payouts/build-payouts.ts';
 import { askRefund, buildPaid, refundWhen } from '../money-out/refunds/build-refunds.ts';
 import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../money-out/withdrawals/build-withdrawals.ts';
+import { atOnce, type Named } from '../support/at-once.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../support/processes.ts';
-import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { within } from '../support/within.ts';
 
@@ -30,7 +30,6 @@ afterAll(() => stack?.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack, { balance: '1000' });
   partner = await buildPayer(stack);
-  if (!isFullRun()) return;
   owner = await buildOwner(stack);
   bankAccountId = await addBankAccount(stack, owner);
   refunder = await buildPayer(stack);
@@ -140,8 +139,12 @@ const kinds: Record<string, Kind> = {
     },
   },
 };
-const all = Object.entries(kinds);
-const chosen = isFullRun() ? all : all.slice(0, 1);
+interface Asked extends Kind {
+  key: string;
+}
+/** One of each, to be asked for at once. */
+const oneOfEach = (): Named<Asked>[] =>
+  Object.entries(kinds).map(([name, kind]) => [name, { ...kind, key: freshKey() }]);
 
 async function payAtProvider(id: string, codeOf: string): Promise<void> {
   const [row] = await eventually(
@@ -175,9 +178,9 @@ const untilRepeated = (workflowId: string) =>
   );
 
 /** A client that repeats its request under its key until it is answered gets one resource, which ends. */
-async function expectOne(kind: Kind, key: string): Promise<void> {
+async function expectOne(kind: Asked): Promise<void> {
   const answer = await eventually(
-    () => kind.ask(key),
+    () => kind.ask(kind.key),
     ({ status }) => status === 200 || status === 201,
   );
   const { payment_order_id, id = payment_order_id } = answer.body.data;
@@ -192,85 +195,89 @@ const troubles: [what: string, trouble: (line: TcpProxy) => void][] = [
   ['is slower than a request may wait', (line) => line.set({ kind: 'delay', ms: budgets.requests.away })],
 ];
 
-describe.each(troubles)('While Temporal %s', (_, trouble) => {
-  it.each(chosen)(
-    '%s is answered 503 in 3 s once in three tries, with nothing begun, and a retry under the key begins it once',
-    async (_, kind) => {
-      const key = freshKey();
+const whenRowIsThere = async (kind: Kind): Promise<string> => {
+  const [id = ''] = await eventually(
+    () => rowsOf(kind),
+    ({ length }) => length === 1,
+  );
+  return id;
+};
+/** Asks for each; returns the status of each answer, and how long it took, as promises. */
+const askForEach = (all: readonly Named<Asked>[]) =>
+  all.map(([name, kind]): Named<Asked & { answered: Promise<{ status: number; tookMs: number }> }> => {
+    const startedAt = performance.now();
+    const answered = kind.ask(kind.key).then(({ status }) => ({ status, tookMs: performance.now() - startedAt }));
+    return [name, { ...kind, answered }];
+  });
+
+describe('A payment and a payout of each kind, while Temporal', () => {
+  it.each(troubles)(
+    '%s, are answered 503 in 3 s once in three tries, with nothing begun, and a retry under the key begins each once',
+    async (_, trouble) => {
+      const all = oneOfEach();
       trouble(stack.lines.api.temporal);
-      const refused = await within(budgets.requests.away, () => kind.ask(key));
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-      expect(await rowsOf(kind)).toEqual([]);
+      await atOnce(all, async (kind) => {
+        const refused = await within(budgets.requests.away, () => kind.ask(kind.key));
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+        expect(await rowsOf(kind)).toEqual([]);
+      });
       // What was on its way arrives now.
       stack.lines.api.temporal.set({ kind: 'pass' });
-      await expectOne(kind, key);
+      await atOnce(all, expectOne);
     },
     240_000,
   );
 });
 
 describe('Temporal', () => {
-  it.each(chosen)(
-    'that answers slowly, and the worker more slowly still, is waited for: %s ends once',
-    async (_, kind) => {
-      stack.lines.api.temporal.set({ kind: 'delay', ms: 100 });
-      stack.lines.worker.temporal.set({ kind: 'delay', ms: 500 });
-      await expectOne(kind, freshKey());
-    },
-    240_000,
-  );
+  it('that answers slowly, and the worker more slowly still, is waited for: one of each kind ends once', async () => {
+    stack.lines.api.temporal.set({ kind: 'delay', ms: 100 });
+    stack.lines.worker.temporal.set({ kind: 'delay', ms: 500 });
+    await atOnce(oneOfEach(), expectOne);
+  }, 240_000);
 
-  it.each(chosen)(
-    'that falls silent when the row is there leaves no doubt: %s is there when the request ends, and a retry joins it',
-    async (_, kind) => {
-      const key = freshKey();
-      stack.arm(`${kind.opened}=hold`);
-      const startedAt = performance.now();
-      const asked = kind.ask(key);
-      await eventually(
-        () => rowsOf(kind),
-        ({ length }) => length === 1,
-      );
-      stack.lines.api.temporal.set({ kind: 'black-hole' });
-      const { status } = await asked;
-      const tookMs = performance.now() - startedAt;
+  it('that falls silent when the rows are there leaves no doubt: each is there when its request ends, and a retry joins it', async () => {
+    const all = oneOfEach();
+    stack.arm(all.map(([, { opened }]) => `${opened}=hold`).join());
+    const asked = askForEach(all);
+    await atOnce(asked, whenRowIsThere);
+    stack.lines.api.temporal.set({ kind: 'black-hole' });
+    await atOnce(asked, async (kind) => {
+      const { status, tookMs } = await kind.answered;
       expect([kind.undecided.status, 503]).toContain(status);
       expect(tookMs).toBeLessThan(kind.undecided.afterMs + 2 * budgets.requests.away);
       expect(await rowsOf(kind)).toHaveLength(1);
-      stack.arm('');
-      stack.lines.api.temporal.set({ kind: 'pass' });
-      await expectOne(kind, key);
-    },
-    240_000,
-  );
+    });
+    stack.arm('');
+    stack.lines.api.temporal.set({ kind: 'pass' });
+    await atOnce(all, expectOne);
+  }, 240_000);
 });
 
 describe('Temporal that falls silent to the worker', () => {
-  it.each(chosen)(
-    'when the provider has done its part does not make it twice: %s ends once when it speaks again',
-    async (_, kind) => {
-      const key = freshKey();
-      stack.arm(`${kind.made}=hold`);
-      const asked = kind.ask(key);
-      const [id = ''] = await eventually(
-        () => rowsOf(kind),
-        ({ length }) => length === 1,
-      );
+  it('when the provider has done its part has nothing made twice: one of each kind ends once when it speaks again', async () => {
+    const all = oneOfEach();
+    stack.arm(all.map(([, { made }]) => `${made}=hold`).join());
+    const asked = askForEach(all);
+    await atOnce(asked, async (kind) => {
+      const id = await whenRowIsThere(kind);
       await eventually(
         () => recordsOf(id),
         (count) => count === 1,
       );
-      stack.lines.worker.temporal.set({ kind: 'black-hole' });
-      // The worker resumes, and cannot report it.
-      stack.arm('');
+    });
+    stack.lines.worker.temporal.set({ kind: 'black-hole' });
+    // The worker resumes, and cannot report it.
+    stack.arm('');
+    await atOnce(asked, async (kind) => {
       // Never a refusal: what the row says by then, or that nobody knows yet.
-      expect([200, 201, 503, 504]).toContain((await asked).status);
+      expect([200, 201, 503, 504]).toContain((await kind.answered).status);
+      const [id = ''] = await rowsOf(kind);
       await untilRepeated(kind.workflow(id));
-      stack.lines.worker.temporal.set({ kind: 'pass' });
-      await expectOne(kind, key);
-    },
-    240_000,
-  );
+    });
+    stack.lines.worker.temporal.set({ kind: 'pass' });
+    await atOnce(all, expectOne);
+  }, 240_000);
 });
 
 describe('A worker that dies after a refusal that Temporal has not heard of', () => {
@@ -312,20 +319,17 @@ describe('A worker that dies after a refusal that Temporal has not heard of', ()
 });
 
 describe('A provider that takes connections and answers nothing', () => {
-  it.each(chosen)(
-    'is unknown, not refused: %s waits, and is made once when it answers',
-    async (_, kind) => {
-      const key = freshKey();
-      stack.lines.worker.provider.set({ kind: 'black-hole' });
-      const startedAt = performance.now();
-      const { status } = await kind.ask(key);
-      expect(performance.now() - startedAt).toBeLessThan(kind.undecided.afterMs + 2 * budgets.requests.away);
+  it('is unknown, not refused: one of each kind waits, and is made once when it answers', async () => {
+    const all = oneOfEach();
+    stack.lines.worker.provider.set({ kind: 'black-hole' });
+    await atOnce(askForEach(all), async (kind) => {
+      const { status, tookMs } = await kind.answered;
+      expect(tookMs).toBeLessThan(kind.undecided.afterMs + 2 * budgets.requests.away);
       expect(status).toBe(kind.undecided.status);
       expect(await rowsOf(kind)).toHaveLength(1);
-      // The requests that it held back arrive late, beside those that are made again.
-      stack.lines.worker.provider.set({ kind: 'pass' });
-      await expectOne(kind, key);
-    },
-    240_000,
-  );
+    });
+    // The requests that it held back arrive late, beside those that are made again.
+    stack.lines.worker.provider.set({ kind: 'pass' });
+    await atOnce(all, expectOne);
+  }, 240_000);
 });

@@ -155,11 +155,16 @@ async function startOwnProcesses(
   };
   arm('');
   const holdAt = async (point: string, begin: () => unknown) => {
+    const waiting = () =>
+      readFileSync(`${failpoints}.held`, 'utf8')
+        .split('\n')
+        .filter((name) => name === point).length;
+    const before = waiting();
     held.push(point);
     write(held.map((name) => `${name}=hold`).join());
     const isHeld = eventually(
-      async () => readFileSync(`${failpoints}.held`, 'utf8').split('\n'),
-      (names) => names.includes(point),
+      async () => waiting(),
+      (count) => count > before,
       90_000,
     );
     await Promise.all([begin(), isHeld]);

@@ -97,12 +97,16 @@ export interface Asset {
  * `/openapi-partners.json` and `/docs/partners`: the partners' own document, where "Test Request" signs requests and each
  * operation has its code samples. Beside them the partners' guide.
  */
-export function documentation(document: object, partnerDocument: object, guide: readonly Asset[]): Router {
+export function documentation(
+  buildDocument: () => object,
+  buildPartnerDocument: () => object,
+  guide: readonly Asset[],
+): Router {
   const router = new Router();
   const script = 'text/javascript';
   const assets: readonly Asset[] = [
-    { path: whole.document, type: 'application/json', read: () => JSON.stringify(document) },
-    { path: forPartners.document, type: 'application/json', read: () => JSON.stringify(partnerDocument) },
+    { path: whole.document, type: 'application/json', read: () => JSON.stringify(buildDocument()) },
+    { path: forPartners.document, type: 'application/json', read: () => JSON.stringify(buildPartnerDocument()) },
     { path: '/docs', type: 'text/html', read: () => pageOf(whole) },
     { path: '/docs/partners', type: 'text/html', read: () => pageOf(forPartners) },
     { path: '/docs/start.js', type: script, read: () => startOf(whole) },

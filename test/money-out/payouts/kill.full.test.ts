@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { startWorker } from '../../../dev/service-parts.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
@@ -17,21 +15,18 @@ import {
 } from './build-payouts.ts';
 
 let stack: ProcessStack;
-let partner: BuiltPartner;
 beforeAll(async () => {
   stack = await startProcessStack();
 }, 90_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-beforeEach(async () => {
-  partner = await buildPayer(stack);
-});
 afterEach(async () => {
   await stack.restart();
   await setFaults(stack, {});
 });
 
-const failpoints = ['reserve-payout.before', 'reserve-payout.after', 'ask-transfer.after', ...sharedFailpoints];
+/** In the order in which a payout gets to them: it is resolved once it was sent, and again after each question. */
+const failpoints = ['reserve-payout.before', 'reserve-payout.after', ...sharedFailpoints, 'ask-transfer.after'];
 /** Faults of the callbacks during the test. */
 const callbackFaults = {
   'as they are': {},
@@ -41,28 +36,21 @@ const callbackFaults = {
   dropped: { callbacks: { drop: true } },
 } as const;
 type CallbackFault = keyof typeof callbackFaults;
-
-/**
- * Every failpoint with every fault of callbacks; payouts to both accounts are asked for in each. In the shorter run
- * `withdrawals/kill` has each failpoint once.
- */
-const cases = failpoints.flatMap((failpoint) =>
-  (Object.keys(callbackFaults) as CallbackFault[]).map((fault): [string, CallbackFault] => [failpoint, fault]),
-);
+const faults = Object.keys(callbackFaults) as CallbackFault[];
 
 /** Asks until it is answered 200: a client that retries under its key. */
-async function payWithPatience(digits: string): Promise<string> {
+async function payWithPatience(partner: BuiltPartner, digits: string): Promise<string> {
   const key = freshKey();
   const answer = await eventually(
     () => partner.post('/payouts', payoutBody({ bank_account_number: magicAccount(digits) }), key).catch(() => null),
     (got) => got?.status === 200,
-    60_000,
+    180_000,
   );
   return answer?.body.data.id;
 }
 
-/** Waits until the payout is as it will stay: final, or pending with this word of the provider. */
-async function settled(id: string, lastWord = 'not known', withinMs = 60_000): Promise<{ status: string }> {
+/** Waits until the payout is as it will stay: final, or pending because the provider does not know it. */
+async function settled(partner: BuiltPartner, id: string): Promise<{ status: string }> {
   return eventually(
     async () => {
       const payout = await readPayout(partner, id).catch(() => undefined);
@@ -71,84 +59,72 @@ async function settled(id: string, lastWord = 'not known', withinMs = 60_000): P
         .execute<{ last_word: string | null }[]>('select last_word from payouts where id = ?', [id]);
       return { status: payout?.status ?? 'away', word: row?.last_word ?? '' };
     },
-    ({ status, word }) => status === 'succeeded' || status === 'failed' || (status === 'pending' && word === lastWord),
-    withinMs,
+    ({ status, word }) =>
+      status === 'succeeded' || status === 'failed' || (status === 'pending' && word === 'not known'),
+    60_000,
   );
 }
 
-describe('Payouts whose answer never arrives, their worker killed with -9', () => {
-  it.each(cases)(
-    'at %s, callbacks %s, end as the provider took them, and the ledger agrees',
-    async (failpoint, fault) => {
+/** A partner with a payout that the provider takes in silence, and one that it never takes. */
+interface Pair {
+  partner: BuiltPartner;
+  taken: Promise<string>;
+  never?: Promise<string>;
+}
+
+async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Promise<void> {
+  const [taken, never] = await Promise.all([takenId, neverId ?? payWithPatience(partner, '900004')]);
+  await settled(partner, taken);
+  if ((await transfersOf(stack, taken)).length === 0) {
+    // Killed between its attempt and the request: its outcome stays open until the provider, two minutes later,
+    // does not know it.
+    expect(await readPayout(partner, taken)).toMatchObject({ status: 'pending' });
+    await ageAttempts(stack, taken, 2);
+  }
+  await payoutWhen(partner, taken, 'succeeded', 90_000);
+  expect(await transfersOf(stack, taken)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: taken }]);
+  // The other is never taken, and how it ended cannot be known: its money stays reserved.
+  expect(await settled(partner, never)).toMatchObject({ status: 'pending' });
+  expect(await transfersOf(stack, never)).toEqual([]);
+  expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '100000.0000' });
+}
+
+/** In the shorter run `withdrawals/kill` has each of the failpoints. */
+describe('Payouts whose answer never arrives, their worker killed with -9 with two of them at each point', () => {
+  it.each(faults)(
+    'end as the provider took them, and the ledger agrees, callbacks %s',
+    async (fault) => {
       await setFaults(stack, callbackFaults[fault]);
-      stack.arm(`${failpoint}=kill`);
-      const dying = stack.worker.exited.then(() => stack.restart());
-      // Two of the faults meet whichever comes first, the others the one of which everything can be known.
-      const isFirst = fault !== 'shuffled' && fault !== 'duplicated';
-      const first = payWithPatience('900003');
-      if (isFirst) await dying;
-      const [taken, never] = await Promise.all([first, payWithPatience('900004')]);
-      await dying;
-      await settled(taken);
-      if ((await transfersOf(stack, taken)).length === 0) {
-        // Killed between its attempt and the request: its outcome stays open until the provider, two minutes later,
-        // does not know it.
-        expect(await readPayout(partner, taken)).toMatchObject({ status: 'pending' });
-        await ageAttempts(stack, taken, 2);
+      // Under two of the faults either waits there, under the others the one that can become known.
+      const isEither = fault === 'shuffled' || fault === 'duplicated';
+      const pairs: Pair[] = [];
+      for (const failpoint of failpoints.toReversed()) {
+        const partner = await buildPayer(stack);
+        await stack.holdAt(failpoint, () => {
+          const pay = (digits: string) => payWithPatience(partner, digits);
+          pairs.push({ partner, taken: pay('900003'), ...(isEither && { never: pay('900004') }) });
+        });
       }
-      await payoutWhen(partner, taken, 'succeeded', 90_000);
-      expect(await transfersOf(stack, taken)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: taken }]);
-      // The other is never taken, and how it ended cannot be known: its money stays reserved.
-      expect(await settled(never)).toMatchObject({ status: 'pending' });
-      expect(await transfersOf(stack, never)).toEqual([]);
-      expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '100000.0000' });
+      await stack.kill('worker');
+      await stack.restart();
+      await Promise.all(pairs.map(expectOnce));
     },
-    240_000,
+    400_000,
   );
 });
 
 describe('A payout whose worker is killed between the row of its attempt and the request', () => {
   it('never waits for a person: it is paid once, two minutes later', async () => {
+    const partner = await buildPayer(stack);
     stack.arm('send-transfer.attempt-written=kill');
     const dying = stack.worker.exited.then(() => stack.restart());
-    const id = await payWithPatience('111111');
+    const id = await payWithPatience(partner, '111111');
     await dying;
-    await settled(id);
+    await settled(partner, id);
     expect(await transfersOf(stack, id)).toEqual([]);
     await ageAttempts(stack, id, 2);
     await payoutWhen(partner, id, 'succeeded', 60_000);
     expect(await transfersOf(stack, id)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: id }]);
     expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '0.0000' });
   }, 120_000);
-});
-
-/** With the whole process, as a machine that sleeps stops it; what it does inside is tested step by step elsewhere. */
-describe('A worker that is stopped between the row of an attempt and the wire', () => {
-  it('never sends when it resumes: its twin has asked and sent in between', async () => {
-    const sleeper = stack.worker;
-    stack.arm('send-transfer.attempt-written=stop');
-    const id = await payWithPatience('111111');
-    await eventually(
-      async () => readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(') ')[1]?.[0],
-      (state) => state === 'T',
-    );
-    stack.arm('');
-    await using cleanup = new AsyncDisposableStack();
-    cleanup.defer(() => sleeper.kill('SIGCONT'));
-    const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
-    cleanup.defer(() => twin.stop());
-    // Temporal keeps giving tasks to the polls of the stopped process until they time out, a minute later.
-    await settled(id, 'not known', 200_000);
-    await ageAttempts(stack, id, 2);
-    await payoutWhen(partner, id, 'succeeded', 120_000);
-    sleeper.kill('SIGCONT');
-    await twin.stop();
-    // It is awake, and past the request that it held, when it pays another payout.
-    const next = await payWithPatience('111111');
-    await payoutWhen(partner, next, 'succeeded', 120_000);
-    const attempts = 'select number, outcome from payout_attempts where payout_id = ? and outcome = ?';
-    expect(await stack.em().execute(attempts, [id, 'accepted'])).toEqual([{ number: 2, outcome: 'accepted' }]);
-    expect(await transfersOf(stack, id)).toHaveLength(1);
-    expect(await readBalance(partner)).toMatchObject({ balance: '800000.0000', pending: '0.0000' });
-  }, 400_000);
 });
