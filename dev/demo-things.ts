@@ -6,7 +6,7 @@ import { createCause } from '../src/giving/causes/create-cause.ts';
 import { createProduct } from '../src/giving/products/create-product.ts';
 import { type ProductKind, productKinds } from '../src/giving/products/product.ts';
 import type { Sealer } from '../src/platform/encryption/sealer.ts';
-import { stampOpening } from '../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../src/platform/openings/idempotency-keys.ts';
 import { must } from '../src/shared/assert.ts';
 import type { Caller } from '../src/shared/caller.ts';
 import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../src/shared/clock.ts';

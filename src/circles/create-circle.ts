@@ -3,7 +3,7 @@ import { Account } from '../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { createOnce } from '../platform/openings/create-once.ts';
-import { stampOpening } from '../platform/openings/stamp-opening.ts';
+import { stampOpening } from '../platform/openings/idempotency-keys.ts';
 import { budgets } from '../shared/budgets.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -49,7 +49,7 @@ export async function createCircle(
   const unavailable = 'The saving circle could not be started; try again';
   return createOnce(
     em,
-    { resourceId: circleId, kind: 'saving_circle', stamp, isKeyed: false, unavailable },
+    { resourceId: circleId, kind: 'saving_circle', stamp, unavailable },
     {
       find: (place) => findCircle(place, circleId),
       prepare: () => prepareCircle(em, sealer, { circleId, stamp, ...creation }),

@@ -2,7 +2,7 @@ import type { CircleProgress } from '../../src/circles/circle-contract.ts';
 import { moveCircle } from '../../src/circles/move-circle.ts';
 import { openCircle, placeOfName } from '../../src/circles/open-circle.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../src/platform/openings/idempotency-keys.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import type { Stack } from '../support/stack.ts';

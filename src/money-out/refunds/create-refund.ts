@@ -42,7 +42,6 @@ export async function createRefund(
       claim: { partnerId, ...idempotency },
       stamp: idempotency.stamp,
       turnOf: partnerId,
-      isKeyed: true,
       unavailable: notInTime,
     },
     {

@@ -5,7 +5,7 @@ import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts'
 import { prepareRefund } from '../../../src/money-out/refunds/prepare-refund.ts';
 import { reserveRefund } from '../../../src/money-out/refunds/reserve-refund.ts';
 import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import type { OpeningStamp } from '../../../src/shared/opening.ts';
