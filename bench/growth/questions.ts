@@ -4,7 +4,7 @@ import { payoutTextsPlace } from '../../src/money-out/payouts/payout.ts';
 import { reservePayout } from '../../src/money-out/payouts/reserve-payout.ts';
 import { nextOf, readNext } from '../../src/platform/database/position.ts';
 import type { ProviderRecord } from '../../src/platform/gateway/gateway.ts';
-import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../src/platform/openings/idempotency-keys.ts';
 import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';

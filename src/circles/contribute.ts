@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WakingPort } from '../money-in/payments/handler.ts';
 import { type GatewayPorts, payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
-import { type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
+import { type Answer, type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
 import { refuseReused, type SentAnswer } from '../platform/openings/idempotency-keys.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { formatMoney } from '../shared/money.ts';
@@ -79,9 +79,9 @@ function contributeFromBalance(
   const { saving_circle_id: circleId, on_behalf_of: onBehalfOf = null } = request;
   const { userId } = asking.caller;
   const amount = formatMoney(request.contribution_amount);
-  const answer = (transaction_id: string) => async (tx: EntityManager) => {
+  const answer: Answer = async (place, { transactionId: transaction_id }) => {
     const made = { saving_circle_id: circleId, user_id: userId, transaction_id };
-    return JSON.stringify(present(await tx.findOneOrFail(CircleContribution, made)));
+    return JSON.stringify(present(await place.findOneOrFail(CircleContribution, made)));
   };
   return payUnderKey(em, asking, { path, body: bodyOf(request), answer, changes: true }, async (payment) => {
     const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });

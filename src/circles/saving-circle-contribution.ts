@@ -5,6 +5,7 @@ import type { HandledPayment, PaymentHandler } from '../money-in/payments/handle
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { recordEvent, recordEvents } from '../platform/events/record-event.ts';
 import { must } from '../shared/assert.ts';
+import { withFieldNames } from '../shared/errors.ts';
 import { journalKeys, newId } from '../shared/ids.ts';
 import { addMoney } from '../shared/money.ts';
 import { canMove } from '../shared/status-law.ts';
@@ -64,7 +65,7 @@ async function holdPlace(
   tx: EntityManager,
   { referenceId: circleId, userId, onBehalfOf }: HandledPayment,
 ): Promise<void> {
-  const { current_turn } = await shareCircle(tx, circleId);
+  const { current_turn } = await withFieldNames({ id: 'reference_id' }, () => shareCircle(tx, circleId));
   await tx.execute(
     `select from saving_circle_contributions c
      where c.saving_circle_id = ? and c.turn_number = ? and c.status = 'pending'

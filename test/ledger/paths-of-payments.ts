@@ -1,9 +1,7 @@
 import { payForMember } from '../../src/circles/standing-orders.ts';
 import { charitableCauseDonate } from '../../src/giving/donations/charitable-cause-donate.ts';
 import { systemAccounts } from '../../src/ledger/accounts/account.ts';
-import { gatheredKindOf } from '../../src/money-in/payments/pay-from-balance.ts';
 import { settlePayment } from '../../src/money-in/payments/settle-payment.ts';
-import { must } from '../../src/shared/assert.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { buildActiveCircle, circleWhen, contribute, memberIdsOf } from '../circles/build-circle.ts';
 import { endInterval, openNextRound } from '../circles/end-interval.ts';
@@ -207,7 +205,7 @@ export const donateTogether: MoneyPath = [
     return () =>
       Promise.all(
         donors.map(({ id, accountId }) =>
-          at.stack.deps.payTogether(must(gatheredKindOf(charitableCauseDonate), 'they are made together'), {
+          at.stack.deps.payTogether(charitableCauseDonate, {
             payer: { userId: id, userType: 'individual', organizationId: null },
             transactionId: newId(),
             referenceId: at.cause.id,

@@ -1,7 +1,7 @@
 import { openSubscription } from '../../src/giving/donations/open-subscription.ts';
 import { paySubscriptionPeriod } from '../../src/giving/donations/pay-subscription-period.ts';
 import { releasePartnerPayment } from '../../src/money-in/collections/settle-partner-payment.ts';
-import { stampOpening } from '../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../src/platform/openings/idempotency-keys.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';

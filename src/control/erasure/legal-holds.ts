@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { requireOperator } from '../../money-out/decisions/end-decision.ts';
+import { requireOperator } from '../../money-out/decisions/carry-out.ts';
 import { hasSecondFactor } from '../../people/identity/second-factor.ts';
 import { User } from '../../people/members/user.entity.ts';
 import { recordAction } from '../../platform/events/record-event.ts';

@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { requireOperator } from '../../money-out/decisions/end-decision.ts';
+import { requireOperator } from '../../money-out/decisions/carry-out.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { actorOf } from '../../money-out/decisions/carry-out.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import { actorOf } from '../../money-out/decisions/end-decision.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { textArray } from '../../shared/postgres.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { createOnce } from '../../platform/openings/create-once.ts';
-import { stampOpening } from '../../platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../platform/openings/idempotency-keys.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { allocationBatchIdFor, newId } from '../../shared/ids.ts';
 import { findAllocation } from './allocate-donations.ts';
@@ -33,7 +33,6 @@ export async function createAllocation(
       resourceId: batchId,
       kind: 'donation_allocation',
       stamp,
-      isKeyed: true,
       unavailable: 'The allocation has not ended yet; look again in a moment',
     },
     {

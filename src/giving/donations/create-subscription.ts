@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
-import { stampOpening } from '../../platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../platform/openings/idempotency-keys.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -76,7 +76,6 @@ export async function createSubscription(
       resourceId: subscriptionId,
       kind: 'donation_subscription',
       stamp,
-      isKeyed: key !== undefined,
       unavailable: 'The subscription could not be started; try again',
     },
     {

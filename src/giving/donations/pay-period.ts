@@ -20,12 +20,10 @@ export async function payPeriod(
 ): Promise<void> {
   const { id, cause_id: causeId } = subscription;
   const payer = await readPayerOf(tx, subscription);
-  // Not written together with others: it runs inside a transaction that is already open.
-  const { together: _, ...donation } = charitableCauseDonate;
   const periodic = {
-    ...donation,
+    ...charitableCauseDonate,
     // Locks the cause: stopping it waits for this period, which no request asked for, and none is paid after that.
-    findTarget: (em, intent) => donation.findTarget(em, { ...intent, lock: true }),
+    findTarget: (em, intent) => charitableCauseDonate.findTarget(em, { ...intent, lock: true }),
     effect: {
       inTransaction: (inner, payment, transactionId) =>
         completeDonation(inner, payment, transactionId, {

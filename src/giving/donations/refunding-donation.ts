@@ -1,7 +1,7 @@
 import { Donation } from '../../giving/donations/donation.entity.ts';
 import { giveBack, lockRefund, readRefund, whyNotRefundable } from '../../giving/donations/refund-donation.ts';
+import { actorOf } from '../../money-out/decisions/carry-out.ts';
 import type { Decision } from '../../money-out/decisions/decision.entity.ts';
-import { actorOf } from '../../money-out/decisions/end-decision.ts';
 import { type DecisionHandling, refused } from '../../money-out/decisions/handling.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';

@@ -47,7 +47,6 @@ export async function createPartnerPayment(
         kind: 'partner_payment',
         claim: { partnerId, ...idempotency },
         stamp: idempotency.stamp,
-        isKeyed: true,
         unavailable: 'The payment could not be started; try again',
       },
       {

@@ -67,7 +67,6 @@ export async function createPartnerInstrument(
         kind: 'partner_instrument',
         claim: { ...idempotency, partnerId },
         stamp: idempotency.stamp,
-        isKeyed: true,
         unavailable: 'The instrument could not be started; try again',
       },
       {

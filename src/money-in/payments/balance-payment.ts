@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
 import { fromStored, type StoredRefusal } from '../../platform/openings/open-once.ts';
 import { must } from '../../shared/assert.ts';
@@ -8,7 +7,7 @@ import { busy } from '../../shared/concurrency.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
-import type { HandledPayment, PaymentTarget, SqlCall } from './handler.ts';
+import type { HandledPayment, PaymentHandler, PaymentTarget, SqlCall } from './handler.ts';
 
 /** What a payment from a balance is: what is asked of the database, and what its answer means. */
 
@@ -29,8 +28,6 @@ export interface BalancePayment {
    * repeated under the same id.
    */
   deadline?: string;
-  /** The body of an answer that could not be made again later: made after the effect, and stored under the key. */
-  answer?: Answer | undefined;
   /** Only for requests that carry an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
@@ -42,22 +39,6 @@ export interface NumberedKey {
   /** Orders the request among the refusals under its key: a whole number, drawn before anything was judged. */
   number: string;
 }
-
-/** How a payment from a balance appears in the ledger. */
-export interface Movement {
-  kind: string;
-  referenceType: LedgerReferenceType;
-  purpose: TransactionPurpose;
-}
-
-/** The body of the answer to a balance payment or a transfer (docs/contract.md 3). */
-export const presentPaid =
-  (message: string, reference: { reference_type: string; reference_id: string }) =>
-  (transaction_id: string): Answer =>
-  async (_, { amount, balance: new_balance }) => {
-    const data = { transaction_id, amount, new_balance, ...reference };
-    return JSON.stringify({ status: 'success', statusCode: 201, message, data });
-  };
 
 /** A payment from a balance as its handler sees it. */
 export const handledOf = (payment: BalancePayment): HandledPayment => {
@@ -74,32 +55,32 @@ export const handledOf = (payment: BalancePayment): HandledPayment => {
 };
 
 /** A payment in the form that `pay_from_balances` takes: its type `balance_payment`. */
-const askedOf = (payment: BalancePayment, { kind, referenceType, purpose }: Movement) => ({
+const askedOf = (payment: BalancePayment, { referenceType, ledgerReferenceType, movement }: PaymentHandler) => ({
   transaction_id: payment.transactionId,
   journal_id: newId(),
-  kind,
+  kind: movement?.kind ?? `balance-payment.${referenceType}`,
   user_id: payment.payer.userId,
   user_type: payment.payer.userType,
   organization_id: payment.payer.organizationId,
   source_account_id: payment.sourceAccountId,
   amount: formatMoney(payment.amount),
-  reference_type: referenceType,
+  reference_type: ledgerReferenceType,
   reference_id: payment.referenceId,
-  purpose,
+  purpose: movement?.purpose ?? 'product_transfer',
   request_id: payment.requestId,
   key_hash: payment.idempotency?.keyHash ?? null,
   fingerprint: payment.idempotency?.fingerprint ?? null,
   request_number: payment.idempotency?.number ?? null,
 });
 
-export interface Making {
+interface Making {
   payments: readonly BalancePayment[];
   /** Where they go, in their order: an SQL expression of type payment_target[]. */
   targets: SqlCall;
-  /** The effect of those that are paid, evaluated when there are any; without one, the money is all. */
-  effect?: string;
+  /** The effect of those that are paid, evaluated when there are any. */
+  effect?: string | undefined;
   /** How long any lock is waited for, in milliseconds. Not inside a transaction, where it would outlast the statement. */
-  lockMs?: number | null;
+  lockMs?: number;
 }
 
 /** The outcome of a payment, from the database. */
@@ -120,7 +101,7 @@ export const targetAt = (accountId: string): SqlCall => ({ call: 'targets_at(arr
 /** Writes all the payments in one round trip; returns the outcome of each, in their order. */
 export async function makePayments(
   em: EntityManager,
-  movement: Movement,
+  handler: PaymentHandler,
   { payments, targets, effect, lockMs }: Making,
 ): Promise<MadeRow[]> {
   const sql = `with paid as materialized (select * from pay_from_balances(?::jsonb, ${targets.call}, ?::integer)),
@@ -129,7 +110,7 @@ export async function makePayments(
     select paid.outcome, (paid.payment).amount::numeric(20, 4)::text as amount, paid.refusal,
       paid.new_balance::numeric(20, 4)::text as new_balance, in_time(?::timestamptz, (select count(*) from effect)) as effects
     from paid order by paid.place`;
-  const asked = payments.map((payment) => askedOf(payment, movement));
+  const asked = payments.map((payment) => askedOf(payment, handler));
   // Where it is too late for one of them, each is made alone.
   const [deadline = null] = payments.flatMap((payment) => payment.deadline ?? []).toSorted();
   const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, deadline];
@@ -146,15 +127,10 @@ export interface PaidAmount {
   balance: Money;
 }
 
-/** Makes the body of the answer to a payment. */
-export type Answer = (em: EntityManager, paid: PaidAmount) => Promise<string>;
-
 /** What was paid: now, or (`replayed`) before under the same key or id, of which nothing else is known here. */
 export interface Paid {
   replayed: boolean;
   made?: PaidAmount;
-  /** The body of an answer that was made with it. */
-  body?: string | undefined;
 }
 
 /** What became of a payment, from its row; throws its refusal, and SERVICE_UNAVAILABLE when somebody is in its way. */

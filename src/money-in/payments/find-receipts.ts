@@ -50,21 +50,20 @@ export async function isPaidUnknown(em: EntityManager, { reference, amount }: Aw
   return rows.length > 0;
 }
 
-export type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'state' | 'received_at'>;
+type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'received_at'> & { status: ReceiptState };
 
 /** A page of receipts (payments that the provider confirmed), ordered by when we learnt of them. */
-export async function listReceipts(
+export const listReceipts = (
   em: EntityManager,
-  { state, ...window }: ListWindow & { state?: ReceiptState | undefined },
-): Promise<Listed & { rows: ListedReceipt[] }> {
-  return listPage<ListedReceipt>(
+  { status, ...window }: ListWindow & { status?: ReceiptState | undefined },
+): Promise<Listed & { rows: ListedReceipt[] }> =>
+  listPage(
     em,
     {
-      columns: 'row.id, row.amount, row.reference, row.reason, row.state, row.received_at',
+      columns: 'row.id, row.amount, row.reference, row.reason, row.state as status, row.received_at',
       table: 'receipts row',
       instant: 'received_at',
-      where: state === undefined ? [] : [{ sql: 'row.state = ?', params: [state] }],
+      where: status === undefined ? [] : [{ sql: 'row.state = ?', params: [status] }],
     },
     window,
   );
-}

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LedgerReferenceType, TransactionPurpose } from '../../ledger/transaction.ts';
-import type { Payer } from '../../shared/caller.ts';
+import { type Caller, type Payer, requirePermission } from '../../shared/caller.ts';
+import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import type { PaymentOrder } from './payment-order.entity.ts';
 import type { ReferenceType } from './payment-order.ts';
@@ -77,8 +78,8 @@ export interface Together {
    * refused; null where others hold it.
    */
   targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
-  /** The domain effect for all of them, as a call over an SQL expression of type balance_payment[]. */
-  effect(paid: string): string;
+  /** The domain effect for all of them, as a call over an SQL expression of type balance_payment[], if they have one. */
+  effect?(paid: string): string;
 }
 
 /**
@@ -92,8 +93,10 @@ export interface PaymentHandler {
   permission: string;
   rails: readonly Rail[];
   ledgerReferenceType: LedgerReferenceType;
-  /** The purpose of its rows on the gateway rail; balance payments are `product_transfer`. */
+  /** The purpose of its rows on the gateway rail. */
   gatewayPurpose: TransactionPurpose;
+  /** How its balance payments are booked, if not as `balance-payment.<reference type>` for `product_transfer`. */
+  movement?: { kind: string; purpose: TransactionPurpose };
   /**
    * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it takes no payment now. Runs
    * before the payment's transaction: `effect` checks again whatever must hold at the commit. For an order it runs once
@@ -132,6 +135,20 @@ export type PaymentKinds = { [Type in ReferenceType]: PaymentHandler & { referen
 export interface HandlingPorts {
   paymentKinds: PaymentKinds;
   workflows: WakingPort;
+}
+
+/** The handler of a payment on a rail. Throws 400 when this rail has none, 403 when the permission is missing. */
+export function getHandler(
+  { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
+  caller: Caller,
+  { referenceType, rail }: { referenceType: ReferenceType; rail: Rail },
+): PaymentHandler {
+  const handler = paymentKinds[referenceType];
+  if (!handler.rails.includes(rail)) {
+    refuse('REQUEST_INVALID', `${referenceType} cannot be paid by ${rail}`, { field: 'reference_type' });
+  }
+  requirePermission(caller, handler.permission);
+  return handler;
 }
 
 /** The handler of an order that exists: its reference type was checked when it was opened. */

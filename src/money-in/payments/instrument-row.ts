@@ -40,3 +40,13 @@ export async function readInstrument(em: EntityManager, table: InstrumentTable, 
   const { askedAt, deadline, ...read } = row ?? refuse('NOT_FOUND', 'The payment was not found');
   return { ...read, askedAt: askedAt && new Date(askedAt), deadline: new Date(deadline) };
 }
+
+/** All that the return page shows of a payment: anybody who has its id can see it. */
+export type PaidState = Pick<InstrumentRow, 'status' | 'total'>;
+
+/** The state of an order or a partner's payment; null when neither has this id (a UUID). */
+export async function findPaidState(em: EntityManager, id: string): Promise<PaidState | null> {
+  const selects = Object.entries(own).map(([table, columns]) => `select ${columns}, status from ${table} where id = ?`);
+  const [state] = await em.execute<PaidState[]>(selects.join(' union all '), [id, id]);
+  return state ?? null;
+}

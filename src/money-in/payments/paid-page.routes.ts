@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { isUuid } from '../../shared/uuid.ts';
-import { findPaidState } from './find-paid-state.ts';
+import { findPaidState } from './instrument-row.ts';
 import { paidPage } from './paid-page.ts';
 import { paidPath } from './return-url.ts';
 

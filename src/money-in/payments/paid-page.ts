@@ -1,6 +1,7 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
+import { cardPage } from '../../platform/http/card-page.ts';
 import { rupiah } from '../../shared/money.ts';
-import type { PaidState } from './find-paid-state.ts';
+import type { PaidState } from './instrument-row.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
 
 interface Told {
@@ -42,44 +43,18 @@ const unknown: Told = {
   text: 'The address of this page is not quite right. Go back to where you began, and look at your payment there.',
 };
 
-const styles = `
-:root { color-scheme: light dark; --ink: #1d2329; --quiet: #59636e; --line: #d5dae0; --paper: #f5f7f9; --lift: #fff; --act: #0b5c8a; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ec; --quiet: #9aa5b1; --line: #37404a; --paper: #14181c;
-  --lift: #1d2329; --act: #7cc4ee; } }
-* { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
-  color: var(--ink); background: var(--paper); }
-main { width: 100%; max-width: 28rem; padding: 1.5rem; background: var(--lift); border: 1px solid var(--line); border-radius: 12px; }
-h1 { font-size: 1.375rem; line-height: 1.25; margin: 0; }
-.sum { font-size: 1.75rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; margin: 0.5rem 0 0; }
+const style = `.sum { font-size: 1.75rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; margin: 0.5rem 0 0; }
 .text { margin: 1rem 0 0; }
 .again { margin: 1.25rem 0 0; }
 a { display: inline-block; padding: 0.5rem 1rem; color: var(--act); border: 1px solid currentcolor; border-radius: 6px;
   text-decoration: none; font-weight: 600; }
-:focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
 
 /** The page for a payer who came back from a wallet: status and amount only; null for an unknown payment. */
 export function paidPage(state: PaidState | null): string {
   const { title, text } = state === null ? unknown : told[state.status];
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<style>${raw(styles)}</style>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-${state && html`<p class="sum">${rupiah(state.amount)}</p>`}
+  const content = html`${state && html`<p class="sum">${rupiah(state.total)}</p>`}
 <p class="text">${text}</p>
-${state !== null && told[state.status] === waiting ? html`<p class="again"><a href="">Look again</a></p>` : ''}
-</main>
-</body>
-</html>
-`;
-  return String(page);
+${state !== null && told[state.status] === waiting ? html`<p class="again"><a href="">Look again</a></p>` : ''}`;
+  return String(cardPage({ lang: 'en', title, style }, content));
 }

@@ -1,25 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
-import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import type { SentAnswer } from '../../platform/openings/idempotency-keys.ts';
-import { refuse, withFieldNames } from '../../shared/errors.ts';
+import { withFieldNames } from '../../shared/errors.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
-import { presentPaid } from './balance-payment.ts';
-import type { HandlingPorts } from './handler.ts';
-import { type GatheredKind, moveTogether, type PayTogether, payAndWake } from './pay-from-balance.ts';
-import { type Asking, payUnderKey } from './pay-under-key.ts';
-import type { ReferenceType } from './payment-order.ts';
-import { getHandler } from './prepare-gateway-payment.ts';
+import { accountTopUp } from './account-top-up.ts';
+import { getHandler, type HandlingPorts, type PaymentHandler } from './handler.ts';
+import { type PayTogether, payAndWake, payFromBalance } from './pay-from-balance.ts';
+import { type Answer, type Asking, payUnderKey } from './pay-under-key.ts';
+import type { BalancePaymentRequest } from './present-order.ts';
 
 /** What requests ask to be paid from a balance: a target of a handler, or a pocket of one's own. */
 
-export interface BalancePaymentRequest {
-  reference_type: ReferenceType;
-  reference_id: string;
-  source_account_id: string;
-  /** IDR, as the request wrote it. */
-  amount: Money;
-}
+/** The body of the answer (docs/contract.md 3). */
+const presentPaid =
+  (message: string, reference: { reference_type: string; reference_id: string }): Answer =>
+  async (_, { transactionId: transaction_id, amount, balance: new_balance }) => {
+    const data = { transaction_id, amount, new_balance, ...reference };
+    return JSON.stringify({ status: 'success', statusCode: 201, message, data });
+  };
 
 /**
  * Pays from a balance: looks up the stored answer of the key, then checks handler, rail and permission, then pays, then
@@ -48,18 +46,14 @@ export interface TransferRequest {
 }
 
 /** The accounts at both ends are the caller's own, for good, and take any amount: nothing is judged but the balance. */
-const pocketTransfer: GatheredKind = {
-  movement: {
-    kind: 'pocket-transfer',
-    referenceType: 'account_top_up',
-    purpose: 'pocket_transfer',
-  },
+const pocketTransfer: PaymentHandler = {
+  ...accountTopUp,
+  movement: { kind: 'pocket-transfer', purpose: 'pocket_transfer' },
   together: {
     targets: (payments) => ({
       call: 'targets_at(?::uuid[])',
       params: [payments.map(({ referenceId }) => referenceId)],
     }),
-    effect: () => 'null',
   },
 };
 
@@ -69,30 +63,28 @@ const pocketTransfer: GatheredKind = {
  * is too low.
  */
 export async function transferBetweenPockets(
-  { em, payTogether }: { em: EntityManager; payTogether?: PayTogether },
+  em: EntityManager,
+  payTogether: PayTogether,
   transfer: TransferRequest,
   asking: Asking,
 ): Promise<SentAnswer> {
   const { sourceAccountId, destinationAccountId: referenceId } = transfer;
   const amount = formatMoney(transfer.amount);
-  const { referenceType: reference_type } = pocketTransfer.movement;
+  const { referenceType: reference_type } = pocketTransfer;
   const request = {
     path: `/v1/accounts/${sourceAccountId}/transfers`,
     body: { destination_account_id: referenceId, amount },
     answer: presentPaid('Transfer completed', { reference_type, reference_id: referenceId }),
   };
   return payUnderKey(em, asking, request, async (payment) => {
-    const accounts = await em.find(Account, { id: { $in: [sourceAccountId, referenceId] } });
-    for (const [field, accountId] of [
-      ['account_id', sourceAccountId],
-      ['destination_account_id', referenceId],
-    ]) {
-      const account = accounts.find(({ id }) => id === accountId);
-      if (account === undefined) refuse('NOT_FOUND', 'the account was not found', { field });
-      if (!mayUseAccount(asking.caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field });
+    // Read both at once: `findTarget` then finds them here.
+    await em.find(Account, { id: { $in: [sourceAccountId, referenceId] } });
+    for (const [field, id] of Object.entries({ account_id: sourceAccountId, destination_account_id: referenceId })) {
+      const asked = { referenceId: id, caller: asking.caller };
+      await withFieldNames({ reference_id: field }, () => accountTopUp.findTarget(em, asked));
     }
     return withFieldNames({ source_account_id: 'account_id' }, () =>
-      moveTogether(em, pocketTransfer, { ...payment, referenceId, sourceAccountId, amount }, payTogether),
+      payFromBalance(em, pocketTransfer, { ...payment, referenceId, sourceAccountId, amount }, payTogether),
     );
   });
 }

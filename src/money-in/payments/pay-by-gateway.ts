@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { createOnce } from '../../platform/openings/create-once.ts';
 import {
@@ -9,24 +10,22 @@ import {
   hashKey,
   keepFirstAnswer,
   type SentAnswer,
-  type StoredAnswer,
+  stampOpening,
 } from '../../platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../platform/openings/stamp-opening.ts';
 import { budgets } from '../../shared/budgets.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
+import { formatMoney } from '../../shared/money.ts';
 import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
+import { getChannelFor } from './find-channels.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
-import type { PaymentKinds } from './handler.ts';
+import { getHandler, type PaymentHandler, type PaymentKinds } from './handler.ts';
 import type { Asking } from './pay-under-key.ts';
-import type { GatewayPaymentWorkflows } from './payment-contract.ts';
-import {
-  type GatewayPaymentRequest,
-  openTexts,
-  type PaymentTexts,
-  prepareGatewayPayment,
-} from './prepare-gateway-payment.ts';
-import { presentOrder } from './present-order.ts';
+import { adminFee } from './payment-channel.ts';
+import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
+import type { PaymentOrder } from './payment-order.entity.ts';
+import { type GatewayPaymentRequest, type PaymentTexts, presentOrder } from './present-order.ts';
 
 /** What a payment by the gateway needs in addition to the database. */
 export interface GatewayPorts {
@@ -56,31 +55,26 @@ export async function payByGateway(
   em: EntityManager,
   ports: GatewayPorts,
   asking: Asking,
-  { path, body, payment }: GatewayRequest,
+  { path, body: asked, payment }: GatewayRequest,
   answer: (order: ShownOrder) => Promise<GatewayAnswer>,
 ): Promise<SentAnswer> {
   const { caller, key } = asking;
   const claim =
     key === undefined
       ? null
-      : { userId: caller.userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
+      : { userId: caller.userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, asked) };
   const { stamp, made: before } =
     claim === null
       ? { stamp: await stampOpening(em, { livesMs: budgets.requests.gatewayPayment }), made: null }
       : await arriveUnderKey(em, claim);
   const replay = answerOf(before);
-  if (replay !== null) return { ...(await withTexts(em, ports.sealer, replay)), replayed: true };
+  if (replay !== null) return withTexts(em, ports.sealer, replay);
   const found = await orderByGateway(em, ports, asking, { payment, claim, stamp });
-  const { id, texts_sealed } = found.order;
-  const made = await answer(presentOrder(found, await openTexts(ports.sealer, id, texts_sealed)));
-  if (claim === null) return { status: 201, body: JSON.stringify(made), replayed: false };
   // The payer's texts are stored only in the order, sealed.
-  const kept = {
-    status: 201,
-    body: JSON.stringify(replaceTexts(made, { transaction_name: '', transaction_desc: '' })),
-  };
-  const { first, ...answered } = await keepFirstAnswer(em.fork(), claim, kept);
-  return { ...(await withTexts(em.fork(), ports.sealer, answered)), replayed: !first };
+  const body = JSON.stringify(await answer(presentOrder(found, noTexts)));
+  const made = { status: 201, body, replayed: false };
+  const kept = claim === null ? made : await keepFirstAnswer(em.fork(), claim, made);
+  return withTexts(em, ports.sealer, kept, found.order);
 }
 
 async function orderByGateway(
@@ -93,7 +87,7 @@ async function orderByGateway(
   const unavailable = 'The payment could not be started; try again';
   const found = await createOnce(
     em,
-    { resourceId: orderId, kind: 'payment_order', claim, stamp, isKeyed: key !== undefined, unavailable },
+    { resourceId: orderId, kind: 'payment_order', claim, stamp, unavailable },
     {
       find: (place) => findOrder(place, orderId),
       prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body: payment, claim, requestId }),
@@ -111,17 +105,89 @@ async function orderByGateway(
   );
 }
 
-/** Replaces the texts of the order in an answer; every field keeps its place. */
-const replaceTexts = (answer: GatewayAnswer, texts: PaymentTexts): GatewayAnswer =>
-  'data' in answer
-    ? { ...answer, data: { ...answer.data, ...texts } }
-    : { ...answer, payment: { ...answer.payment, ...texts } };
-
-/** A stored answer with the texts of its order put back in place, byte for byte the first answer. */
-async function withTexts(em: EntityManager, sealer: Sealer, kept: StoredAnswer): Promise<StoredAnswer> {
+/** An answer with the texts of its order put in their place: byte for byte the first answer, however often it is sent. */
+async function withTexts(
+  em: EntityManager,
+  sealer: Sealer,
+  kept: SentAnswer,
+  made?: PaymentOrder,
+): Promise<SentAnswer> {
   const answer: GatewayAnswer = JSON.parse(kept.body);
-  const { payment_order_id: orderId } = 'data' in answer ? answer.data : answer.payment;
-  const found = await findOrder(em, orderId);
-  const texts = await openTexts(sealer, orderId, found?.order.texts_sealed);
-  return { ...kept, body: JSON.stringify(replaceTexts(answer, texts)) };
+  const shown = 'data' in answer ? answer.data : answer.payment;
+  const order = made ?? (await findOrder(em, shown.payment_order_id))?.order;
+  Object.assign(shown, await openTexts(sealer, shown.payment_order_id, order?.texts_sealed));
+  return { ...kept, body: JSON.stringify(answer) };
+}
+
+/**
+ * Checks everything that can be refused before a payment exists: handler, permission, channel and amount, target.
+ * Returns the input of its workflow.
+ */
+export async function prepareGatewayPayment(
+  em: EntityManager,
+  ports: { sealer: Sealer; paymentKinds: PaymentKinds },
+  input: {
+    orderId: string;
+    caller: Caller;
+    body: GatewayPaymentRequest;
+    claim: PaymentOpening['claim'];
+    requestId: string;
+  },
+): Promise<Omit<PaymentOpening, 'stamp'>> {
+  const { orderId, caller, body, claim, requestId } = input;
+  const handler = getHandler(ports, caller, { referenceType: body.reference_type, rail: 'gateway' });
+  await getChannelFor(em, body.payment_id, body.amount);
+  const onBehalfOf = body.on_behalf_of ?? null;
+  const target = await handler.findTarget(em, {
+    referenceId: body.reference_id,
+    amount: formatMoney(body.amount),
+    rail: 'gateway',
+    caller,
+    onBehalfOf,
+  });
+  const nominal = target.amount ?? formatMoney(body.amount);
+  const channel = await getChannelFor(em, body.payment_id, nominal);
+  const order = {
+    user_id: caller.userId,
+    organization_id: caller.organizationId,
+    reference_type: body.reference_type,
+    reference_id: body.reference_id,
+    on_behalf_of: onBehalfOf,
+    target_account_id: target.accountId,
+    payment_id: channel.id,
+    nominal,
+    admin_fee: adminFee(nominal, channel),
+    texts_sealed: await sealTexts(ports.sealer, { orderId, caller }, handler, body),
+    request_id: requestId,
+  };
+  return { order, claim };
+}
+
+const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
+
+/** The payer's texts, sealed, an individual's under their own key; an empty name gets a default (docs/contract.md 3). */
+function sealTexts(
+  sealer: Sealer,
+  { orderId, caller }: { orderId: string; caller: Caller },
+  { referenceType }: PaymentHandler,
+  { transaction_name, transaction_desc }: GatewayPaymentRequest,
+): Promise<string> {
+  const texts: PaymentTexts = {
+    transaction_name: transaction_name || referenceType.replaceAll('_', ' '),
+    transaction_desc: transaction_desc ?? '',
+  };
+  const person = caller.userType === 'individual' ? { id: caller.userId } : null;
+  return sealer.seal({ ...placeOfTexts(orderId), person }, JSON.stringify(texts));
+}
+
+const noTexts: PaymentTexts = { transaction_name: '', transaction_desc: '' };
+
+/** The texts of an order, decrypted; empty once its payer was erased. */
+export async function openTexts(
+  sealer: Sealer,
+  orderId: string,
+  sealed: string | null | undefined,
+): Promise<PaymentTexts> {
+  const opened = sealed ? await unlessErased(sealer.open(placeOfTexts(orderId), sealed)) : null;
+  return opened === null ? noTexts : JSON.parse(opened);
 }

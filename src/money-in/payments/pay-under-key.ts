@@ -7,6 +7,7 @@ import {
   fingerprintOf,
   hashKey,
   type KeyRow,
+  keepFirstAnswer,
   type SentAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
@@ -17,7 +18,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { DomainError } from '../../shared/errors.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { withPatience } from '../../shared/patience.ts';
-import type { Answer, BalancePayment, NumberedKey, Paid, PaidAmount } from './balance-payment.ts';
+import type { BalancePayment, NumberedKey, Paid, PaidAmount } from './balance-payment.ts';
 
 /** The caller, the idempotency key and the id of a request. */
 export interface Asking {
@@ -26,39 +27,34 @@ export interface Asking {
   requestId: string;
 }
 
+/** Makes the body of the answer to a payment. */
+export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: string }) => Promise<string>;
+
 /** What a request asks for. */
 interface Request {
   path: string;
   /** Without what is not given; amounts as money. */
   body: Record<string, unknown>;
-  /** Makes the body of its answer. */
-  answer(transactionId: string): Answer;
-  /** What it shows changes later: it is made and kept with the payment. */
+  answer: Answer;
+  /** What its answer shows changes later: the first one is kept under the key. */
   changes?: true;
 }
 
 /** What a request says of its payment, whatever it is for. */
-export type AskedPayment = Pick<
-  BalancePayment,
-  'transactionId' | 'requestId' | 'deadline' | 'idempotency' | 'answer'
-> & { payer: Caller };
-interface Asked {
-  transactionId: string;
-  answer: Answer;
-}
-
-type Claim = { userId: string } & Omit<NumberedKey, 'number'>;
-
-/** Until when a payment that is asked for may be made: ISO 8601, by the database's clock. */
-const deadlineOf = ({ askedAt }: Caller): string =>
-  new Date(askedAt.getTime() + budgets.balancePayment.lives).toISOString();
+type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
+  payer: Caller;
+};
 
 /**
  * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
  * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
  * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
- * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged by then is
- * not made any more (`deadlineOf`).
+ * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged in the time
+ * that its request waits, by the database's clock, is not made any more.
+ *
+ * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
+ * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
+ * instead.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -68,20 +64,33 @@ export async function payUnderKey(
 ): Promise<SentAnswer> {
   const { userId } = caller;
   const transactionId = balancePaymentIdFor(userId, key);
-  const asked = { transactionId, answer: answer(transactionId) };
+  const deadline = new Date(caller.askedAt.getTime() + budgets.balancePayment.lives).toISOString();
+  const claim =
+    key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
+  const find = () => findPaid(em.fork(), userId, transactionId);
   const payWith = (idempotency: NumberedKey | null) =>
-    payThroughLoss(em, userId, asked, () =>
-      pay({
-        ...{ payer: caller, transactionId, requestId, idempotency, deadline: deadlineOf(caller) },
-        answer: changes && asked.answer,
-      }),
-    );
-  const send = async () =>
-    key === undefined
-      ? { ...(await sentAs(em, userId, asked, await payWith(null))), replayed: false }
-      : payKeyed(em, { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) }, asked, payWith);
+    payThroughLoss(find, () => pay({ payer: caller, transactionId, requestId, idempotency, deadline }));
+  const send = async ({ made, replayed }: Paid): Promise<SentAnswer> => {
+    const paid = made ?? must(await find(), 'what was paid is there');
+    const answered = { status: 201, body: await answer(em.fork(), { ...paid, transactionId }), replayed };
+    return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
+  };
+  const sendAgain = (row: KeyRow) => answerOf(row) ?? send({ replayed: true });
+  const payOnce = async (): Promise<SentAnswer> => {
+    if (claim === null) return send(await payWith(null));
+    try {
+      const { stamp, made } = await arriveUnderKey(em, claim);
+      const { number } = stamp;
+      if (made !== null) return await sendAgain(made);
+      return await send(await payWith({ ...claim, number }));
+    } catch (error) {
+      if (!isVerdict(error)) throw error;
+      const opening = { resourceId: transactionId, kind: null, claim, number: null };
+      return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
+    }
+  };
   try {
-    return await withPatience(budgets.requests.balancePayment, send);
+    return await withPatience(budgets.requests.balancePayment, payOnce);
   } catch (error) {
     if (!isLostConnection(error)) throw error;
     const unknown =
@@ -91,40 +100,6 @@ export async function payUnderKey(
     const retry = key === undefined ? {} : { retryAfterSeconds: 2 };
     throw new DomainError('SERVICE_UNAVAILABLE', unknown, { ...retry, cause: error });
   }
-}
-
-/**
- * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
- * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
- * instead.
- */
-async function payKeyed(
-  em: EntityManager,
-  claim: Claim,
-  asked: Asked,
-  pay: (key: NumberedKey) => Promise<Paid>,
-): Promise<SentAnswer> {
-  const { userId, keyHash, fingerprint } = claim;
-  const sendAgain = async (made: KeyRow): Promise<SentAnswer> => {
-    const kept = answerOf(made);
-    return kept ? { ...kept, replayed: true } : sentAs(em, userId, asked, { replayed: true });
-  };
-  try {
-    const { stamp, made } = await arriveUnderKey(em, claim);
-    const { number } = stamp;
-    if (made !== null) return await sendAgain(made);
-    return await sentAs(em, userId, asked, await pay({ keyHash, fingerprint, number }));
-  } catch (error) {
-    if (!isVerdict(error)) throw error;
-    const opening = { resourceId: asked.transactionId, kind: null, claim, number: null };
-    return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
-  }
-}
-
-async function sentAs(em: EntityManager, userId: string, asked: Asked, paid: Paid): Promise<SentAnswer> {
-  const { replayed } = paid;
-  const made = paid.made ?? must(await findPaid(em.fork(), userId, asked), 'what was paid is there');
-  return { status: 201, body: paid.body ?? (await asked.answer(em.fork(), made)), replayed };
 }
 
 /** How often a database that has gone away is asked again, in milliseconds. */
@@ -138,43 +113,32 @@ const repeatedForMs = (budgets.requests.away * 2) / 3;
  * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
  * there. Throws the loss where the outcome is unknown.
  */
-async function payThroughLoss(
-  em: EntityManager,
-  userId: string,
-  asked: Asked,
-  pay: () => Promise<Paid>,
-): Promise<Paid> {
-  let loss: unknown;
+async function payThroughLoss(find: () => Promise<PaidAmount | null>, pay: () => Promise<Paid>): Promise<Paid> {
   try {
     return await pay();
-  } catch (error) {
-    if (!isLostConnection(error)) throw error;
-    loss = error;
-  }
-  try {
-    return await withPatience(repeatedForMs, async (signal) => {
-      for (;;) {
-        try {
-          return await pay();
-        } catch (error) {
-          if (!isAway(error)) throw error;
-          await sleep(askedAgainMs, undefined, { signal });
-        }
-      }
+  } catch (loss) {
+    if (!isLostConnection(loss)) throw loss;
+    return withPatience(repeatedForMs, (signal) => payAgain(pay, signal)).catch(async (error: unknown) => {
+      const made = isVerdict(error) ? await find().catch(() => null) : null;
+      if (made === null) throw loss;
+      return { replayed: false, made };
     });
-  } catch (error) {
-    const made = isVerdict(error) ? await findPaid(em.fork(), userId, asked).catch(() => null) : null;
-    if (made === null) throw loss;
-    return { replayed: false, made };
+  }
+}
+
+async function payAgain(pay: () => Promise<Paid>, signal: AbortSignal): Promise<Paid> {
+  for (;;) {
+    try {
+      return await pay();
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      await sleep(askedAgainMs, undefined, { signal });
+    }
   }
 }
 
 /** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
-async function findPaid(
-  em: EntityManager,
-  userId: string,
-  { transactionId }: Pick<Asked, 'transactionId'>,
-): Promise<PaidAmount | null> {
+async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
      where id = ? and user_id = ?`,

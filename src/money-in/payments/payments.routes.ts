@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { signedIn } from '../../platform/http/access.ts';
-import { amount, moneyNumber, optionalText, prose, uuid } from '../../platform/http/fields.ts';
+import { amount, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { sendStored } from '../../platform/http/replay.ts';
@@ -12,28 +12,11 @@ import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds, WakingPort } from './handler.ts';
 import { payAsAsked } from './pay-as-asked.ts';
-import { payByGateway } from './pay-by-gateway.ts';
+import { openTexts, payByGateway } from './pay-by-gateway.ts';
 import type { PayTogether } from './pay-from-balance.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
-import { referenceTypes } from './payment-order.ts';
-import { openTexts } from './prepare-gateway-payment.ts';
-import { OrderShape, PaidShape, presentOrder } from './present-order.ts';
 
-const GatewayPayment = z.strictObject({
-  reference_type: z.enum(referenceTypes),
-  reference_id: uuid(),
-  payment_id: z.int(),
-  amount: moneyNumber(),
-  transaction_name: optionalText(100),
-  transaction_desc: prose(255, 0).optional(),
-});
-
-const BalancePayment = z.strictObject({
-  reference_type: z.enum(referenceTypes),
-  reference_id: uuid(),
-  source_account_id: uuid(),
-  amount: moneyNumber(),
-});
+import { BalancePayment, GatewayPayment, OrderShape, PaidShape, presentOrder } from './present-order.ts';
 
 interface Ports {
   sealer: Sealer;

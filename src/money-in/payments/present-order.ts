@@ -1,10 +1,32 @@
 import { z } from 'zod';
-import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, moneyNumber, optionalText, prose, timestamp, uuid } from '../../platform/http/fields.ts';
 import { formatWesternIndonesia } from '../../shared/clock.ts';
 import { addMoney, presentMoneyAsNumber } from '../../shared/money.ts';
 import type { OrderWithChannel } from './find-orders.ts';
 import { paymentOrderLaw, referenceTypes, statusIdOf } from './payment-order.ts';
-import type { PaymentTexts } from './prepare-gateway-payment.ts';
+
+export const GatewayPayment = z.strictObject({
+  reference_type: z.enum(referenceTypes),
+  reference_id: uuid(),
+  payment_id: z.int(),
+  amount: moneyNumber(),
+  transaction_name: optionalText(100),
+  transaction_desc: prose(255, 0).optional(),
+});
+
+export const BalancePayment = z.strictObject({
+  reference_type: z.enum(referenceTypes),
+  reference_id: uuid(),
+  source_account_id: uuid(),
+  amount: moneyNumber(),
+});
+
+/** A payment by the gateway, with the amount as the request wrote it. */
+export type GatewayPaymentRequest = z.output<typeof GatewayPayment> & {
+  /** The member of a shared target that it is for, if not the caller. */
+  on_behalf_of?: string | undefined;
+};
+export type BalancePaymentRequest = z.output<typeof BalancePayment>;
 
 /** The answer to a balance payment and to a transfer (docs/contract.md 3). */
 export const PaidShape = z
@@ -45,6 +67,9 @@ export const OrderShape = z
     created_at: timestamp(),
   })
   .meta({ id: 'PaymentOrder' });
+
+/** What the payer wrote about it; stored sealed. */
+export type PaymentTexts = Pick<z.infer<typeof OrderShape>, 'transaction_name' | 'transaction_desc'>;
 
 /** The `data` of the gateway answer (docs/contract.md 3); the channel's method decides which code is set. */
 export function presentOrder(

@@ -40,13 +40,12 @@ routes.get(
     },
   },
   async ({ em, query }) => {
-    const { status, ...window } = query;
-    const { rows, ...listed } = await listReceipts(em, { state: status, ...window });
+    const { rows, ...listed } = await listReceipts(em, query);
     return {
       message: 'Receipts found',
       data: {
-        items: rows.map(({ state: status, received_at, ...row }) =>
-          presentFields(ReceiptAnswer.shape, { ...row, status, received_at: new Date(received_at) }),
+        items: rows.map((row) =>
+          presentFields(ReceiptAnswer.shape, { ...row, received_at: new Date(row.received_at) }),
         ),
         ...presentPage(query, listed),
       },

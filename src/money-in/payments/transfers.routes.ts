@@ -29,7 +29,8 @@ routes.post(
   async ({ em, deps, caller, params, body, ctx, requestId }) =>
     sendStored(
       await transferBetweenPockets(
-        { em, payTogether: deps.payTogether },
+        em,
+        deps.payTogether,
         {
           sourceAccountId: params.account_id,
           destinationAccountId: body.destination_account_id,

@@ -4,9 +4,17 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { carryOut, tellOfEnd, whyVoid } from './carry-out.ts';
+import {
+  carryOut,
+  endDecision,
+  judgingAgain,
+  lockDecision,
+  recordDecision,
+  requireOperator,
+  tellOfEnd,
+  whyVoid,
+} from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import { endDecision, judgingAgain, lockDecision, recordDecision, requireOperator } from './end-decision.ts';
 import type { DecisionPorts } from './handling.ts';
 
 interface Deciding {

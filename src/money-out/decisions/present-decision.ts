@@ -60,6 +60,7 @@ export const noteOfDecision = () =>
   prose(longestNote, shortestNote).describe('References to the evidence, never personal data.');
 
 const note = noteOfDecision();
+const complaint = (field: string, message: string) => ({ path: [field], message });
 /** What may be proposed: each kind with its subject. */
 export const ProposalBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
@@ -71,14 +72,11 @@ export const ProposalBody = z.discriminatedUnion('kind', [
       account_id: uuid().optional().describe('The account that is credited; for `credit` only.'),
       note,
     })
-    .superRefine(({ action, account_id }, ctx) => {
-      if (action === 'credit' && account_id === undefined) {
-        ctx.addIssue({ code: 'custom', path: ['account_id'], message: 'is required' });
-      }
-      if (action === 'refund' && account_id !== undefined) {
-        ctx.addIssue({ code: 'custom', path: ['account_id'], message: 'is for a credit only' });
-      }
-    }),
+    .refine(({ action, account_id: id }) => action === 'refund' || id, complaint('account_id', 'is required'))
+    .refine(
+      ({ action, account_id: id }) => action === 'credit' || !id,
+      complaint('account_id', 'is for a credit only'),
+    ),
   z.strictObject({ kind: z.literal('explain_difference'), reconciliation_id: uuid(), note }),
   z
     .strictObject({
@@ -92,11 +90,10 @@ export const ProposalBody = z.discriminatedUnion('kind', [
         .describe('An account of an erased person, to whom the platform paid what had come to it; `amount` below 0.'),
       note,
     })
-    .superRefine(({ amount, account_id }, ctx) => {
-      if (account_id !== undefined && !amount.startsWith('-')) {
-        ctx.addIssue({ code: 'custom', path: ['amount'], message: 'is below 0 for money that left an account' });
-      }
-    }),
+    .refine(
+      ({ amount, account_id }) => account_id === undefined || amount.startsWith('-'),
+      complaint('amount', 'is below 0 for money that left an account'),
+    ),
   z
     .strictObject({
       kind: z.literal('book_transfer'),
@@ -106,11 +103,10 @@ export const ProposalBody = z.discriminatedUnion('kind', [
         .describe('Of a transfer that nobody knows, or that is a second one: our reference, or the provider’s id.'),
       note,
     })
-    .superRefine(({ payout_id, provider_reference }, ctx) => {
-      if ((payout_id === undefined) === (provider_reference === undefined)) {
-        ctx.addIssue({ code: 'custom', path: ['payout_id'], message: 'or provider_reference is required, not both' });
-      }
-    }),
+    .refine(
+      ({ payout_id, provider_reference }) => (payout_id === undefined) !== (provider_reference === undefined),
+      complaint('payout_id', 'or provider_reference is required, not both'),
+    ),
   z.strictObject({
     kind: z.literal('erase_person'),
     user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),

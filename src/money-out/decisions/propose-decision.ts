@@ -2,16 +2,16 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Caller } from '../../shared/caller.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
-import { carryOut } from './carry-out.ts';
-import { Decision } from './decision.entity.ts';
+import { carryOut, recordDecision, requireOperator } from './carry-out.ts';
+import type { Decision } from './decision.entity.ts';
 import type { ProposedKind } from './decision.ts';
-import { recordDecision, requireOperator } from './end-decision.ts';
-import type { DecisionHandling, DecisionPorts, Look } from './handling.ts';
+import { getDecision } from './find-decisions.ts';
+import type { DecisionHandling, DecisionPorts } from './handling.ts';
 import type { ProposalOf } from './present-decision.ts';
 
-interface Proposing<Kind extends ProposedKind> {
+interface Proposing {
   caller: Caller;
-  proposal: ProposalOf<Kind>;
+  proposal: ProposalOf<ProposedKind>;
   note: string;
   requestId: string;
 }
@@ -22,35 +22,17 @@ interface Proposing<Kind extends ProposedKind> {
  * session ended while the provider was asked. Returns the decision as it stands then; if it could not be carried out at
  * once, it waits for a second person.
  */
-export async function proposeDecision<Kind extends ProposedKind>(
+export async function proposeDecision(
   em: EntityManager,
   ports: DecisionPorts,
-  proposing: Proposing<Kind>,
+  { caller, proposal, note, requestId }: Proposing,
 ): Promise<Decision> {
-  const kind: Kind = proposing.proposal.kind as Kind;
-  const proposable: { [One in ProposedKind]: DecisionHandling<One> } = ports.decisionKinds;
-  const handling: DecisionHandling<Kind> = proposable[kind];
-  const look = await handling.look(em.fork(), ports.gateways, proposing.proposal, proposing.caller.userId);
-  const id = await write(em, proposing, look);
-  if (!look.isProven) return em.fork().findOneOrFail(Decision, { id });
-  try {
-    return await carryOut(em, ports, id);
-  } catch (error) {
-    // Temporal is unavailable: the proposal stands all the same.
-    if (!isDomainError(error)) throw error;
-  }
-  return em.fork().findOneOrFail(Decision, { id });
-}
-
-function write<Kind extends ProposedKind>(
-  em: EntityManager,
-  { caller, proposal, note, requestId }: Proposing<Kind>,
-  { evidence }: Look,
-): Promise<string> {
+  const handling: DecisionHandling<ProposedKind> = ports.decisionKinds[proposal.kind];
+  const { evidence, isProven } = await handling.look(em.fork(), ports.gateways, proposal, caller.userId);
   const id = newId();
   const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
   const columns = Object.keys(facts);
-  return em.fork().transactional(async (tx) => {
+  await em.fork().transactional(async (tx) => {
     // Checked again, because asking the provider took time.
     await requireOperator(tx, caller, 'propose-decision');
     await tx.execute(
@@ -59,6 +41,12 @@ function write<Kind extends ProposedKind>(
     );
     const data = { ...proposal, note };
     await recordDecision(tx, id, 'DECISION_PROPOSED', { actorId: caller.userId, requestId, data });
-    return id;
   });
+  try {
+    if (isProven) return await carryOut(em, ports, id);
+  } catch (error) {
+    // The proposal stands all the same.
+    if (!isDomainError(error)) throw error;
+  }
+  return getDecision(em.fork(), id);
 }

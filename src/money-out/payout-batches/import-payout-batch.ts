@@ -41,7 +41,7 @@ export async function importPayoutBatch(
   const claim = { userId, keyHash: hashKey(key), fingerprint };
   const { stamp, made } = await arriveUnderKey(em.fork(), claim);
   const first = answerOf(made);
-  if (first !== null) return { ...first, replayed: true };
+  if (first !== null) return first;
   const judge = async () => {
     const items = readBatchFile(file.bytes);
     const { judged, complaints } = await judgeItems(em, itemSchema, { partnerId, items });
@@ -56,6 +56,5 @@ export async function importPayoutBatch(
   });
   const data = await presentPayoutBatch(ports.sealer, batch);
   const body = JSON.stringify({ message: 'Payout batch imported', data });
-  const { first: isFirst, ...answer } = await keepFirstAnswer(em.fork(), claim, { status: 201, body });
-  return { ...answer, replayed: !isFirst };
+  return keepFirstAnswer(em.fork(), claim, { status: 201, body, replayed: false });
 }

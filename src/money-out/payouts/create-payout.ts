@@ -40,7 +40,6 @@ export async function createPayout(
       claim: { partnerId, ...idempotency },
       stamp: idempotency.stamp,
       turnOf: partnerId,
-      isKeyed: true,
       unavailable: notInTime,
     },
     {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Creation, createOnce } from '../../platform/openings/create-once.ts';
-import { stampOpening } from '../../platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../platform/openings/idempotency-keys.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore } from '../../shared/concurrency.ts';
 import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
@@ -21,15 +21,12 @@ export function createReservationTurns() {
   /** Creates a payout and waits until its money is reserved; stamps it unless it is. Throws as `createOnce`. */
   return async <Found, Prepared>(
     em: EntityManager,
-    {
-      turnOf,
-      ...opening
-    }: OpeningPlace & { turnOf: string; isKeyed: boolean; unavailable: string; stamp?: OpeningStamp },
+    { turnOf, ...opening }: OpeningPlace & { turnOf: string; unavailable: string; stamp?: OpeningStamp },
     { find, prepare, start }: Reservation<Found, Prepared>,
   ): Promise<Found> => {
     const livesMs = budgets.requests.payoutReservation;
     const endsAt = performance.now() + livesMs;
-    const stamp = opening.stamp ?? (await stampOpening(em, opening.isKeyed ? {} : { livesMs }));
+    const stamp = opening.stamp ?? (await stampOpening(em, opening.claim ? {} : { livesMs }));
     const leave = await semaphore.enter({ key: turnOf, waitMs: endsAt - performance.now() - budgets.requests.away });
     try {
       return await createOnce(

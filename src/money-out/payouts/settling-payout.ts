@@ -2,7 +2,7 @@ import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { actorOf } from '../decisions/end-decision.ts';
+import { actorOf } from '../decisions/carry-out.ts';
 import { type DecisionHandling, refused } from '../decisions/handling.ts';
 import { hearProvider } from '../payouts/ask-transfer.ts';
 import { findMadeAttempts } from '../payouts/attempts.ts';

@@ -1,19 +1,27 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { sealForOrder } from '../../partners/open-for-order.ts';
+import {
+  complainOfAccountNumber,
+  complainOfBankAmount,
+  getPayoutBank,
+} from '../../people/bank-accounts/payout-bank.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { must } from '../../shared/assert.ts';
+import { refuseField } from '../../shared/errors.ts';
 import { refundIdFor } from '../../shared/ids.ts';
+import { compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import type { KeyedRequest } from '../../shared/opening.ts';
+import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
+import { readPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits.ts';
 import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
 import { findRefund } from './find-refunds.ts';
-import { prepareRefund, type RefundRequest } from './prepare-refund.ts';
-import type { WholeRefund } from './present-refund.ts';
-import type { RefundWorkflows } from './refund.ts';
+import type { RefundRequest, WholeRefund } from './present-refund.ts';
+import { type Refundable, readRefundable, refuseBeyondPaid } from './read-refundable.ts';
+import type { RefundOpening, RefundWorkflows } from './refund.ts';
 
 const reserveInTurn = createReservationTurns();
 
-const notInTime = 'The refund could not be reserved in time; try again under the same key';
-
-export interface RefundCreation {
+interface RefundCreation {
   partnerId: string;
   paymentId: string;
   body: RefundRequest;
@@ -29,8 +37,9 @@ export interface RefundCreation {
 export async function createRefund(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: RefundWorkflows },
-  { partnerId, paymentId, body, idempotency, requestId }: RefundCreation,
+  creation: RefundCreation,
 ): Promise<WholeRefund> {
+  const { partnerId, idempotency } = creation;
   const refundId = refundIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => findRefund(place, { partnerId, id: refundId });
   if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a refund names it');
@@ -42,13 +51,89 @@ export async function createRefund(
       claim: { partnerId, ...idempotency },
       stamp: idempotency.stamp,
       turnOf: partnerId,
-      isKeyed: true,
-      unavailable: notInTime,
+      unavailable: 'The refund could not be reserved in time; try again under the same key',
     },
     {
       find,
-      prepare: () => prepareRefund(em, sealer, { refundId, partnerId, paymentId, body, idempotency, requestId }),
+      prepare: () => prepareRefund(em, sealer, refundId, creation),
       start: (opening, waitMs) => workflows.startPaymentRefund(refundId, opening, waitMs),
     },
   );
+}
+
+/**
+ * Every check of a refund that can refuse it before its workflow starts; returns the workflow's input. What can still
+ * be refunded and the balance are checked here only to keep hopeless requests out: the binding check is made under the
+ * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
+ * and as `refuseRefundBeyond`.
+ */
+export async function prepareRefund(
+  em: EntityManager,
+  sealer: Sealer,
+  refundId: string,
+  {
+    partnerId,
+    paymentId,
+    body,
+    idempotency,
+    requestId,
+  }: Omit<RefundCreation, 'idempotency'> & {
+    idempotency: Pick<KeyedRequest, 'keyHash' | 'fingerprint'>;
+  },
+): Promise<Omit<RefundOpening, 'stamp'>> {
+  const refundable = await readRefundable(em, { partnerId, paymentId });
+  const asked = body.amount === undefined ? null : formatMoney(body.amount);
+  if (asked !== null && !isWholeRupiah(asked)) refuseField('amount', 'must be a whole rupiah amount');
+  const amount = asked ?? refundable.left;
+  refuseBeyondPaid(refundable, amount);
+  const refundOf = walletOf(refundable, amount, body);
+  const bank = refundOf === null ? await requireBank(em, body, amount) : null;
+  const headroom = await readPayoutHeadroom(em, partnerId);
+  refuseRefundBeyond(headroom, { amount, byTransfer: bank !== null });
+  const texts: PayoutTexts = {
+    bank_account_number: bank?.accountNumber ?? '',
+    beneficiary_name: bank === null ? null : (body.beneficiary_name ?? null),
+    external_ref: null,
+    reason: body.reason,
+    metadata: body.metadata ?? null,
+  };
+  return {
+    partnerId,
+    paymentId,
+    amount,
+    refundOf,
+    bankCode: bank?.code ?? null,
+    textsSealed: await sealForOrder(sealer, payoutTextsPlace(refundId), refundId, texts),
+    requestId,
+    idempotency: { keyHash: idempotency.keyHash, fingerprint: idempotency.fingerprint },
+  };
+}
+
+/**
+ * The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. Where the
+ * provider has declined one before, whoever names a bank account wants a transfer.
+ */
+function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
+  const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;
+  if (refundable.wallet_declined && namesBank) return null;
+  const isWhole = compareMoney(amount, refundable.amount) === 0;
+  const can = isWhole ? refundable.to_wallet : refundable.to_wallet_in_part;
+  return can ? refundable.provider_payment_request_id : null;
+}
+
+/** The bank account of a refund by transfer. Throws REQUEST_INVALID_PAYLOAD, naming the field. */
+async function requireBank(
+  em: EntityManager,
+  { bank_code: code, bank_account_number: accountNumber }: RefundRequest,
+  amount: Money,
+): Promise<{ code: string; accountNumber: string }> {
+  const why = 'is required: this refund cannot go back the way it came, and is made as a transfer';
+  if (code === undefined) return refuseField('bank_code', why);
+  if (accountNumber === undefined) return refuseField('bank_account_number', why);
+  const bank = await getPayoutBank(em, code);
+  const ofNumber = complainOfAccountNumber(accountNumber, code, bank);
+  if (ofNumber !== null) refuseField('bank_account_number', ofNumber);
+  const ofAmount = complainOfBankAmount(amount, code, bank);
+  if (ofAmount !== null) refuseField('amount', ofAmount);
+  return { code, accountNumber };
 }

@@ -1,12 +1,26 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
-import { shownMetadata } from '../../platform/http/metadata.ts';
+import { amount, moneyString, nameAtBank, prose, text, timestamp, uuid } from '../../platform/http/fields.ts';
+import { metadata, shownMetadata } from '../../platform/http/metadata.ts';
 import { presentFields } from '../../platform/http/present-fields.ts';
 import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { isFinalPayout } from '../payouts/payout.ts';
 import { refundStatuses, returnedByBank, shownRefundStatuses } from './refund.ts';
+
+export const RefundBody = z.strictObject({
+  amount: moneyString().optional().meta({ description: 'A whole IDR amount. Without it all that is left.' }),
+  reason: prose(200).meta({ description: 'For your own records; the customer is not told.' }),
+  bank_code: text(32).optional().meta({
+    description: 'A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.',
+  }),
+  bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
+  beneficiary_name: nameAtBank(100).optional().meta({ description: "The holder's name as the bank has it." }),
+  metadata: metadata(),
+});
+
+/** What a partner asks for. */
+export type RefundRequest = z.output<typeof RefundBody>;
 
 const refundFields = {
   id: uuid(),
@@ -64,5 +78,6 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
 /** A refund as of its creation: it goes on meanwhile, and may have ended before the answer was sent. */
 export async function presentNewRefund(sealer: Sealer, refund: WholeRefund) {
   const shown = await presentRefund(sealer, refund);
-  return { ...shown, status: 'pending' as const, is_final: false, failure_code: null, finalized_at: null };
+  const status_url = `/v1/partners/payments/${shown.payment_id}/refunds/${shown.id}`;
+  return { ...shown, status: 'pending' as const, is_final: false, failure_code: null, finalized_at: null, status_url };
 }

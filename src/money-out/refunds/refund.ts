@@ -20,9 +20,6 @@ export const shownRefundStatuses: Record<PayoutStatus, RefundStatus> = {
 /** The failure code of a refund that the bank returned after it had succeeded. */
 export const returnedByBank = 'RETURNED_BY_BANK';
 
-/** The path of a refund's detail. */
-export const refundPath = (paymentId: string, id: string): string => `/v1/partners/payments/${paymentId}/refunds/${id}`;
-
 /** What a request asks the workflow for: ids and amounts, texts only sealed (docs/contract.md 9). IDR, scale 4. */
 export interface RefundOpening {
   partnerId: string;

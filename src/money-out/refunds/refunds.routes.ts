@@ -5,8 +5,7 @@ import { TimelineShape } from '../../partners/timeline.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { partner } from '../../platform/http/access.ts';
-import { moneyString, nameAtBank, prose, text, uuid } from '../../platform/http/fields.ts';
-import { metadata } from '../../platform/http/metadata.ts';
+import { uuid } from '../../platform/http/fields.ts';
 import { pageFields, partnerListQuery, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { must } from '../../shared/assert.ts';
@@ -14,9 +13,8 @@ import type { PayoutKinds } from '../payouts/handling.ts';
 import { tellPayoutTimeline } from '../payouts/payout-timeline.ts';
 import { createRefund } from './create-refund.ts';
 import { findRefunds, getRefund } from './find-refunds.ts';
-import { presentNewRefund, presentRefund, RefundShape } from './present-refund.ts';
+import { presentNewRefund, presentRefund, RefundBody, RefundShape } from './present-refund.ts';
 import type { RefundWorkflows } from './refund.ts';
-import { refundPath } from './refund.ts';
 
 interface Ports {
   /** Throws RESOURCE_NOT_FOUND unless the payment is this partner's. */
@@ -43,16 +41,7 @@ routes.post(
       'however many refunds there are: FUNDS_REFUND_EXCEEDED.',
     access: partner('refund-payment'),
     params: paymentParams,
-    body: z.strictObject({
-      amount: moneyString().optional().meta({ description: 'A whole IDR amount. Without it all that is left.' }),
-      reason: prose(200).meta({ description: 'For your own records; the customer is not told.' }),
-      bank_code: text(32).optional().meta({
-        description: 'A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.',
-      }),
-      bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
-      beneficiary_name: nameAtBank(100).optional().meta({ description: "The holder's name as the bank has it." }),
-      metadata: metadata(),
-    }),
+    body: RefundBody,
     idempotent: true,
     answers: { 200: partnerAnswer(RefundShape) },
     refusals: [404, 409, 422, 503],
@@ -61,8 +50,7 @@ routes.post(
     const { partnerId } = caller;
     const idempotency = must(caller.idempotency, 'an idempotent route has its key');
     const refund = await createRefund(em, deps, { partnerId, paymentId, body, idempotency, requestId });
-    const shown = await presentNewRefund(deps.sealer, refund);
-    return { ...shown, status_url: refundPath(refund.paymentId, refund.payout.id) };
+    return presentNewRefund(deps.sealer, refund);
   },
 );
 

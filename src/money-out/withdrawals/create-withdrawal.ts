@@ -5,7 +5,7 @@ import {
   fingerprintOf,
   hashKey,
   keepFirstAnswer,
-  type StoredAnswer,
+  type SentAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';
@@ -38,14 +38,14 @@ export async function createWithdrawal(
   em: EntityManager,
   ports: { config: WithdrawalTerms; sealer: Sealer; workflows: WithdrawalWorkflows },
   { caller, accountId, body, key, requestId }: Asking,
-): Promise<StoredAnswer & { replayed: boolean }> {
+): Promise<SentAnswer> {
   const id = withdrawalIdFor(caller.userId, key);
   const asked = { ...body, amount: formatMoney(body.amount) };
   const fingerprint = fingerprintOf('POST', `/v1/accounts/${accountId}/withdrawals`, asked);
   const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
   const claim = claimOfUser({ userId: caller.userId, idempotency });
   const first = claim && (await findFirstAnswer(em.fork(), claim));
-  if (first !== null) return { ...first, replayed: true };
+  if (first !== null) return first;
   const found = await reserveInTurn(
     em,
     {
@@ -53,7 +53,6 @@ export async function createWithdrawal(
       kind: 'withdrawal',
       claim,
       turnOf: accountId,
-      isKeyed: claim !== null,
       unavailable: notInTime,
     },
     {
@@ -64,8 +63,6 @@ export async function createWithdrawal(
   );
   // We may have joined another request's withdrawal under the same key: that must not be returned as this one.
   const replayed = found.payout.request_id !== requestId;
-  const { status, body: text } = claim
-    ? await keepFirstAnswer(em.fork(), claim, answerWithdrawal(found))
-    : answerWithdrawal(found);
-  return { status, body: text, replayed };
+  const answer = { ...answerWithdrawal(found), replayed };
+  return claim ? { ...(await keepFirstAnswer(em.fork(), claim, answer)), replayed } : answer;
 }

@@ -1,41 +1,15 @@
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
+import { cardPage, type Markup } from '../../platform/http/card-page.ts';
 
-/** Markup in which every value is escaped. */
-export type Markup = ReturnType<typeof html>;
-
-const styles = `
-:root { color-scheme: light dark; --ink: #1d2329; --line: #d5dae0; --paper: #f5f7f9; --lift: #fff; --act: #0b5c8a; --bad: #a4161a; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ec; --line: #37404a; --paper: #14181c; --lift: #1d2329; --act: #7cc4ee; --bad: #ff9a9a; } }
-* { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
-  color: var(--ink); background: var(--paper); }
-main { width: 100%; max-width: 28rem; padding: 1.5rem; background: var(--lift); border: 1px solid var(--line); border-radius: 12px; }
-h1 { font-size: 1.25rem; line-height: 1.25; margin: 0; }
-label { display: block; font-weight: 600; }
+const style = `label { display: block; font-weight: 600; }
 input { font: inherit; width: 100%; padding: 0.5rem; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 6px; }
 button { font: inherit; font-weight: 600; margin-top: 1rem; padding: 0.5rem 1rem; color: var(--lift); background: var(--act); border: 0;
   border-radius: 6px; cursor: pointer; }
 .complaint { border-left: 4px solid var(--bad); padding: 0.25rem 0.75rem; }
-:focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
 
-const layout = (title: string, content: Markup): Markup => html`<!doctype html>
-<html lang="id">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} · Amanah</title>
-<style>${raw(styles)}</style>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-${content}
-</main>
-</body>
-</html>
-`;
+const layout = (heading: string, content: Markup): Markup =>
+  cardPage({ lang: 'id', title: `${heading} · Amanah`, heading, style }, content);
 
 /** A page that says one thing. */
 export const messagePage = (title: string, text: string, more: Markup | null = null): Markup =>

@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { Markup } from '../../platform/http/card-page.ts';
 import { asDomainError, noteRefusal, sentenceOf } from '../../platform/http/errors.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import type { RouteGroup } from '../../platform/http/route-group.ts';
@@ -10,7 +11,7 @@ import type { Logger } from '../../platform/process/log.ts';
 import { must } from '../../shared/assert.ts';
 import { errorStatuses } from '../../shared/errors.ts';
 import { unsubscribe, unsubscribePath } from '../mail/unsubscribe.ts';
-import { accountPage, type Markup, messagePage } from './account-page.ts';
+import { accountPage, messagePage } from './account-page.ts';
 
 interface PagePorts extends ServingPorts {
   log: Logger;

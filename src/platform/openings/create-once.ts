@@ -14,7 +14,10 @@ export interface Creation<Found, Prepared> {
   start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
 }
 
-type Opening = OpeningPlace & { stamp: OpeningStamp; isKeyed: boolean; unavailable: string };
+type Opening = OpeningPlace & { stamp: OpeningStamp; unavailable: string };
+
+/** A request without a key lives no longer than it waits: nobody joins what it has begun. */
+const isKeyed = ({ stamp }: Opening): boolean => stamp.livesMs === undefined;
 
 /** One step of such a run takes less than the time of all looks. */
 const mostLooks = 15;
@@ -23,9 +26,8 @@ const lookEveryMs = 200;
 /**
  * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
  * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
- * resource that was made meanwhile is returned instead. `isKeyed` is false where no other request can have this id:
- * nothing is written until the workflow has started. `stamp` is taken when the request arrives, before it waits for
- * anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
+ * resource that was made meanwhile is returned instead. Without a key no other request can have this id: nothing is written
+ * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
  * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
  * begins any more. If the database cannot be asked after the workflow has answered, the resource may have been made: only
  * a key makes it safe to repeat that, and without one the refusal names the resource and is not to be repeated.
@@ -39,13 +41,13 @@ export async function createOnce<Found, Prepared>(
   try {
     prepared = await creation.prepare();
   } catch (error) {
-    if (!opening.isKeyed || !isVerdict(error)) throw error;
+    if (!isKeyed(opening) || !isVerdict(error)) throw error;
     return refuseOnce(em, { ...opening, number: null }, creation.find, error);
   }
   try {
     return await begin(em, opening, creation, prepared);
   } catch (cause) {
-    if (opening.isKeyed || isDomainError(cause) || !isAway(cause)) throw cause;
+    if (isKeyed(opening) || isDomainError(cause) || !isAway(cause)) throw cause;
     const unknown = `It is not known whether this was made. If it was, its id is ${opening.resourceId}`;
     throw new DomainError('SERVICE_UNAVAILABLE', unknown, { cause });
   }
@@ -76,6 +78,6 @@ async function begin<Found, Prepared>(
     await delay(lookEveryMs);
   }
   const unavailable = new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
-  if (opening.isKeyed) throw unavailable;
+  if (isKeyed(opening)) throw unavailable;
   return refuseOnce(em, { ...opening, number: stamp.number }, find, unavailable);
 }

@@ -4,7 +4,6 @@ import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
 import { executePrepared } from '../database/prepared-statements.ts';
-import { type Stamping, stamping, stampOf } from './stamp-opening.ts';
 
 /** What is stored under a key. */
 export interface KeyRow {
@@ -73,6 +72,30 @@ export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<
   return ofRequest(claim, (await executePrepared<KeyRow>(em, sql, placeOf(claim)))[0]);
 }
 
+/** The row of `stamping`. */
+interface Stamping {
+  number: string;
+  asked_at: string;
+}
+
+/** The select, of one row, that stamps a request. */
+const stamping = `select nextval('opening_numbers')::text as number,
+  to_json(clock_timestamp()) #>> '{}' as asked_at`;
+
+const stampOf = ({ number, asked_at: askedAt }: Stamping): OpeningStamp => ({ number, askedAt });
+
+/**
+ * Stamps a request; called when it arrives, before it waits for its turn or reads what it is judged by. `livesMs` is for
+ * a request without a key: nobody joins what it has begun once it is answered, so it lives no longer than it waits.
+ */
+export async function stampOpening(
+  em: EntityManager,
+  options: Pick<OpeningStamp, 'livesMs'> = {},
+): Promise<OpeningStamp> {
+  const [row] = await em.execute<Stamping[]>(stamping);
+  return { ...stampOf(must(row, 'a select without a table has a row')), ...options };
+}
+
 /** Stamps a request under a key when it arrives, as `stampOpening`, and finds what was made under it, in one round trip. */
 export async function arriveUnderKey(
   em: EntityManager,
@@ -105,24 +128,18 @@ export async function keepAnswer(
 }
 
 /** The answer that is stored under a key, or null when there is none yet. */
-export const answerOf = (kept: KeyRow | null): StoredAnswer | null =>
+export const answerOf = (kept: KeyRow | null): SentAnswer | null =>
   kept === null || kept.answer_status === null || kept.answer_body === null
     ? null
-    : { status: kept.answer_status, body: kept.answer_body };
+    : { status: kept.answer_status, body: kept.answer_body, replayed: true };
 
 /** The first answer under this key, or null when there is none yet. Throws when the key belongs to another request. */
-export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<StoredAnswer | null> =>
+export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<SentAnswer | null> =>
   answerOf(await findUnderKey(em, claim));
 
 /**
- * Stores the first answer under this key; returns the stored one and whether it was this one. Throws when the key
- * belongs to another request, even a concurrent one.
+ * Stores the first answer under this key, and returns it or the one that was stored before. Throws when the key belongs to
+ * another request, even a concurrent one.
  */
-export async function keepFirstAnswer(
-  em: EntityManager,
-  claim: KeyClaim,
-  answer: StoredAnswer,
-): Promise<StoredAnswer & { first: boolean }> {
-  const kept = (await keepAnswer(em, claim, answer)) ? null : await findFirstAnswer(em, claim);
-  return kept === null ? { ...answer, first: true } : { ...kept, first: false };
-}
+export const keepFirstAnswer = async (em: EntityManager, claim: KeyClaim, answer: SentAnswer): Promise<SentAnswer> =>
+  (await keepAnswer(em, claim, answer)) ? answer : ((await findFirstAnswer(em, claim)) ?? answer);

@@ -1,6 +1,7 @@
-import { type BalancePaymentRequest, payAsAsked } from '../../../src/money-in/payments/pay-as-asked.ts';
+import { payAsAsked } from '../../../src/money-in/payments/pay-as-asked.ts';
 import { createPayTogether } from '../../../src/money-in/payments/pay-from-balance.ts';
 import type { ReferenceType } from '../../../src/money-in/payments/payment-order.ts';
+import type { BalancePaymentRequest } from '../../../src/money-in/payments/present-order.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { forgetOldRows } from '../../../src/wiring/forget-old-rows.ts';

@@ -6,7 +6,7 @@ import { mostOpenBatches } from '../../../src/money-out/payout-batches/payout-ba
 import { NewItem } from '../../../src/money-out/payout-batches/payout-batches.routes.ts';
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { itInFull } from '../../support/full.ts';

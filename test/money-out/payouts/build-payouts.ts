@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts';
 import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { asAKeyedClient } from '../../support/as-a-client.ts';
 import { type BuildPlace, fund } from '../../support/build.ts';

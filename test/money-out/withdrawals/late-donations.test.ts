@@ -62,11 +62,6 @@ const paymentOf = ({ id: userId, accountId: sourceAccountId }: BuiltUser) => ({
   amount: `${each}.0000`,
   requestId: null,
 });
-const movement = {
-  kind: 'balance-payment.charitable_cause_donate',
-  referenceType: 'donation',
-  purpose: 'product_transfer',
-} as const;
 
 /** Each way of giving to a cause: prepared while it takes donations, then done in one transaction. */
 const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] = [
@@ -93,7 +88,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
       const other = await buildIndividual(stack, { balance: String(each) });
       const payments = [paymentOf(donor), paymentOf(other)];
       return (tx) =>
-        makePayments(tx, movement, {
+        makePayments(tx, charitableCauseDonate, {
           payments,
           targets: targets(payments),
           effect: effect(paidOnes),

@@ -10,7 +10,6 @@ import { findChecks, runCheck, runCheckInTurn } from '../../../src/ledger/run-ch
 import { redeliverCallbacks } from '../../../src/money-in/callbacks/deliver-callback.ts';
 import { sweepOverduePayments } from '../../../src/money-in/callbacks/sweep-overdue-payments.ts';
 import { sweepReceipts } from '../../../src/money-in/callbacks/sweep-receipts.ts';
-import { gatheredKindOf } from '../../../src/money-in/payments/pay-from-balance.ts';
 import { sweepDecisions } from '../../../src/money-out/decisions/carry-out.ts';
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { destroyOrderKeys } from '../../../src/partners/destroy-order-keys.ts';
@@ -23,7 +22,6 @@ import { nextOf } from '../../../src/platform/database/position.ts';
 import { makeComingMonths } from '../../../src/platform/housekeeping/make-months.ts';
 import type { Route } from '../../../src/platform/http/route-group.ts';
 import { findUnderKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { must } from '../../../src/shared/assert.ts';
 import { westernIndonesiaDay } from '../../../src/shared/clock.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
@@ -175,7 +173,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   // Two go alone, and the others gather behind them.
   const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
   const given = donors.map(({ id, accountId }) =>
-    stack.deps.payTogether(must(gatheredKindOf(charitableCauseDonate), 'they are made together'), {
+    stack.deps.payTogether(charitableCauseDonate, {
       payer: { userId: id, userType: 'individual', organizationId: null },
       transactionId: newId(),
       referenceId: causeId,

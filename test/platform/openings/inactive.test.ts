@@ -3,8 +3,7 @@ import { openPartnerPayment } from '../../../src/money-in/collections/open-partn
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts';
-import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { partnerPaymentIdFor, payoutIdFor, workflowIds } from '../../../src/shared/ids.ts';
 import { buildPayer, payoutBody, readBalance, transfersOf } from '../../money-out/payouts/build-payouts.ts';
 import { buildOrganization } from '../../support/build.ts';

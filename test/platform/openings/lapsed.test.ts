@@ -2,13 +2,12 @@ import type { Part } from '../../../dev/part.ts';
 import { startWorker } from '../../../dev/service-parts.ts';
 import { packIds } from '../../../src/giving/donations/allocation.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
-import { prepareGatewayPayment } from '../../../src/money-in/payments/prepare-gateway-payment.ts';
+import { prepareGatewayPayment } from '../../../src/money-in/payments/pay-by-gateway.ts';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
 import { reserveWithdrawal } from '../../../src/money-out/withdrawals/reserve-withdrawal.ts';
 import type { WithdrawalOpening } from '../../../src/money-out/withdrawals/withdrawal.ts';
-import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import {

@@ -2,10 +2,10 @@ import { openPartnerPayment } from '../../../src/money-in/collections/open-partn
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts';
-import { prepareRefund } from '../../../src/money-out/refunds/prepare-refund.ts';
+import { prepareRefund } from '../../../src/money-out/refunds/create-refund.ts';
 import { reserveRefund } from '../../../src/money-out/refunds/reserve-refund.ts';
 import type { Sealer } from '../../../src/platform/encryption/sealer.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import type { OpeningStamp } from '../../../src/shared/opening.ts';
@@ -55,9 +55,8 @@ const kinds: Kind[] = [
     kind: 'refund',
     table: 'payment_refunds',
     prepare: (refundId, sealer) =>
-      prepareRefund(stack.em(), sealer, {
+      prepareRefund(stack.em(), sealer, refundId, {
         ...request(),
-        refundId,
         paymentId: paid,
         body: { ...payoutBody({ amount: '50000' }), reason: 'Returned' },
       }),

@@ -1,7 +1,7 @@
 import type { PayoutOpening } from '../../../src/money-out/payouts/payout.ts';
 import { preparePayout } from '../../../src/money-out/payouts/prepare-payout.ts';
 import { reservePayout } from '../../../src/money-out/payouts/reserve-payout.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { payoutIdFor } from '../../../src/shared/ids.ts';
 import { buildPayer, magicAccount, payoutBody, readBalance } from '../../money-out/payouts/build-payouts.ts';
 import { fund } from '../../support/build.ts';

@@ -9,9 +9,8 @@ import type { PaymentOpening } from '../../../src/money-in/payments/payment-cont
 import { closePayment } from '../../../src/money-in/payments/settle-payment.ts';
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { presentError } from '../../../src/platform/http/errors.ts';
-import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
+import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { fromStored, openOnce, refuseOnce, toStored } from '../../../src/platform/openings/open-once.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { DomainError } from '../../../src/shared/errors.ts';
 import {

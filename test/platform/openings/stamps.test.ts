@@ -1,5 +1,5 @@
 import { createWithdrawal } from '../../../src/money-out/withdrawals/create-withdrawal.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import type { Caller } from '../../../src/shared/caller.ts';
 import type { OpeningStamp } from '../../../src/shared/opening.ts';
 import { addBankAccount, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';

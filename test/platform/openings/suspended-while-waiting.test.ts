@@ -5,8 +5,7 @@ import { paySubscriptionPeriod } from '../../../src/giving/donations/pay-subscri
 import { openPartnerPayment } from '../../../src/money-in/collections/open-partner-payment.ts';
 import { preparePartnerPayment } from '../../../src/money-in/collections/prepare-partner-payment.ts';
 import { openPaymentOrder } from '../../../src/money-in/payments/open-payment-order.ts';
-import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { allocationBatchIdFor, newId } from '../../../src/shared/ids.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import {

@@ -1,7 +1,6 @@
 import { createPayout, type PayoutCreation } from '../../../src/money-out/payouts/create-payout.ts';
 import type { PayoutOpening } from '../../../src/money-out/payouts/payout.ts';
-import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../../src/platform/openings/stamp-opening.ts';
+import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { budgets } from '../../../src/shared/budgets.ts';
 import { createSemaphore } from '../../../src/shared/concurrency.ts';
 import { buildPayer } from '../../money-out/payouts/build-payouts.ts';
