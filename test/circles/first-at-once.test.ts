@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-describe('First contributions with a guarantee for one member, sent by all members at once', () => {
-  it('make one, and the others are told that there is one', async () => {
+describe('First contributions with a guarantee', () => {
+  it('First contributions for one member sent by all members at once create one, and the others are told so', async () => {
     const size = isFullRun() ? 8 : 4;
     // Which of the two rules that allow one comes first is a matter of luck: so there are many tries.
     for (let tries = 0; tries < (isFullRun() ? 2 : 1); tries += 1) {

@@ -70,7 +70,7 @@ async function livesOf(orderId: string): Promise<number> {
 }
 
 describe('An order for a contribution', () => {
-  it('lives until the days of grace end, and is refused in their last minutes and after them, when a balance still pays', async () => {
+  it('A contribution order expires with the grace period; in its last minutes and later only balance payments are accepted', async () => {
     const terms = { on_default: 'exclude' as const, grace_days: 1 };
     const { id, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
     const [first, second] = members as [BuiltUser, BuiltUser];
@@ -88,14 +88,14 @@ describe('An order for a contribution', () => {
     expect((await contribute(stack, second, id)).status).toBe(201);
   });
 
-  it('lives for 24 hours in a circle without terms, also when its interval ends before', async () => {
+  it('A contribution order lives for 24 hours in a circle without terms, even past the interval', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     await dueIn(id, minute);
     const { body } = await contribute(stack, creator, id, { payment_id: bca });
     expect(await livesOf(body.payment_order_id)).toBe(day);
   });
 
-  it('is taken again under `wait` once the default was reported, as the round waits for it', async () => {
+  it('Under `wait`, contribution orders are accepted again after the default was reported', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
     await endInterval(stack, id);
     await eventually(
@@ -111,18 +111,23 @@ describe('Before anybody is covered or excluded', () => {
   itInFull.each([
     { on_default: 'exclude' as const, guarantee_percent: 0 },
     { on_default: 'cover' as const, guarantee_percent: 100 },
-  ])('what the provider says was paid counts, under $on_default', async (terms) => {
-    const { id, first, third, code } = await ordered(terms);
-    await silentlyPaid(code);
-    await endInterval(stack, id);
-    await circleWhen(stack, first, id, { current_turn: 2 });
-    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed']);
-    expect((await placesOf(third, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, null]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
-    expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual([]);
-  });
+  ])(
+    'A payment confirmed by the provider counts before anyone is covered or excluded, under $on_default',
+    async (terms) => {
+      const { id, first, third, code } = await ordered(terms);
+      await silentlyPaid(code);
+      await endInterval(stack, id);
+      await circleWhen(stack, first, id, { current_turn: 2 });
+      expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed']);
+      expect((await placesOf(third, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, null]);
+      expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+      expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual(
+        [],
+      );
+    },
+  );
 
-  it('an unpaid order takes no more money, and then its member is in default', async () => {
+  it('An unpaid order is closed to payments before its member is in default', async () => {
     const { id, first, third, orderId } = await ordered({ on_default: 'exclude' });
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { current_turn: 2 });
@@ -137,7 +142,7 @@ describe('Before anybody is covered or excluded', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: third.id } }]);
   });
 
-  it('the round waits while the provider does not answer, and nobody is reported in default', async () => {
+  it('A round waits while the provider does not answer, and nobody is reported in default', async () => {
     const { id, first, code } = await ordered({ on_default: 'exclude' });
     await defaultInSilence({ id, code });
     expect(await findProgress(stack.em(), id)).toMatchObject({
@@ -163,18 +168,21 @@ describe('Before a member who has received is debited', () => {
   }
   const balances = (...members: BuiltUser[]) => balancesOf(stack, members);
 
-  itInFull('what the provider says was paid counts: nobody pays one round twice', async () => {
-    const { id, first, second, code } = await received();
-    await silentlyPaid(code);
-    await endInterval(stack, id);
-    await circleWhen(stack, first, id, { status: 'completed' });
-    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed', 'completed']);
-    // The first paid the second round from outside.
-    expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
-  });
+  itInFull(
+    'A payment confirmed by the provider counts before a member who received the pot is debited, so nobody pays a round twice',
+    async () => {
+      const { id, first, second, code } = await received();
+      await silentlyPaid(code);
+      await endInterval(stack, id);
+      await circleWhen(stack, first, id, { status: 'completed' });
+      expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed', 'completed']);
+      // The first paid the second round from outside.
+      expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
+      expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+    },
+  );
 
-  itInFull('an unpaid order takes no more money, and then its member is in default and debited', async () => {
+  itInFull('An unpaid order is closed to payments before its member is in default and debited', async () => {
     const { id, first, second, orderId } = await received();
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { status: 'completed' });

@@ -28,8 +28,8 @@ async function hintsOf(circleId: string): Promise<number> {
 /** Before a sweep may notice by itself that a contribution was not heard of: that takes a minute at least. */
 const beforeSweepsMs = 30_000;
 
-describe('A contribution that completes a round while the circle is being looked at', () => {
-  it('is not lost: the circle looks again, and pays the pot at once', async () => {
+describe('A contribution during the check of a circle', () => {
+  it('A contribution that completes a round while the circle is being checked triggers another check, and the pot is paid at once', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2);
     const [first, last] = members as [typeof creator, typeof creator];
     const { worker } = stack;

@@ -53,7 +53,7 @@ async function sleepUntilNextRound(as: BuiltUser, circleId: string, turn: number
 
 describe('A circle of 12 members over 12 monthly rounds', () => {
   itInFull(
-    'runs to completed, with late payers, a gateway payer, a failed and retried contribution',
+    'A circle of 12 members completes 12 monthly rounds with late payers, a gateway payer and a failed, retried contribution',
     async () => {
       const members = await Promise.all(
         Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '1200000' })),
@@ -129,7 +129,7 @@ describe('A circle of 12 members over 12 monthly rounds', () => {
 });
 
 describe('A circle at its start date', () => {
-  it('with one member is cancelled', async () => {
+  it('A circle with one member is cancelled at its start date', async () => {
     const creator = await buildIndividual(stack);
     const { id, starts_at } = await createCircle(stack, creator, { start_date: dayFromToday(700) });
     await addMembers(stack, creator, id, [creator]);
@@ -139,7 +139,7 @@ describe('A circle at its start date', () => {
     expect((await stack.delete(`/v1/saving-circles/${id}`, undefined, { token: creator.token })).status).toBe(400);
   });
 
-  it('that continues one run elsewhere skips the turns already taken', async () => {
+  it('A circle that continues one run elsewhere skips the turns already taken', async () => {
     const members = await buildMembers(stack, 3);
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { id } = await createCircle(stack, creator, { round_interval: 'daily', start_date: farAway });
@@ -160,7 +160,7 @@ describe('A circle at its start date', () => {
 });
 
 describe('A gateway contribution that nobody pays', () => {
-  it('is cancelled with its order; if paid too late, the money goes to suspense, since the member has paid otherwise', async () => {
+  it('An unpaid gateway contribution is cancelled with its order; money paid too late goes to suspense if the member has paid otherwise', async () => {
     const members = await buildMembers(stack, 2);
     const [creator] = members as [BuiltUser];
     const { id } = await createCircle(stack, creator, { start_date: farAway });
