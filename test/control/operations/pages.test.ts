@@ -94,7 +94,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 const unknownPayout = () => buildUnknownPayout(stack, partner);
 
 describeInBrowser('The pages for operators', () => {
-  it('let one person propose a movement of the platform, and another approve it', async () => {
+  it('On the pages for operators one person proposes a transfer of platform money and another approves it', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const approver = await withPassword(await buildSuperAdmin(stack));
     const code = await addSecondFactor(approver);
@@ -140,7 +140,7 @@ describeInBrowser('The pages for operators', () => {
   }, 90_000);
 
   itInFull(
-    'let one person propose how a payout ended, and another approve it',
+    'On the pages for operators one person proposes a payout’s outcome and another approves it',
     async () => {
       const payoutId = await unknownPayout();
       const proposer = await withPassword(await buildPlatformAdmin(stack));
@@ -178,7 +178,7 @@ describeInBrowser('The pages for operators', () => {
     90_000,
   );
 
-  itInFull('can be used with the keyboard only, and fit a phone without scrolling sideways', async () => {
+  itInFull('The pages for operators work by keyboard alone and fit a phone without horizontal scrolling', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit({ width: 390 });
     const focused = () =>
@@ -205,7 +205,7 @@ describeInBrowser('The pages for operators', () => {
     }
   });
 
-  it('show a refusal beside the form, with what was typed', async () => {
+  it('The pages for operators show an error beside the form and keep the input', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await page.getByLabel('E-mail address').fill(proposer.email);
@@ -226,7 +226,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await complaint(page)).toContain('The decision was not found');
   });
 
-  it('ask for the second factor, and refuse approvals without one', async () => {
+  it('The pages for operators ask for the second factor, and refuse approvals without one', async () => {
     const proposer = await buildPlatformAdmin(stack);
     const proposal = { kind: 'book_external', amount: '250000', reference: 'top-up 4712', note: 'ticket 4712' };
     const { body } = await stack.post('/v1/decisions', proposal, { token: proposer.token });
@@ -245,7 +245,7 @@ describeInBrowser('The pages for operators', () => {
   });
 
   itInFull(
-    'let money in suspense be credited, a difference be explained and a movement be booked or rejected',
+    'The pages for operators credit suspense money, explain differences, and book or reject transfers',
     async () => {
       const payer = await buildIndividual(stack);
       const [receiptId, difference] = [newId(), newId()];
@@ -308,7 +308,7 @@ describeInBrowser('The pages for operators', () => {
   );
 
   itInFull(
-    'let two people approve a disbursement, and do not offer the first to do it twice',
+    'The pages for operators take two approvals of a disbursement and do not offer the second to the first approver',
     async () => {
       const owner = await buildOwner(stack);
       const { id: cause_id } = await buildActiveCause(stack, owner);
@@ -338,7 +338,7 @@ describeInBrowser('The pages for operators', () => {
     90_000,
   );
 
-  it('show the rest when one part cannot be read, and say how much more there is than they list', async () => {
+  it('The pages for operators show the other parts when one cannot be read, and how many rows they omit', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await logIn(page, proposer);
@@ -362,7 +362,7 @@ describeInBrowser('The pages for operators', () => {
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });
 
-  it('are for the platform only', async () => {
+  it('The pages for operators are for platform users only', async () => {
     const page = await visit();
     await logIn(page, await withPassword(await buildIndividual(stack)));
     expect(await complaint(page)).toContain('for operators of the platform');
@@ -371,7 +371,7 @@ describeInBrowser('The pages for operators', () => {
   });
 });
 
-describe('A form of the pages', () => {
+describe('Forms of the pages for operators', () => {
   const send = (path: string, headers: Record<string, string>, body = '') =>
     fetch(`${stack.url}/operations${path}`, { method: 'POST', headers, body, redirect: 'manual' });
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -380,7 +380,7 @@ describe('A form of the pages', () => {
     ['another site', { origin: 'https://example.org' }],
     ['no site that it names', { origin: 'null' }],
     ['nowhere', {}],
-  ])('is refused when it comes from %s, before anything is read', async (_, headers) => {
+  ])('A form from %s is refused before anything is read', async (_, headers) => {
     const { token } = await buildSuperAdmin(stack);
     const signed = { ...form, ...headers, cookie: `access_token=${token}` } as Record<string, string>;
     for (const path of ['/log-in', '/propose', `/decisions/${newId()}/approve`, '/log-out']) {
@@ -390,7 +390,7 @@ describe('A form of the pages', () => {
     }
   });
 
-  it('is refused when it is not a form, too large or of an unknown kind, and without a login', async () => {
+  it('A form is refused if it is not a form, too large or of an unknown kind, and without a login', async () => {
     const { token } = await buildSuperAdmin(stack);
     const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
     expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);
@@ -404,7 +404,7 @@ describe('A form of the pages', () => {
     expect(await answer.text()).toContain('/operations/log-in');
   });
 
-  it('is never stored by a browser, nor shown in a frame, nor runs a script', async () => {
+  it('A form is never cached by a browser, framed by another site, or able to run a script', async () => {
     const { headers, status } = await fetch(`${stack.url}/operations/log-in`);
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');

@@ -162,13 +162,13 @@ const commands = operatorsDocuments.reduce<Typed[]>((found, document) => command
 const isRunHere = ({ text }: Typed): boolean => !notHere.some(([pattern]) => pattern.test(text));
 
 describe('The runbook', () => {
-  it('has commands, and lists a reason for each that is not run here', () => {
+  it('Every command of the runbook is run here or has a listed reason', () => {
     expect(commands.length).toBeGreaterThan(25);
     for (const [pattern] of notHere) expect(commands.filter(({ text }) => pattern.test(text))).not.toEqual([]);
   });
 
   it.each(commands.filter(isRunHere).map((typed): [string, string, Typed] => [typed.place, typed.text.trim(), typed]))(
-    '%s works exactly as written: %s',
+    'The runbook’s command in %s works exactly as written: %s',
     async (_, text, typed) => {
       const { code, printed, output } = await type(typed);
       // The comparison names a difference, and ends with 1 because of it.

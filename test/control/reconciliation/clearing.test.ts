@@ -70,13 +70,13 @@ const payOrder = async ({ payment_order_id: id, payment_code }: { payment_order_
 };
 
 describe('The comparison with the provider’s balance', () => {
-  it('stores the day’s result; the first day agrees, whatever both balances are', async () => {
+  it('The balance comparison stores the day’s result; the first day agrees, whatever both balances are', async () => {
     expect(await compare()).toMatchObject(agrees);
     const rows = await stack.em().execute<object[]>('select * from clearing_comparisons');
     expect(rows).toMatchObject([{ agreed: true, agreed_day: null, provider_change: null }]);
   });
 
-  it('agrees after payments, and payouts that succeed, fail and come back', async () => {
+  it('The balance comparison agrees after payments, and payouts that succeed, fail and are returned', async () => {
     const ends = async (digits: string, status: string) =>
       payoutWhen(partner, (await pay(partner, { bank_account_number: magicAccount(digits) })).id, status);
     await Promise.all([
@@ -94,7 +94,7 @@ describe('The comparison with the provider’s balance', () => {
     });
   });
 
-  it('does not take a transfer under way, or a payment booked just afterwards, for a difference', async () => {
+  it('The balance comparison reports no difference for a transfer in flight or a payment posted just afterwards', async () => {
     const order = await topUp();
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -115,7 +115,7 @@ describe('The comparison with the provider’s balance', () => {
 });
 
 describe('A difference with the provider’s balance', () => {
-  it('is never overlooked: it is stored, reported once and measured, until what moved is booked', async () => {
+  it('A difference with the provider’s balance is stored, reported once and measured until the movement is booked', async () => {
     await book('1000000', newId());
     await move(1_000_000);
     expect(await compare()).toMatchObject({ agreed: true });
@@ -135,7 +135,7 @@ describe('A difference with the provider’s balance', () => {
     expect(await metrics.registry.metrics()).toContain('amanah_clearing_difference 0');
   });
 
-  it('of a little each day never adds up unseen behind what is under way', () => {
+  it('A small daily difference never accumulates unseen behind transfers in flight', () => {
     const range = fc.record({ slack: fc.nat(1_000), below: fc.nat(1_000) });
     const days = fc.array(range, { minLength: 1, maxLength: 30 });
     const property = fc.property(days, fc.nat(1_000), (measurements, truth) => {
@@ -156,8 +156,8 @@ describe('A difference with the provider’s balance', () => {
   });
 });
 
-describe('What the platform itself moves at the provider', () => {
-  it("is booked once for each reference, against the platform's own money", async () => {
+describe('Transfers of platform money at the provider', () => {
+  it("A transfer of platform money is booked once per reference, against the platform's own money", async () => {
     const before = await balanceOf(stack, systemAccounts.feeRevenue);
     const reference = newId();
     expect(await book('5000.0001', reference)).toEqual({ status: 'carried_out', reason: null });
@@ -168,7 +168,7 @@ describe('What the platform itself moves at the provider', () => {
     expect(await balanceOf(stack, systemAccounts.feeRevenue)).toBe(before);
   });
 
-  it('is never more than its own money, which excludes what is owed to others and what the provider cost', async () => {
+  it('A transfer of platform money never exceeds its own money, which excludes liabilities and provider costs', async () => {
     const tooMuch = { status: 'refused', reason: "exceeds the platform's own balance" };
     await book('10', newId());
     const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));

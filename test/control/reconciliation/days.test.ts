@@ -44,8 +44,8 @@ interface DayRow {
 const readDay = async (): Promise<DayRow | undefined> =>
   (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
-describe('After kill -9 of the worker', () => {
-  it('in the middle of a day, reconciliation continues with the next page and never starts over', async () => {
+describe('Reconciliation whose worker is killed with -9', () => {
+  it('Reconciliation whose worker is killed in the middle of a day continues with the next page and never starts over', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference: newId(),

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-it('A day of twenty thousand payments is read page by page, to the last one that is not among the records', async () => {
+it('A day of twenty thousand payments is read page by page, and the last, which has no record, is found', async () => {
   const { from, to } = bookDay(day);
   const gateway = { ...stack.deps.gateways.of('xendit'), findPayment: async () => null };
   const found: string[] = [];

@@ -90,7 +90,7 @@ const runReconcile = (...args: string[]) => runNpm('reconcile', ...args);
 const waiting = async (kind: string) => (await readBacklog(stack.em())).find(({ what }) => what === kind);
 
 describe('Reconciliation', () => {
-  it('finds nothing when we and the provider agree', async () => {
+  it('Reconciliation finds no difference when both sides agree', async () => {
     const succeeded = await toAccount('111111');
     const failed = await toAccount('999999');
     const refused = await toAccount('121212');
@@ -101,12 +101,12 @@ describe('Reconciliation', () => {
     expect(await list()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('is open to platform users only', async () => {
+  it('Reconciliation is open to platform users only', async () => {
     const { token } = await buildIndividual(stack);
     expect((await stack.get('/v1/reconciliations', { token })).status).toBe(403);
   });
 
-  it('names every difference of a database restored from a backup, and heals what the provider has ended', async () => {
+  it('Reconciliation lists every difference of a database restored from a backup, and repairs what is final at the provider', async () => {
     const payer = await buildIndividual(stack);
     const waitingPayout = await toAccount('131313');
     const waitingOrder = await topUp(payer);
@@ -159,7 +159,7 @@ describe('Reconciliation', () => {
     expect(await list('&state=resolved')).toMatchObject({ total: 5 });
   }, 60_000);
 
-  it('books money for a final order or payment, or for none, even if its callback was lost', async () => {
+  it('Reconciliation books money for a final order or payment, or for none, even if its callback was lost', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const payer = await buildIndividual(stack);
     const [order, payment] = [await topUp(payer), await collect()];
@@ -191,7 +191,7 @@ describe('Reconciliation', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
-  it('names what the provider has never had, on the day it was first sent, and one operator explains it', async () => {
+  it('Reconciliation lists what the provider never had on the day it was first sent, and one operator explains it', async () => {
     const build = () => buildUnknownPayout(stack, partner);
     const [id, old] = await Promise.all([build(), build()]);
     const note = 'paid by hand, slip 12';
@@ -244,7 +244,7 @@ describe('Reconciliation', () => {
     ['--day', 'yesterday'],
     ['--colour', 'blue'],
   ] as const;
-  it.each(casesOf(senseless))('refuses %s %s on the command line with a sentence', async (...args) => {
+  it.each(casesOf(senseless))('Reconciliation rejects %s %s on the command line with one sentence', async (...args) => {
     const { status, stderr } = await runReconcile(...args);
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(args[0] ?? '') });
     expect(stderr).not.toContain('    at ');
@@ -257,7 +257,7 @@ describe('Reconciliation', () => {
       taskQueue: stack.deps.workflows.taskQueue,
     });
 
-  it('runs as a workflow: yesterday, and earlier days with open differences', async () => {
+  it('Reconciliation runs as a workflow over yesterday and earlier days with open differences', async () => {
     await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, state)
        values ('00000000-0000-4000-8000-0000000000aa', ?, 'payment', 'py-1', 'gone', 'open')`,
@@ -269,7 +269,7 @@ describe('Reconciliation', () => {
     ]);
   });
 
-  it('never skips a day since the platform began, whatever kept the schedule from running', async () => {
+  it('Reconciliation never skips a day since the platform’s start, whatever stopped the schedule', async () => {
     await makeMonthsSince(stack.owner(), '40 days');
     await stack.owner().execute(
       `insert into events (id, event, impact, resource_type, created_at)
@@ -288,7 +288,7 @@ describe('Reconciliation', () => {
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });
 
-  it('lists provider’s money without a receipt among what waits for people', async () => {
+  it('Reconciliation lists the provider’s payments without a receipt among pending work for operators', async () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
     await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
@@ -298,7 +298,7 @@ describe('Reconciliation', () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 1 });
   });
 
-  itInFull('says so in npm run verify, with the books in order, until somebody explains it', async () => {
+  itInFull('An unexplained difference is reported by npm run verify although the books are in order', async () => {
     const { status, stdout } = await runNpm('verify');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
     expect(stdout).toContain('The books are in order.');
@@ -307,7 +307,7 @@ describe('Reconciliation', () => {
     expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
   });
 
-  it('refuses a second run on a day while another is at work', async () => {
+  it('Reconciliation refuses a second run on a day while another is in progress', async () => {
     await stack.owner().execute(
       `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
          where day = ?`,
@@ -321,8 +321,8 @@ describe('Reconciliation', () => {
   });
 });
 
-describe('A payment of the provider', () => {
-  it('that is booked under another reference than it was paid for is a difference', async () => {
+describe('A payment booked under another reference', () => {
+  it('A payment booked under another reference than it was paid for is a difference', async () => {
     const payer = await buildIndividual(stack);
     const [paid, other] = [await topUp(payer), await topUp(payer)];
     await payAtProvider(paid);
