@@ -91,7 +91,7 @@ const crossed = names.flatMap((kind) =>
 /** Each kind once pending and once final, with both outcomes. */
 const standing = ['payout payout succeeded', 'withdrawal refund failed', 'refund withdrawal succeeded'];
 it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind} ${another} ${status}`)))(
-  'A %s under way is never ended by the word about another %s, which %s: that one ends, by its own',
+  'A pending %s never takes the outcome of another %s, which %s: each takes its own',
   async (kind, another, status, said) => {
     const [ended, other] = [await under(another), await under(kind)];
     await settleAtProvider(stack, ended, said);
@@ -111,7 +111,7 @@ it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind}
   120_000,
 );
 
-it('A payout is never ended by a transfer that the provider keeps under another reference', async () => {
+it('A payout never takes the outcome of a transfer that the provider has under another reference', async () => {
   const id = await under();
   const { id: transferId } = await transferOf(id);
   const moved = 'update transfers set reference_id = ? where id = ?';

@@ -47,7 +47,7 @@ const standing = ([, action, amount]: (typeof cases)[number]) => (action === 'cr
 
 describe('Money for a partner’s payment', () => {
   it.each(casesOf(cases, standing))(
-    'that is %s is held until people have decided on it (%s), and the payment is paid by the right amount all the same',
+    'Money for a partner’s payment that is %s is held until people decide on it (%s), and the right amount still settles the payment',
     async (_, action, amount) => {
       const before = await suspended();
       const body = { method: 'virtual_account', channel: 'BCA', amount: String(asked) };

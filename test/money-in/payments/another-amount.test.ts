@@ -41,12 +41,12 @@ describe.each(casesOf(others))('Money that is %s', (_, amount) => {
   it.each(
     casesOf(
       [
-        ['credit', 'is the payer’s once people have decided so'],
-        ['refund', 'leaves again once people have decided so'],
+        ['credit', 'is credited to the payer once people decide so'],
+        ['refund', 'is refunded once people decide so'],
       ] as const,
       ([action]) => (action === 'credit') === amount < gross,
     ),
-  )('(%s) %s, and the order is paid by the right amount all the same', async (action, _) => {
+  )('Money in another amount (%s) %s, and the right amount still settles the order', async (action, _) => {
     const before = await suspended();
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: asked };
     const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;

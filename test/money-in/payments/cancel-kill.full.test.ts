@@ -123,10 +123,10 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
   }
 
   it.each([
-    ['after its worker died with nothing asked for', kind.opened],
-    ['at the provider too, after its worker died with the instrument made and not written down', kind.made],
+    ['after its worker died before requesting the instrument', kind.opened],
+    ['at the provider too, after its worker died with the instrument created but not stored', kind.made],
   ])(
-    'comes true, %s',
+    'A cancellation takes effect %s',
     async (_, failpoint) => {
       stack.arm(`${failpoint}=kill`);
       const id = await begin();
@@ -142,7 +142,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     240_000,
   );
 
-  it('comes true though the API dies between the wish and the waking', async () => {
+  it('A cancellation takes effect if the API dies between storing it and signalling the workflow', async () => {
     const id = await begin();
     await whenOpen(id);
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
@@ -157,7 +157,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     await expectNothingPayable(id);
   }, 240_000);
 
-  it('that meets the payment, whose worker dies while settling it, has one outcome, and the money is booked once', async () => {
+  it('A cancellation that races the payment has one outcome, and the money is booked once, when the worker dies while settling', async () => {
     const id = await begin();
     const open = await whenOpen(id);
     stack.arm(`${kind.settled}=kill`);

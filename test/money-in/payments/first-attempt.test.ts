@@ -141,7 +141,7 @@ describe.each<[string, Rail]>([
       60_000,
     );
 
-  it('takes no turn of a task queue for its instrument where the provider answers', async () => {
+  it('A payment gets its instrument without a task queue round trip if the provider answers', async () => {
     const id = await rail.begin();
     await becomes(id, 'WAITING_PAYMENT');
     expect(await queuesOf(rail, id)).toEqual([]);
@@ -154,7 +154,7 @@ describe.each<[string, Rail]>([
     ['limits its calls', { limit_rate: 1, retry_after_seconds: 1 }],
   ];
   it.each(casesOf(troubles, ([, requests]) => 'limit_rate' in requests))(
-    'asks on the provider’s queue, and gets one instrument, where the provider %s',
+    'A payment is requested on the provider’s queue, and gets one instrument, where the provider %s',
     async (_, requests) => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const id = await rail.begin();
@@ -173,7 +173,7 @@ describe.each<[string, Rail]>([
   );
 
   itInFull(
-    'is cancelled within a minute although the provider wants to be left alone until after its deadline',
+    'A payment is cancelled within a minute although the provider asks to wait until after its deadline',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { limit_rate: 1, retry_after_seconds: 86_400 } });
       const id = await rail.begin();
@@ -204,7 +204,7 @@ describe.each<[string, Rail]>([
     60_000,
   );
 
-  it('whose first attempt made the instrument without an answer is never failed by the refusal of the second', async () => {
+  it('A payment whose first attempt created the instrument without an answer is never failed by the refusal of the second', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -219,7 +219,7 @@ describe.each<[string, Rail]>([
     expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 90_000);
 
-  it('whose second attempt differs from the first, which made the instrument without an answer, gets that one', async () => {
+  it('A payment whose second attempt differs from the first, which created the instrument without an answer, gets that instrument', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -233,7 +233,7 @@ describe.each<[string, Rail]>([
   }, 90_000);
 
   itInFull(
-    'never fails because the provider does not list at once what the first attempt made',
+    'A payment never fails because the provider does not list at once what the first attempt created',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const id = await rail.begin();
@@ -278,7 +278,7 @@ describe.each<[string, Rail]>([
     90_000,
   );
 
-  it('whose refusal arrives while a later attempt is on its way is never failed by it', async () => {
+  it('A payment whose refusal arrives while a later attempt is in flight is never failed by it', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const id = await rail.begin();
     await attempted(rail, id, 1);
@@ -318,7 +318,7 @@ describe.each<[string, Rail]>([
     expect(await rowOf(rail, id)).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 60_000);
 
-  it('fails at once if its first and only attempt is refused', async () => {
+  it('A payment fails at once if its only attempt is refused', async () => {
     await refuse(true);
     const id = await rail.begin();
     await eventually(

@@ -48,7 +48,7 @@ async function crowded(
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 describe('Payments that wait for a lock leave connections to others', () => {
-  it('when somebody else has locked the account that they all come from', async () => {
+  it('Payments waiting for one locked source account leave connections to others', async () => {
     const cause = await buildActiveCause(stack);
     const payer = await buildIndividual(stack, { balance: '1000' });
     const lock = `select from account_balances where account_id = '${payer.accountId}' and shard = 0 for update`;
@@ -58,14 +58,14 @@ describe('Payments that wait for a lock leave connections to others', () => {
     expect(await balanceOf(stack, cause.accountId)).toBe(`${10 * crowd}.0000`);
   });
 
-  it('when somebody else has locked the circle that they all go to', async () => {
+  it('Payments waiting for one locked circle leave connections to others', async () => {
     const { id, members } = await begun(stack, 10, {});
     const lock = `select from saving_circles where id = '${id}' for update`;
     const contributions = members.map((member) => () => contribute(stack, member, id));
     expect(await crowded(contributions, { lock, text: 'saving_circles', most: 3 })).toEqual(times(members.length, 201));
   });
 
-  it('when each of several waits for a lock of its own', async () => {
+  it('Payments that each wait for another lock leave connections to others', async () => {
     const cause = await buildActiveCause(stack);
     const payers = await Promise.all(times(6, null).map(() => buildIndividual(stack, { balance: '1000' })));
     const sent = await stack.owner().transactional(async (tx) => {

@@ -63,7 +63,7 @@ describe('A payment from a balance without a key whose commit was not answered',
       ['transfer', toPocket],
     ] as const),
   )(
-    'is a %s made once, and says so',
+    'A %s without a key whose commit got no answer is made once and reported as made',
     async (_, prepare) => {
       const payer = await buildPayer();
       const pay = await prepare(payer);
@@ -77,7 +77,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     120_000,
   );
 
-  it('is made once, and answered so, when the database restarts during it', async () => {
+  it('A balance payment during a database restart is made once and reported as made', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { awayMs: 1_200 });
     const { status, body } = await donate(payer);
@@ -85,7 +85,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
   }, 120_000);
 
-  it('is a first contribution to a circle, of what was debited with its guarantee', async () => {
+  it('A first contribution whose commit got no answer reports what was debited, guarantee included', async () => {
     const { id, creator } = await buildConsentedCircle(stack, await buildMembers(stack, 2), {
       terms: { guarantee_percent: 25 },
     });
@@ -107,7 +107,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     expect(await linesOf(creator)).toBe(1);
   }, 120_000);
 
-  it('together with many others is made once, and so is each of them', async () => {
+  it('Payments posted together whose commit got no answer are each made once', async () => {
     const payers = await Promise.all(Array.from({ length: isFullRun() ? 20 : 8 }, buildPayer));
     await loseOneAnswer(payers[0] as BuiltUser);
     const answers = await Promise.all(payers.map(donate));
@@ -176,7 +176,7 @@ const wayOf = (name: string) => must(balanceWays[name], `${name} is a way to pay
 
 describe('A payment whose statement reaches the database after its request was answered', () => {
   itInFull.each(ways)(
-    'as %s is not made, and without a key its answer names its transaction',
+    'A payment sent as %s without a key whose statement arrives after the answer is not made, and the answer names its transaction',
     async (_, way) => {
       const request = await way.build(stack);
       const [answer] = await stall([request]);
@@ -186,7 +186,7 @@ describe('A payment whose statement reaches the database after its request was a
   );
 
   itInFull.each(ways)(
-    'as %s is not made, and under a key is made when it is repeated',
+    'A payment sent as %s with a key whose statement arrives after the answer is not made, and a retry makes it',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -196,7 +196,7 @@ describe('A payment whose statement reaches the database after its request was a
     120_000,
   );
 
-  it('is not made: without a key its answer names its transaction, and under one it is made when it is repeated', async () => {
+  it('A payment whose statement arrives after the answer is not made: the answer names its transaction, or a retry under its key makes it', async () => {
     const donation = await wayOf('a donation').build(stack);
     const contribution = await wayOf('a contribution to a circle').build(stack);
     const key = freshKey();
@@ -206,9 +206,9 @@ describe('A payment whose statement reaches the database after its request was a
   }, 120_000);
 });
 
-describe('A payment whose process in PostgreSQL is stopped', () => {
+describe('A payment whose PostgreSQL backend is paused', () => {
   itInFull(
-    'before it is judged is not made when the process resumes',
+    'A payment whose PostgreSQL backend is paused before the checks is not made when it resumes',
     async () => {
       const request = await wayOf('a donation').build(stack);
       let pid = 0;
@@ -240,7 +240,7 @@ describe('A payment whose process in PostgreSQL is stopped', () => {
 });
 
 describe('A withdrawal without a key whose answer was lost', () => {
-  it('is not to be repeated: the answer names it', async () => {
+  it('A withdrawal without a key whose answer was lost must not be repeated: the error names it', async () => {
     const payer = await buildIndividual(stack, { balance: '1000000' });
     const bank_account_id = await addBankAccount(stack, payer);
     await reconnect(payer);
