@@ -28,7 +28,7 @@ async function send(
 
 const messageOf = async (answer: Response) => ((await answer.json()) as { message: unknown }).message;
 
-it('is made from a file by an operator, released by a key of the partner, and made once for a key', async () => {
+it('A batch imported from a file by an operator is released by a key of the partner, and created once per key', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
@@ -52,7 +52,7 @@ it('is made from a file by an operator, released by a key of the partner, and ma
   await batchWhen(partner, data.id, 'completed');
 }, 60_000);
 
-it('is refused with every complaint and its line, in the console too', async () => {
+it('A batch import reports every error with its line, in the console too', async () => {
   const partner = await buildPayer(stack);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
   const headers = { authorization: `Bearer ${partner.admin.token}` };

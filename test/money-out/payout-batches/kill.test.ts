@@ -13,7 +13,7 @@ afterAll(() => stack.stop());
 
 const hasSucceeded = ({ status }: { status: string }) => status === 'succeeded';
 
-it('A batch whose worker is killed with -9 while it begins payouts sends each of them once', async () => {
+it('A batch whose worker is killed with -9 while it starts payouts sends each of them once', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const batches: { id: string; ids: string[] }[] = [];

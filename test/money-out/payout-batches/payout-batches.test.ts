@@ -33,7 +33,7 @@ const refusal = (status: number, code: string, details?: unknown) => ({
   body: { error: { code, ...(details === undefined ? {} : { details }) } },
 });
 
-it('is made by one key, released by another, and each item is a payout that is sent once', async () => {
+it('A batch is created by one key and released by another, and each item becomes a payout sent once', async () => {
   const fees = [{ method: 'payout', fixed: '2500', basis_points: 0 }];
   const partner = await buildPayer(stack, { available: '1000000', fees });
   const approve = await buildSecondKey(stack, partner);
@@ -96,7 +96,7 @@ it('is made by one key, released by another, and each item is a payout that is s
   expect(told).toMatchObject([{ type: 'payout_batch.completed', version: 1 }]);
 }, 120_000);
 
-it('is decided on by neither its own key nor that key rotated, and once only', async () => {
+it('A batch cannot be decided by the key that created it, even after rotation, and is decided once only', async () => {
   const partner = await buildPayer(stack);
   const { id } = await makeBatch(partner, itemsOf(1));
   const denied = refusal(403, 'AUTH_PERMISSION_DENIED');
@@ -126,7 +126,7 @@ it('is decided on by neither its own key nor that key rotated, and once only', a
   expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
 });
 
-it('is reserved whole or not at all, within every limit and the balance', async () => {
+it('A batch is reserved whole or not at all, within every limit and the balance', async () => {
   const limits = { max_payout_amount: '30000', max_daily_amount: '100000', max_hourly_count: 4 };
   const partner = await buildPayer(stack, { available: '70000', limits });
   const approve = await buildSecondKey(stack, partner);
@@ -161,7 +161,7 @@ it('is reserved whole or not at all, within every limit and the balance', async 
   await batchWhen(partner, id, 'completed');
 }, 60_000);
 
-it('answers with every complaint about every item at once', async () => {
+it('A rejected batch reports every error of every item at once', async () => {
   const partner = await buildPayer(stack);
   const good = itemBody({ external_ref: 'twice' });
   const items = [
@@ -195,7 +195,7 @@ it('answers with every complaint about every item at once', async () => {
   expect((await partner.get('/payout-batches')).body.data.total).toBe(0);
 });
 
-it('is one of at most ten open ones, lapses after 72 hours, and is listed', async () => {
+it('A partner has at most ten open batches; they lapse after 72 hours and are listed', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const made: { id: string }[] = await Promise.all(
@@ -230,7 +230,7 @@ it('is one of at most ten open ones, lapses after 72 hours, and is listed', asyn
   expect(await other.get(`/payout-batches/${oldest?.id}/items`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
 }, 60_000);
 
-it('is reserved once when it is approved twice at once, and sent once when its workflow is lost', async () => {
+it('A batch is reserved once when approved twice at once, and sent once when its workflow is lost', async () => {
   const partner = await buildPayer(stack, { available: '1000000' });
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(15));
@@ -250,7 +250,7 @@ it('is reserved once when it is approved twice at once, and sent once when its w
 }, 90_000);
 
 itInFull(
-  'of a thousand items is reserved within two seconds',
+  'A batch of a thousand items is reserved within two seconds',
   async () => {
     const limits = { ...generous, max_daily_amount: '10000000000' };
     const partner = await buildPayer(stack, { available: '100000000', limits });

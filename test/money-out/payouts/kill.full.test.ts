@@ -76,9 +76,9 @@ async function settled(id: string, lastWord = 'not known', withinMs = 60_000): P
   );
 }
 
-describe('Payouts whose answer never arrives, their worker killed with -9', () => {
+describe('Payouts without an answer whose worker is killed with -9', () => {
   it.each(cases)(
-    'at %s, callbacks %s, end as the provider took them, and the ledger agrees',
+    'Payouts without an answer, their worker killed at %s and callbacks %s, end as the provider processed them, and the ledger agrees',
     async (failpoint, fault) => {
       await setFaults(stack, callbackFaults[fault]);
       stack.arm(`${failpoint}=kill`);
@@ -107,8 +107,8 @@ describe('Payouts whose answer never arrives, their worker killed with -9', () =
   );
 });
 
-describe('A payout whose worker is killed between the row of its attempt and the request', () => {
-  it('never waits for a person: it is paid once, two minutes later', async () => {
+describe('A payout whose worker is killed between storing the attempt and the request', () => {
+  it('A payout whose worker is killed between storing the attempt and the request needs no operator: it is sent once, two minutes later', async () => {
     stack.arm('send-transfer.attempt-written=kill');
     const dying = stack.worker.exited.then(() => stack.restart());
     const id = await payWithPatience('111111');
@@ -123,8 +123,8 @@ describe('A payout whose worker is killed between the row of its attempt and the
 });
 
 /** With the whole process, as a machine that sleeps stops it; what it does inside is tested step by step elsewhere. */
-describe('A worker that is stopped between the row of an attempt and the wire', () => {
-  it('never sends when it resumes: its twin has asked and sent in between', async () => {
+describe('A worker paused between storing the attempt and the request', () => {
+  it('A worker paused between storing the attempt and the request never sends after resuming: its twin has asked and sent', async () => {
     const sleeper = stack.worker;
     stack.arm('send-transfer.attempt-written=stop');
     const id = await payWithPatience('111111');

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('A callback that restarts a lost payout is checked at once, however old the payout is', async () => {
+it('A payout whose workflow is reset', async () => {
   const partner = await buildPayer(stack);
   const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
   await eventually(
@@ -38,7 +38,7 @@ it('A callback that restarts a lost payout is checked at once, however old the p
 
 describe('A payout whose workflow is reset to its first task', () => {
   it.each(casesOf(['111111', '900003', '131313', '900004']))(
-    'to %s sends nothing again, and ends as it had',
+    'A payout to %s whose workflow is reset to its first task sends nothing again and ends as before',
     async (digits) => {
       const partner = await buildPayer(stack);
       const { id } = await pay(partner, { bank_account_number: magicAccount(digits) });

@@ -78,7 +78,7 @@ async function everyPayoutEnded(partner: BuiltPartner): Promise<void> {
 }
 
 describe(`${racers} simultaneous payouts of 10,000`, () => {
-  it(`against a balance for ${winners}: exactly ${winners} are reserved`, async () => {
+  it(`Simultaneous payouts against a balance for ${winners} reserve exactly ${winners}`, async () => {
     const partner = await buildPayer(stack, { available: String(winners * 10_000) });
     const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
@@ -90,7 +90,7 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
   }, 300_000);
 
   itInFull(
-    `against a daily limit for ${winners}: exactly ${winners} are reserved`,
+    `Simultaneous payouts against a daily limit for ${winners} reserve exactly ${winners}`,
     async () => {
       const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners * 10_000) } });
       const { reserved, refused, truth } = await race(partner);
@@ -103,7 +103,7 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
   );
 
   itInFull(
-    `against an hourly count of ${winners}: exactly ${winners} are reserved`,
+    `Simultaneous payouts against an hourly count of ${winners} reserve exactly ${winners}`,
     async () => {
       const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
       const { reserved, refused, truth } = await race(partner);

@@ -79,15 +79,15 @@ async function inTurn(payout: Contested, deeds: ((payout: Contested) => Promise<
   await Promise.all(under);
 }
 
-describe('A payout that operators end while its request is sent again', () => {
-  it('is never sent once they have ended it: all its money is available again', async () => {
+describe('A payout settled by operators while its request is repeated', () => {
+  it('A payout settled as failed is never sent afterwards: all its money is available again', async () => {
     const payout = await contested();
     await inTurn(payout, [settle, send]);
     expect(await outcomeOf(payout)).toEqual(asSettled);
     expect(await readBalance(partner)).toMatchObject({ available: '10000000.0000', pending: '0.0000' });
   });
 
-  it('is never ended by them once its request has left: the decision is refused, and the bank says how it ends', async () => {
+  it('A payout whose request has left cannot be settled as failed: the decision is refused, and the bank determines the outcome', async () => {
     const payout = await contested();
     await inTurn(payout, [send, settle]);
     expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
@@ -95,7 +95,7 @@ describe('A payout that operators end while its request is sent again', () => {
   });
 
   itInFull(
-    'is never sent once they have ended it as paid: the bank pays nothing that they paid another way',
+    'A payout settled as paid is never sent afterwards: the bank does not pay what operators paid another way',
     async () => {
       const payout = await contested('succeeded');
       await inTurn(payout, [settle, send]);
@@ -105,7 +105,7 @@ describe('A payout that operators end while its request is sent again', () => {
   );
 
   itInFull(
-    'is never ended as paid by them once its request has left: the bank pays it, and it is counted once',
+    'A payout whose request has left cannot be settled as paid: the bank pays it, and it counts once',
     async () => {
       const payout = await contested('succeeded');
       await inTurn(payout, [send, settle]);
@@ -114,7 +114,7 @@ describe('A payout that operators end while its request is sent again', () => {
     },
   );
 
-  it(`goes one way only in each of ${racers} races`, async () => {
+  it(`A payout that operators settle while its request is repeated has one outcome in each of ${racers} races`, async () => {
     let sent = 0;
     for (let raced = 0; raced < racers; raced += atOnce) {
       const payouts = await Promise.all(Array.from({ length: atOnce }, () => contested()));

@@ -51,8 +51,8 @@ const owners: [string, Plant, string][] = [
   ['a person', plantPerson, 'p.id in (select w.id from withdrawals w where w.user_id = ? and w.cause_id is null)'],
 ];
 
-describe.each(owners)('What limits count of %s', (_, plant, counted) => {
-  it('is exact at every edge of a stretch and at every payout, to the microsecond', async () => {
+describe.each(owners)('Limit tallies of %s', (_, plant, counted) => {
+  it('Limit tallies are exact at every interval boundary and at every payout, to the microsecond', async () => {
     const owner = await plant(500);
     await recountTallies(stack);
     await stack.owner().execute('analyze payouts, withdrawals, payout_tallies');
@@ -77,7 +77,7 @@ describe.each(owners)('What limits count of %s', (_, plant, counted) => {
     expect(await stack.em().execute('select * from check_payout_tallies_match_payouts')).toEqual([]);
   });
 
-  it(`is known after ${many} payouts in a day by fewer than a thousand rows`, async () => {
+  it(`Limits after ${many} payouts in a day are computed from fewer than a thousand rows`, async () => {
     const owner = await plant(many);
     await recountTallies(stack);
     await stack.owner().execute('analyze payouts, withdrawals, payout_tallies');
@@ -103,7 +103,7 @@ function rowsRead(owner: string): Promise<number> {
   });
 }
 
-it('Tallies that no limit looks at any more are forgotten, and those of the last two days are not', async () => {
+it('Tallies that no limit uses any more are deleted, and those of the last two days are not', async () => {
   await withoutTriggers(
     stack,
     `truncate payout_tallies; insert into payout_tallies

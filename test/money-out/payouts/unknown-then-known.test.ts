@@ -42,7 +42,7 @@ const rowsOf = (ids: string[], which = 'true') =>
       [`{${ids.join(',')}}`],
     );
 
-it('A payout, a withdrawal and a refund whose outcome was unknown end as the provider says later, once', async () => {
+it('A payout, a withdrawal and a refund whose outcome was unknown take the outcome that the provider reports later, once', async () => {
   // It does what it is asked, does not answer, and does not list it either.
   await setFaults(stack, { listing: { lag_ms: 3_600_000 } });
   const made = await Promise.all(

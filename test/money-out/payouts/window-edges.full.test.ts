@@ -59,7 +59,7 @@ const windows: [string, string, Build][] = [
 const isMade = ({ status }: HttpAnswer) => status === 200 || status === 201;
 
 describe.each(casesOf(windows))('At the end of the window of %s', (_, window, build) => {
-  it('exactly as many more pass as leave it, none of them before that instant', async () => {
+  it('At the end of a limit’s window, exactly as many payouts are accepted as leave it, none before that instant', async () => {
     const limited = await build();
     const rows = () =>
       stack

@@ -37,7 +37,7 @@ const chosen = isFullRun()
       /^reserve-refund.before to a|^reserve-refund.after by/.test(`${failpoint} ${way}`),
     );
 
-it('After kill -9 of the worker at each of its steps, a refund at each, each refund is made once', async () => {
+it('Refunds whose worker is killed with -9, each at another step, are each sent once', async () => {
   const asked: { failpoint: string; one: BuiltPartner; paymentId: string; asking: Promise<Answer> }[] = [];
   for (const [failpoint, , paid, bank] of chosen.toReversed()) {
     const one = await buildPartner(stack, { limits: generous });
@@ -73,7 +73,7 @@ it('After kill -9 of the worker at each of its steps, a refund at each, each ref
 }, 400_000);
 
 itInFull(
-  'After kill -9 of the worker before the request a refund is not sent again once an earlier one turns out to have been made',
+  'A refund whose worker is killed with -9 before the request is not sent again once an earlier refund turns out to have succeeded',
   async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
