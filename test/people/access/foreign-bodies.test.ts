@@ -156,8 +156,8 @@ const placed = (field: string, value: unknown): object =>
 const valueIn = (body: Record<string, unknown>, field: string): unknown =>
   field.endsWith('[]') ? Object(body[field.slice(0, -2)])[0] : body[field];
 
-describe('An id in a body', () => {
-  it('is covered: every route that takes one has a line in the table', () => {
+describe('Ids in bodies', () => {
+  it('Every route with an id in its body is in the table', () => {
     const wanted = Object.fromEntries(withBodies.map((route) => [nameOf(route), idFieldsOf(route.body).toSorted()]));
     const written = Object.fromEntries(
       Object.entries(bodies).map(([name, { fields }]) => [name, Object.keys(fields).toSorted()]),
@@ -171,7 +171,7 @@ describe('An id in a body', () => {
     return isAsked ? [[nameOf(route), route, body]] : [];
   });
   it.each(asked)(
-    '%s: the caller’s own is accepted; somebody else’s and an unknown one are refused as documented',
+    'The body of %s accepts the caller’s own id and refuses someone else’s and an unknown one as documented',
     async (name, route, { build, fields }) => {
       const reached: string[] = [];
       const behind = await admitted(name);
@@ -231,7 +231,7 @@ async function documentOf(owner: Owner): Promise<{ id: string; category_id: stri
   return { id: body.id, category_id, product_id };
 }
 
-describe('An id in a query', () => {
+describe('Ids in queries', () => {
   /** Routes closed to all of these callers: only the platform may use them, and it sees everything. */
   const closed: string[] = [];
   const values: Record<string, () => Promise<string>> = {
@@ -266,7 +266,7 @@ describe('An id in a query', () => {
   });
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
-    '%s: somebody else’s is refused, or shows nothing of theirs',
+    'The query of %s refuses someone else’s id or returns nothing of theirs',
     async (name, route) => {
       const made = await Promise.all(
         ['/v1/charitable-causes/:id', '/v1/saving-circles/:id', '/v1/documents/:id', '/v1/acl/roles/:role_id'].map(
@@ -304,7 +304,7 @@ describe('An id in a query', () => {
     },
   );
 
-  it('was asked of all routes that take one but those where the platform alone gets in', () => {
+  it('Every route with an id in its query was tested, except platform-only routes', () => {
     expect(closed).toEqual([
       'GET /v1/events',
       'GET /v1/partner-accounts/:/webhook-deliveries',
@@ -316,7 +316,7 @@ describe('An id in a query', () => {
     expect(withQueries.length).toBeGreaterThan(10);
   });
 
-  it('shows a partner the deliveries of the endpoint that it names, which is its own', async () => {
+  it('Filtering by endpoint shows a partner the deliveries of its own endpoint', async () => {
     const name = 'GET /v1/partners/webhook-deliveries';
     const route = must(
       withQueries.find((each) => nameOf(each) === name),
@@ -329,9 +329,9 @@ describe('An id in a query', () => {
   });
 });
 
-describe('An id in a query of one’s own', () => {
+describe('The caller’s own ids in queries', () => {
   it.each(casesOf(['category_id', 'product_id'] as const))(
-    'shows the documents of the %s that it names, and no others',
+    'Filtering by %s returns its documents and no others',
     async (field) => {
       const [named, other] = [await documentOf(stranger), await documentOf(stranger)];
       const { body } = await stack.get(`/v1/documents?limit=100&${field}=${named[field]}`, {
@@ -343,7 +343,7 @@ describe('An id in a query of one’s own', () => {
   );
 });
 
-describe('Whoever named whose ids', () => {
-  it('left books in which nothing is wrong but circles that were planted in the middle of their lives', () =>
+describe('The books after these tests', () => {
+  it('The books balance after requests with foreign ids, except for circles planted in mid-life', () =>
     expectChecksEmptyBut(['check_circle_pots_paid_once', 'check_circle_states'], stack));
 });

@@ -88,7 +88,7 @@ const moneyNow = async () => ({
 
 describe.each(referenceTypes)('A payment for %s', (reference_type) => {
   it.each(['gateway', 'balance'] as const)(
-    'by the %s takes what its type means and the caller may pay for, and refuses every other id without an effect',
+    'A payment by the %s accepts only ids of its type that the caller may pay for, and refuses all others without effect',
     async (rail) => {
       const paid = { gateway: { payment_id: 1 }, balance: { source_account_id: caller.accountId } }[rail];
       const answered: Record<string, number> = {};

@@ -192,8 +192,8 @@ async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>
   return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
 }
 
-describe('A resource that a route names by its id', () => {
-  it.each(withIds)('%s: an unknown id is missing for every kind of caller', async (name, route) => {
+describe('Resources named by id in a route', () => {
+  it.each(withIds)('%s returns 404 for an unknown id to every kind of caller', async (name, route) => {
     const asking = isFullRun() ? callers : oneLetIn(name, callers);
     const wanted = await answers(
       asking,
@@ -203,7 +203,7 @@ describe('A resource that a route names by its id', () => {
   });
 
   it.each(withIds.filter(([, route]) => thingsOf(route).foreign !== 'shared'))(
-    '%s: somebody else’s is never read, changed or distinguishable',
+    '%s never shows, changes or distinguishes someone else’s resource',
     async (name, route) => {
       const owners = strangers.filter(
         ({ user }) => user.organizationId !== null || !/^\/v1\/(organizations|acl|users\/invitations)/.test(route.path),
@@ -252,33 +252,36 @@ describe('A resource that a route names by its id', () => {
     },
   );
 
-  it.each(withIds)('%s: the caller can reach their own, so that the refusals mean something', async (name, route) => {
-    const { foreign, make } = thingsOf(route);
-    const somePartner = callers.find((each) => each.partner)?.partner;
-    // Platform users own nothing: what they reach is others'. And who has no organization has none to reach.
-    const reaching = callers.filter(({ kind, userType, user }) =>
-      userType === 'platform'
-        ? foreignStatus(name, kind, 'foreign', foreign) === null
-        : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
-    );
-    // What only the platform reaches is reached by the tests of each module.
-    const owning = reaching.filter(({ userType }) => userType !== 'platform');
-    for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
-      const isPlatform = caller.userType === 'platform';
-      const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
-      const partner = caller.partner ?? somePartner;
-      if (!user || !partner) throw new Error('the callers stand');
-      // A stranger's view of public documents: nothing of one's own is behind it.
-      if (name === 'GET /v1/documents/:/public') continue;
-      const status = await call(route, caller, await make(stack, { user, partner }));
-      expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
-        `${caller.kind}: reached`,
+  it.each(withIds)(
+    '%s works for the caller’s own resource, which makes the refusals meaningful',
+    async (name, route) => {
+      const { foreign, make } = thingsOf(route);
+      const somePartner = callers.find((each) => each.partner)?.partner;
+      // Platform users own nothing: what they reach is others'. And who has no organization has none to reach.
+      const reaching = callers.filter(({ kind, userType, user }) =>
+        userType === 'platform'
+          ? foreignStatus(name, kind, 'foreign', foreign) === null
+          : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
       );
-    }
-  });
+      // What only the platform reaches is reached by the tests of each module.
+      const owning = reaching.filter(({ userType }) => userType !== 'platform');
+      for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
+        const isPlatform = caller.userType === 'platform';
+        const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
+        const partner = caller.partner ?? somePartner;
+        if (!user || !partner) throw new Error('the callers stand');
+        // A stranger's view of public documents: nothing of one's own is behind it.
+        if (name === 'GET /v1/documents/:/public') continue;
+        const status = await call(route, caller, await make(stack, { user, partner }));
+        expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
+          `${caller.kind}: reached`,
+        );
+      }
+    },
+  );
 
   it.each(withIds.filter(([, { path }]) => (path.match(/:/g)?.length ?? 0) > 1))(
-    '%s: what belongs to another parent is missing under this one',
+    '%s returns 404 for a child of another parent',
     async (_, route) => {
       const [superAdmin] = callers;
       const asPartner = callers.find((each) => each.partner);
@@ -291,7 +294,7 @@ describe('A resource that a route names by its id', () => {
     },
   );
 
-  it('leaves books in which nothing is wrong but what was planted without its money', () => {
+  it('The books balance after requests for foreign resources, except for resources planted without money', () => {
     const planted = [
       'check_partner_payments_posted_once',
       'check_partner_receipts_applied_once',
@@ -302,7 +305,7 @@ describe('A resource that a route names by its id', () => {
     return expectChecksEmptyBut(planted, stack);
   });
 
-  it('has a builder for every route; a route without one fails', () => {
+  it('Every route has a builder for these tests', () => {
     expect(withIds.length).toBeGreaterThan(50);
     // Every other route with a parameter: a day, a year, a type or a provider has no owner.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));

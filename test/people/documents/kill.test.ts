@@ -34,8 +34,8 @@ beforeEach(async () => {
 const left = () => whatIsLeft(stack, user);
 const megabyte = 1024 * 1024;
 
-describe('kill -9 of the API', () => {
-  it('in the middle of an upload leaves nothing, not even on disk', async () => {
+describe('An API killed with -9', () => {
+  it('An upload interrupted by kill -9 leaves nothing, not even on disk', async () => {
     const uploading = uploadOverWire(stack, user, {
       productId: product,
       sizeBytes: 49 * megabyte,
@@ -49,7 +49,7 @@ describe('kill -9 of the API', () => {
     expect((await multipartUploads(stack)) ?? []).toEqual([]);
   });
 
-  it('keeps a document that is committed, with its object; the next start sweeps what is not', async () => {
+  it('A committed document survives kill -9 with its object; the next start sweeps uncommitted ones', async () => {
     const answers: Promise<void>[] = [];
     for (const point of [
       'store-document.after-commit',

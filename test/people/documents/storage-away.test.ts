@@ -33,12 +33,12 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
       { token: user.token },
     );
 
-  it('registering a document is a 503 with Retry-After', async () => {
+  it('Registering a document while storage is down returns 503 with Retry-After', async () => {
     const { status, headers, body } = await register();
     expect([status, headers.get('retry-after'), body.statusCode]).toEqual([503, '5', 503]);
   });
 
-  it('reading documents works', async () => {
+  it('Documents can be read while storage is down', async () => {
     expect((await stack.get('/v1/documents', { token: user.token })).status).toBe(200);
   });
 

@@ -30,7 +30,7 @@ describe('Mail to people', () => {
     return row;
   };
 
-  it('asks new users to confirm their address, in Indonesian, by a link to a page with a button', async () => {
+  it('New users get a mail in Indonesian to confirm their address, linking to a page with a button', async () => {
     const { id, email } = await signUp();
     const mail = await awaitMail(stack, email, /Konfirmasi/);
     expect(mail).toEqual({
@@ -63,7 +63,7 @@ describe('Mail to people', () => {
     });
   });
 
-  it('tells strangers no text of whoever gave their address: neither a name nor an organization nobody has looked at', async () => {
+  it('Mail to strangers contains no text of whoever entered their address: no name, and no organization not yet reviewed', async () => {
     const link = `https://${newId()}.example/x`;
     const signedUp = `${newId()}@example.org`;
     await stack.post('/v1/auth/signup', { name: `Open ${link}`, email: signedUp, password });
@@ -84,7 +84,7 @@ describe('Mail to people', () => {
     }
   });
 
-  it('deletes the token when the mail is sent, and sends it once', async () => {
+  it('A mail is sent once, and its token is deleted then', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     const row = await eventually(
@@ -95,7 +95,7 @@ describe('Mail to people', () => {
     expect(await mailsTo(stack, email)).toHaveLength(1);
   });
 
-  it('parks a mail that the server refuses, with an event that omits the address, and retries one that it defers', async () => {
+  it('A mail that the server rejects is parked with an event without the address, and one that it defers is retried', async () => {
     const refused = await signUp('+refused');
     const later = await signUp('+later');
     const parked = await eventually(
@@ -117,7 +117,7 @@ describe('Mail to people', () => {
     expect(waiting?.facts_sealed).not.toBeNull();
   });
 
-  it('sends nothing to a user who was suspended after the mail was recorded', async () => {
+  it('No mail is sent to a user suspended after it was recorded', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     await stack.em().transactional(async (tx) => {
