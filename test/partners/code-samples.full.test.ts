@@ -101,7 +101,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
 ];
 
 describe('The code samples of the partners’ reference', () => {
-  it('exist in five languages for each operation, and sign the body and the whole request', () => {
+  it('Code samples exist in five languages for each operation, and sign the body and the whole request', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const operation of operations) {
       const samples = operation['x-codeSamples'];
@@ -115,7 +115,7 @@ describe('The code samples of the partners’ reference', () => {
   });
 
   it.each(syntax)(
-    'are valid in their language: %s',
+    'Code samples are valid in their language: %s',
     (label, isToolThere, verify) => {
       const files = writeSamples(label);
       if (isToolThere()) verify(files);
@@ -125,7 +125,7 @@ describe('The code samples of the partners’ reference', () => {
   );
 });
 
-describe('A code sample, run against the product,', () => {
+describe('Code samples run against the product', () => {
   let stack: Stack;
   let partner: BuiltPartner;
   beforeAll(async () => {
@@ -156,7 +156,7 @@ describe('A code sample, run against the product,', () => {
     return JSON.parse(stdout.slice(stdout.indexOf('{')));
   };
 
-  it.each(labels)('in %s creates what its operation creates, and reads it back', async (label) => {
+  it.each(labels)('A code sample in %s creates its operation’s resource and reads it back', async (label) => {
     const samplesOf = (name: string) =>
       operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
     const answer = (name: string) => runSample(samplesOf(name), label);
@@ -168,14 +168,14 @@ describe('A code sample, run against the product,', () => {
     expect(await answer('getBalance')).toMatchObject({ data: { balance: '0.0000' } });
   });
 
-  it.each(labels)('in %s changes what a person has, by their token', async (label) => {
+  it.each(labels)('A code sample in %s changes a user’s profile with their token', async (label) => {
     const { token } = await buildIndividual(stack);
     const call = { method: 'patch', target: '/v1/auth/me', body: { name: `Siti in ${label}` } };
     const { data } = await runSample(codeSamples({ proof: 'token', ...call }), label, { AMANAH_ACCESS_TOKEN: token });
     expect(data.name).toBe(`Siti in ${label}`);
   });
 
-  it.each(labels)('in %s sends every character of its body', async (label) => {
+  it.each(labels)('A code sample in %s sends every character of its body', async (label) => {
     const body = { method: 'qris', ...awkward };
     const idempotencyKey: [string, string] = ['x-idempotency-key', `awkward-${label}`];
     const call = { method: 'post', target: '/v1/partners/payments', body, idempotencyKey };

@@ -66,7 +66,7 @@ async function send({ request }: Item, script: string, variables: Record<string,
 }
 
 describe('The collection for Postman', () => {
-  it('has every operation, each signed by its script as the product demands', async () => {
+  it('The Postman collection has every operation, each signed by its script as required', async () => {
     const partner = await buildPartner(stack);
     const { status } = await partner.administer('patch', `/keys/${partner.keyId}`, { require_signature_v2: true });
     expect(status).toBe(200);

@@ -49,7 +49,7 @@ describe('The story of the reference, as the product tells it', () => {
         items.filter(({ text }) => text.includes('was delivered')).length === events,
     );
 
-  it('has the same answers and webhooks, except for ids, times, codes and secrets', async () => {
+  it('The product returns the answers and webhooks of the reference’s example story, except for ids, times, codes and secrets', async () => {
     const real: Record<string, unknown> = {};
     const { url } = receiver;
     const { data: endpoint } = (

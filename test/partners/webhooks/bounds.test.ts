@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { boundEndpoints } from '../../../src/partners/webhooks/bound-endpoints.ts';
 import type { SentWebhook } from '../../../src/partners/webhooks/send-webhook.ts';
 
-describe('Endpoints of one partner that answer slowly', () => {
-  it('hold thirty places of a worker together, those that wait for a place included; others find theirs', async () => {
+describe('A partner’s slow endpoints', () => {
+  it('A partner’s slow endpoints hold at most thirty slots of a worker, waiting ones included; other partners get theirs', async () => {
     const bounds = boundEndpoints();
     const sent: SentWebhook = { status: 200, error: null, retryAfterMs: 0, timedOut: false };
     const answers: (() => void)[] = [];
