@@ -61,9 +61,9 @@ describe('The checks', () => {
     });
   });
 
-  it('are all empty on a healthy database', () => expectChecksEmpty(stack));
+  it('All checks are empty on a healthy database', () => expectChecksEmpty(stack));
 
-  it('each have a corruption planted below, so that none goes unproved', async () => {
+  it('Every check has a planted corruption', async () => {
     const checks = await runChecks(stack.em());
     expect(checks.map(({ check }) => check).filter((check) => !corruptions.some(([view]) => view === check))).toEqual(
       [],
@@ -88,9 +88,9 @@ describe('The checks', () => {
     }
   });
 
-  it('are all empty again when the corruptions are taken back', () => expectChecksEmpty(stack));
+  it('All checks are empty again when the corruptions are removed', () => expectChecksEmpty(stack));
 
-  it('read what was over before they were asked no more, but of what holds now', () => {
+  it('Checks skip rows that were final before the last proof, but not rows that still matter', () => {
     expect([...sawWhatWasOver].toSorted()).toEqual(holdsNow);
   });
 });

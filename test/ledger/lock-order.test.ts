@@ -137,7 +137,7 @@ const variants = [
   'a product with target from a balance',
 ];
 it.each(casesOf([...pathsOfPayments, ...pathsOfPayouts], ([name]) => !variants.includes(name)))(
-  'keeps the order: %s',
+  'A transaction takes locks in order: %s',
   async (_, prepare) => {
     const traces = await trace(await prepare());
     expect(outOfOrder(traces)).toEqual([]);
@@ -146,7 +146,7 @@ it.each(casesOf([...pathsOfPayments, ...pathsOfPayouts], ([name]) => !variants.i
   100_000,
 );
 
-it('keeps the order: payments that are made together, which only try for sources and payers', async () => {
+it('Payments written together take locks in order, and only try to lock sources and payers', async () => {
   const sources = lockOrder.filter(({ where }) => where?.startsWith('shard = 0 and'));
   const payers = ['users', 'organizations'].map((table) => ({ name: table, table }));
   const [, prepare] = donateTogether;
@@ -155,7 +155,7 @@ it('keeps the order: payments that are made together, which only try for sources
   expect(movesMoney(traces)).toBe(true);
 }, 100_000);
 
-it('A transaction that locks the other way round is found', async () => {
+it('A transaction that locks in reverse order is detected', async () => {
   const traces = await trace(() =>
     stack.em().transactional(async (tx) => {
       await tx.execute('select from saving_circles for share');
