@@ -870,18 +870,21 @@ const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
 /** The reader is refused the same by the rights of the same tables; a few stand for the others. */
 const aFew = (_: Attack, index: number): boolean => index % 8 === 0;
 
-describe.each(['app', 'reader'])('Whoever holds the password of the %s never', (role) => {
-  it.each(role === 'app' ? ofTheOwner : casesOf(ofTheOwner, aFew))('%s', async (_, statements, refusal) => {
-    expect(await attempt(url(role), ...statements(loot))).toBe(refusal);
-  });
+describe.each(['app', 'reader'])('An attacker with the password of the %s', (role) => {
+  it.each(role === 'app' ? ofTheOwner : casesOf(ofTheOwner, aFew))(
+    'An attacker with a database password never %s',
+    async (_, statements, refusal) => {
+      expect(await attempt(url(role), ...statements(loot))).toBe(refusal);
+    },
+  );
 });
 
-describe('Whoever holds the password of the application never', () => {
-  it.each(ofTheApplication)('%s', async (_, statements, refusal) => {
+describe('An attacker with the application’s password', () => {
+  it.each(ofTheApplication)('An attacker with the application’s password never %s', async (_, statements, refusal) => {
     expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
   });
 
-  it('adds a transaction to an earlier journal whose transaction began at the same instant', async () => {
+  it('An attacker with the application’s password never extends an earlier journal of a transaction that began at the same instant', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -905,14 +908,14 @@ describe('Whoever holds the password of the application never', () => {
     }
   });
 
-  it('adds a second transaction row from a subtransaction of the transaction that posted', async () => {
+  it('An attacker with the application’s password never adds a second transaction row from a subtransaction of the posting one', async () => {
     const id = newId();
     const recorded = `select record_transactions('${id}', '[]')`;
     const parts = ['savepoint a', payFromBalance(loot, { journalId: id }), 'release a', 'savepoint b', recorded];
     expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
   });
 
-  it('deletes too soon by setting a calendar in which a day lasts for weeks', async () => {
+  it('An attacker with the application’s password never deletes early by a calendar in which a day lasts for weeks', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -933,7 +936,7 @@ describe('Whoever holds the password of the application never', () => {
     }
   });
 
-  it('posts the same journal or settles the same suspense twice', async () => {
+  it('An attacker with the application’s password never posts a journal or settles suspense money twice', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -959,12 +962,12 @@ describe('Whoever holds the password of the application never', () => {
   });
 });
 
-describe('Whoever holds the password of the reader never', () => {
-  it.each(casesOf(ofTheApplication, aFew))('%s', async (_, statements) => {
+describe('An attacker with the reader’s password', () => {
+  it.each(casesOf(ofTheApplication, aFew))('An attacker with the reader’s password never %s', async (_, statements) => {
     expect(await attempt(loot.urls.reader, ...statements(loot))).toBe(notPermitted);
   });
 
-  it('writes into any table', async () => {
+  it('An attacker with the reader’s password never writes to any table', async () => {
     const tables = await loot.stack
       .owner()
       .execute<{ name: string }[]>(
@@ -995,14 +998,14 @@ describe('Whoever holds the password of the reader never', () => {
     'select answer_body from requests',
     'select fingerprint, answer_sealed from requests',
     'select request_digest from payouts',
-  ])('reads a secret: %s', async (sql) => {
+  ])('An attacker with the reader’s password never reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);
   });
 });
 
-describe('A temporary table, where one can be created, never', () => {
+describe('Temporary tables', () => {
   // As the owner, who may: the functions must not see it.
-  it('provides a balance that does not exist', async () => {
+  it('A temporary table, where one can be created, never provides a balance that does not exist', async () => {
     const shadows = [
       'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',
       `insert into account_balances values ('${loot.victim.accountId}', 0, ${tooMuch})`,

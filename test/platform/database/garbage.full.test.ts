@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-describe('What a statement has returned', () => {
-  it('is free with the young generation, and does not fill the old one', async () => {
+describe('Query results in memory', () => {
+  it('Query results are freed with the young generation and do not fill the old one', async () => {
     const script = join(import.meta.dirname, 'measure-garbage.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...serviceNodeOptions,

@@ -260,7 +260,7 @@ async function planAlone(sql: string): Promise<PlanNode | null> {
 }
 
 describe(`Over ${rows} rows in each big table`, () => {
-  it('no statement that the product runs scans one of them', () => {
+  it('No executed statement scans a big table', () => {
     const found = [...ran.values()].flatMap(({ sql, plan }) =>
       forbiddenScans(sql, plan).map((table) => `${table}: ${sql}`),
     );
@@ -268,7 +268,7 @@ describe(`Over ${rows} rows in each big table`, () => {
     expect(plansRead).toBeGreaterThan(5_000);
   });
 
-  it('every statement in the code is planned, and none scans one of them', async () => {
+  it('Every statement in the code is planned, and none scans a big table', async () => {
     const texts = [...new Set([...ran.values()].map(({ sql }) => sql))];
     const wasRun = (sql: string) => {
       const pieces = piecesOf(withoutValues(sql));
@@ -296,7 +296,7 @@ describe(`Over ${rows} rows in each big table`, () => {
     expect(problems).toEqual([]);
   });
 
-  it('every index is used by one of them, or says what it is for', async () => {
+  it('Every index is used by a statement or has a stated purpose', async () => {
     const used = new Set([...ran.values()].flatMap(({ plan }) => usedIn(plan)));
     for (const { sql, hasHoles } of findProductStatements()) {
       const plan = hasHoles ? null : await planAlone(sql);

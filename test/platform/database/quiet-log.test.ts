@@ -16,7 +16,7 @@ afterAll(() => stack?.stop());
 
 const log = () => readFileSync(join(testRun().directory, 'logs', 'postgres.log'), 'utf8');
 
-it("nothing secret reaches PostgreSQL's log, whatever fails", async () => {
+it("PostgreSQL's log contains no secret, whatever fails", async () => {
   const before = log().length;
   const sinceThen = () => log().slice(before);
   const email = `${newId()}@example.org`;

@@ -23,7 +23,7 @@ const kept = `select
   (select count(*)::int from pg_prepared_statements where from_sql) as prepared_by_text,
   pg_my_temp_schema()::int as temporary`;
 
-it('After payments, lists, documents and checks a connection keeps nothing that a pooler would lose', async () => {
+it('A connection keeps no session state that a pooler would lose after payments, lists, documents and checks', async () => {
   const person = await buildIndividual(stack, { balance: '100000' });
   const platform = await buildPlatformAdmin(stack);
   const { token } = person;

@@ -78,7 +78,7 @@ describe('A database that demands TLS', () => {
       () => ({ sslmode: 'require', ...believing(authority) }),
     ],
     ['verify-full, by its name', 'localhost', () => ({ sslmode: 'verify-full', ...believing(authority) })],
-  ])('is reached with sslmode %s', async (_, host, parameters) => {
+  ])('A database that demands TLS is reached with sslmode %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).toBe('answered');
   });
 
@@ -89,12 +89,12 @@ describe('A database that demands TLS', () => {
     ['with require and another authority', '127.0.0.1', () => ({ sslmode: 'require', ...believing(stranger) })],
     ['with verify-ca and the authorities that everybody knows', '127.0.0.1', () => ({ sslmode: 'verify-ca' })],
     ['with verify-full and another name', '127.0.0.1', () => ({ sslmode: 'verify-full', ...believing(authority) })],
-  ])('is not spoken to %s', async (_, host, parameters) => {
+  ])('A connection to a database that demands TLS fails %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).not.toBe('answered');
   });
 });
 
-describe('A configuration', () => {
+describe('DATABASE_URL parameters', () => {
   const complaintOf = (changes: Record<string, string>): string => {
     try {
       readConfig({ ...stack.env, ...changes });
@@ -123,12 +123,12 @@ describe('A configuration', () => {
       { NODE_ENV: 'production', MIGRATION_DATABASE_URL: far },
       'MIGRATION_DATABASE_URL is malformed: names a database elsewhere',
     ],
-  ])('with %j is refused before anything connects, naming variable and parameter', (changes, complaint) => {
+  ])('A configuration with %j is refused before connecting, naming variable and parameter', (changes, complaint) => {
     expect(complaintOf(changes)).toContain(complaint);
     expect(complaintOf(changes)).not.toContain('secret');
   });
 
-  it('may say in production that a database elsewhere is spoken to in the clear, and needs not for one of this machine', () => {
+  it('A configuration may allow plain text to a remote database in production, and needs no permission for this machine', () => {
     const names = ['DATABASE_URL', 'DATABASE_READ_URL', 'KEYS_DATABASE_URL'];
     const by = (urls: string[]) =>
       complaintOf({

@@ -161,8 +161,8 @@ const found = (text: string, canaries: Iterable<[string, string]>): string[] => 
   return [...canaries].filter(([, value]) => lower.includes(value.toLowerCase())).map(([where]) => where);
 };
 
-describe('No secret value', () => {
-  it('is in a dump of the database, in any column of any row of any table', async () => {
+describe('Secret values', () => {
+  it('No secret value is in a dump of the database, in any column of any row of any table', async () => {
     const em = stack.owner();
     const tables = await em.execute<{ name: string }[]>(
       "select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables where schemaname !~ '^(pg_|information_schema)'",
@@ -182,7 +182,7 @@ describe('No secret value', () => {
     expect(found(packed.join('\n'), sealed)).toEqual([]);
   });
 
-  it('is in the logs of API and worker at debug level', () => {
+  it('No secret value is in the logs of API and worker at debug level', () => {
     const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '');
     for (const name of ['api', 'worker']) {
       const log = readFileSync(join(directory, `${name}.log`), 'utf8');
@@ -191,7 +191,7 @@ describe('No secret value', () => {
     }
   });
 
-  it('is in a workflow: not in its history, ids, summary or search attributes', async () => {
+  it('No secret value is in a workflow’s history, ids, summary or search attributes', async () => {
     const address = stack.env.TEMPORAL_ADDRESS ?? '';
     const client = openTemporal({ address, namespace: 'default' });
     const query = `TaskQueue = '${stack.env.TEMPORAL_TASK_QUEUE}'`;

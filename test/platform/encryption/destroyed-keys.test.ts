@@ -28,7 +28,7 @@ const ciphertextOf = (sealed: string) => must(sealed.split('.')[3], 'a sealed te
 
 describe('A key that was destroyed', () => {
   it.each(['personal_keys', 'order_keys'] as const)(
-    'is gone from the file of %s once it was vacuumed, wherever in it it was',
+    'A destroyed key is gone from the file of %s after vacuum, wherever it was stored there',
     async (table) => {
       const { personalKeys } = stack.deps;
       const ids = Array.from({ length: 100 }, () => newId());
@@ -60,10 +60,13 @@ describe('A key that was destroyed', () => {
     210_000,
   );
 
-  it.each(['personal_keys', 'order_keys'])('has autovacuum begin with the first dead row of %s', async (table) => {
-    const [{ options }] = await inKeys(`select reloptions as options from pg_class where oid = '${table}'::regclass`);
-    expect(options).toEqual(
-      expect.arrayContaining(['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0']),
-    );
-  });
+  it.each(['personal_keys', 'order_keys'])(
+    'A destroyed key makes autovacuum start with the first dead row of %s',
+    async (table) => {
+      const [{ options }] = await inKeys(`select reloptions as options from pg_class where oid = '${table}'::regclass`);
+      expect(options).toEqual(
+        expect.arrayContaining(['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0']),
+      );
+    },
+  );
 });

@@ -68,7 +68,7 @@ whenFull('While keys are rotated under load', () => {
     await stack.stop();
   });
 
-  it('no valid request gets a 401 or 500, and in the end the new key alone decrypts everything', async () => {
+  it('Rotating keys under load causes no 401 or 500, and in the end the new key alone decrypts everything', async () => {
     const apis = ports.map((port) => createHttp(`http://127.0.0.1:${port}`));
     const refused: string[] = [];
     /** Until one of the APIs answers something final, as a client behind a balancer sees it. */

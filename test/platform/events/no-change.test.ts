@@ -224,8 +224,8 @@ const elsewhere = [
   '/v1/partners/webhook-endpoints/:id',
 ];
 
-describe('A PATCH', () => {
-  it('of every resource that has one is listed here', () => {
+describe('Updates without changes', () => {
+  it('Every resource with a PATCH is in this test', () => {
     const paths = patched.map(([, path]) => path);
     const routes = routeGroups.flatMap((group) => group.routes).filter(({ method }) => method === 'patch');
     const wanted = routes.map(({ path }) => path).filter((path) => !elsewhere.includes(path));
@@ -233,7 +233,7 @@ describe('A PATCH', () => {
   });
 
   it.each(patched)(
-    'of %s that changes nothing, or sends back what was read, with null for empty fields, leaves no event, and one that changes something leaves one',
+    'A PATCH of %s that changes nothing, or sends back what was read, records no event, and one with a change records one',
     async (_, route, build) => {
       const { path, id, token: own, same, other, others = [] } = await build();
       expect(declared(path)).toBe(route);
@@ -252,7 +252,7 @@ describe('A PATCH', () => {
     },
   );
 
-  it('of a user’s role to the same role leaves no event', async () => {
+  it('Assigning a user the same role records no event', async () => {
     const { id, organizationId, name } = await buildRole(stack);
     const user = await buildIndividual(stack, { organizationId, role: name });
     const body = { user_id: user.id, role_id: id };

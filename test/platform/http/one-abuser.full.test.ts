@@ -141,8 +141,8 @@ async function hang(text: string): Promise<Socket> {
   return socket;
 }
 
-describe('While one caller', () => {
-  it('floods the partners’ API far beyond its limit, all others are served, and the flood is refused', async () => {
+describe('One abusive caller', () => {
+  it('A flood on the partners’ API is refused, and all others are served', async () => {
     const statuses: number[] = [];
     const rounds = await beside(async () => statuses.push((await abuser.get('/balance')).status));
     expect(rounds).toBeGreaterThan(width);
@@ -151,7 +151,7 @@ describe('While one caller', () => {
   }, 600_000);
 
   itInFull(
-    'sends passwords to be hashed, all others are served, and somebody else signs up and logs in',
+    'A flood of passwords to hash leaves all others served, and sign-ups and logins working',
     async () => {
       let asked = 0;
       let hashed = 0;
@@ -187,7 +187,7 @@ describe('While one caller', () => {
   );
 
   itInFull(
-    'sends bodies that are too large, all others are served',
+    'A flood of bodies that are too large leaves all others served',
     async () => {
       // Made once: what it costs us to write one must not be what the others wait for.
       const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
@@ -207,7 +207,7 @@ describe('While one caller', () => {
   );
 
   itInFull(
-    'asks for one long list after the other, all others are served',
+    'A flood of long lists leaves all others served',
     async () => {
       const { token, accountId } = await buildIndividual(stack, { balance: '1000' });
       const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -230,7 +230,7 @@ describe('While one caller', () => {
   );
 
   itInFull(
-    'holds hundreds of connections open with half a request, all others are served',
+    'Hundreds of connections with half a request leave all others served',
     async () => {
       const count = isFullRun() ? 2_000 : 300;
       const half = [

@@ -76,7 +76,7 @@ const kinds: [string, Kind][] = [
 
 describe("A partner's payment in the name of another organization", () => {
   it.each(['suspended', 'inactive'])(
-    'is never begun if that became %s after the request, not even later',
+    'A partner’s payment for an organization that became %s after the request is never opened, not even later',
     async (status) => {
       const partner = await buildPayer(stack);
       const organization_id = await buildOrganization(stack);
@@ -97,7 +97,7 @@ describe("A partner's payment in the name of another organization", () => {
     },
   );
 
-  it('reports its own suspended account, not a missing link, whether or not the organization is named', async () => {
+  it('A partner’s payment reports the suspended partner account, not a missing link, whether or not an organization is named', async () => {
     const partner = await buildPayer(stack);
     for (const organization_id of [undefined, partner.organizationId]) {
       const paymentId = partnerPaymentIdFor(partner.id, freshKey());
@@ -122,7 +122,7 @@ const setOrganization = (partner: BuiltPartner, status: string) =>
 describe.each(kinds)("A partner's %s", (name, kind) => {
   const itInTurn = name === 'payout' ? it : itInFull;
   itInTurn(
-    'whose retry was answered 403 is never made by the earlier request, even if the partner is active again',
+    'A partner’s request whose retry got a 403 is never opened by the first one, even if the partner is active again',
     async () => {
       const partner = await buildPayer(stack);
       const [suspended, denied] = [freshKey(), freshKey()];
@@ -178,7 +178,7 @@ describe.each(kinds)("A partner's %s", (name, kind) => {
         (partner) => setOrganization(partner, 'active'),
       ],
     ),
-  ])('is never begun if its %s after the request, not even later', async (_what, end, restore) => {
+  ])('A partner’s request is never opened if its %s after the request, not even later', async (_what, end, restore) => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const take = await kind.admitted(partner, key);

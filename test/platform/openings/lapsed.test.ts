@@ -187,7 +187,7 @@ const kindOf = (name: string): Kind => {
 };
 const names = Object.keys(kinds);
 
-describe('A request that reaches the workers long after it was given up', () => {
+describe('Requests that reach the workers long after they were given up', () => {
   beforeAll(async () => {
     for (const name of names) for (const id of await allOf(kindOf(name).table)) before.add(id);
     const starts = names.map((name) => kindOf(name).start(kindOf(name).id()));
@@ -207,7 +207,7 @@ describe('A request that reaches the workers long after it was given up', () => 
   afterAll(() => worker.stop());
   afterEach(() => expectChecksEmpty(stack));
 
-  it.each(names)('of %s is never begun, but answered 503', async (name) => {
+  it.each(names)('A late request of %s is never opened, and gets a 503', async (name) => {
     expect(started.get(name)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
     expect(JSON.stringify(await handleOf(name).result())).toMatch(/lapsed/i);
     expect(await rowsOf(kindOf(name).table)).toEqual([]);
@@ -215,7 +215,7 @@ describe('A request that reaches the workers long after it was given up', () => 
     expect([...(body.payments ?? []), ...(body.transfers ?? [])]).toEqual([]);
   });
 
-  it('moves no money', async () => {
+  it('A late request moves no money', async () => {
     expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
     expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
     const ids = `{${names.map((name) => kindOf(name).id()).join(',')}}`;
@@ -224,7 +224,7 @@ describe('A request that reaches the workers long after it was given up', () => 
   });
 
   it.each(casesOf(names, (name) => ['payout', 'saving circle'].includes(name)))(
-    'of %s leaves the key to a new request, which makes exactly one',
+    'A late request of %s leaves its key to a new request, which creates exactly one',
     async (name) => {
       const { id, table, retry, idIn } = kindOf(name);
       const answer = await retry(id());
@@ -234,8 +234,8 @@ describe('A request that reaches the workers long after it was given up', () => 
   );
 });
 
-describe('A request without a key whose process died before it was refused', () => {
-  it('reserves nothing once its wait is over', async () => {
+describe('A request without a key whose process died before refusing it', () => {
+  it('A request without a key whose process died before refusing it reserves nothing after its time-out', async () => {
     const owner = await buildOwner(stack);
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000' };
     const asking = { caller: callerOf(owner), accountId: owner.accountId, body, key: undefined, requestId };

@@ -95,7 +95,7 @@ async function ask({ table, prepare, open }: Kind) {
 }
 
 describe.each(kinds)('A $kind whose key was lost', (kind) => {
-  it('is found as it stands when it was opened', async () => {
+  it('An opened request whose key was lost is found in its current state', async () => {
     const { id, open, rows } = await ask(kind);
     const opened = await open();
     await loseKey(stack, id);
@@ -103,7 +103,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
     expect(await rows()).toBe(1);
   });
 
-  it('is refused for good when it was not', async () => {
+  it('A request whose key was lost before it was opened is refused for good', async () => {
     const { id, open, rows } = await ask(kind);
     const giveBack = await loseKey(stack, id);
     const refusal = { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' };
@@ -113,7 +113,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
     expect(await rows()).toBe(0);
   });
 
-  it('lapses when another key has been made in its place', async () => {
+  it('A request lapses when another key has been created in place of its own', async () => {
     const { id, open, rows } = await ask(kind);
     await replaceKey(stack, id);
     await expect(open()).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });

@@ -39,7 +39,7 @@ async function beginApi(): Promise<Http> {
 }
 
 describe('A payout answered 422', () => {
-  it('is never made by an earlier request under its key that still runs', async () => {
+  it('A payout answered with 422 is never opened by an earlier request under its key that is still running', async () => {
     const partner = await buildPayer(stack);
     const other = await beginApi();
     const key = freshKey();

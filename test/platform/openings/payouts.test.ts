@@ -39,7 +39,7 @@ const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
   reservePayout(stack.em(), stack.deps.sealer, payout);
 
 describe('A payout answered 422', () => {
-  it('is never paid by a delayed attempt at its reservation', async () => {
+  it('A payout answered with 422 is never paid by a delayed attempt to reserve it', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const key = freshKey();
     const holder = stack.em();
@@ -69,7 +69,7 @@ describe('A payout answered 422', () => {
     expect([status, (await rowOf(payoutIdFor(partner.id, key))).length]).toEqual([200, 1]);
   }, 60_000);
 
-  it('is never reserved by an attempt that wakes up after the balance was topped up', async () => {
+  it('A payout answered with 422 is never reserved by an attempt that resumes after the balance was topped up', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const [sleeper, spender] = [await prepared(partner), await prepared(partner)];
     await reserve(spender);

@@ -66,22 +66,22 @@ const contributors = (payer: BuiltUser, body: object): Racer[] =>
     };
   });
 
-describe(`Of ${racers} at once, every accepted one is made, and no refused one ever is`, () => {
-  it('contributions to one goal by gateway', async () => {
+describe(`Races of ${racers} requests`, () => {
+  it('Of simultaneous gateway contributions to one goal, every accepted one is opened, and no refused one', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const body = { reference_type: 'saving_goal_contribution', reference_id: goal.id, amount: 10_000 };
     expect(await race('payment_orders', contributors(saver, body))).toBe(1);
   }, 300_000);
 
-  it('contributions of one member to a round by gateway', async () => {
+  it('Of simultaneous gateway contributions of one member to a round, every accepted one is opened, and no refused one', async () => {
     const { id: circleId, members } = await buildActiveCircle(stack, 2);
     const [member] = members as [BuiltUser];
     const body = { reference_type: 'saving_circle_contribution', reference_id: circleId, amount: 100_000 };
     expect(await race('payment_orders', contributors(member, body))).toBe(1);
   }, 300_000);
 
-  it(`subscriptions over a balance for ${winners}`, async () => {
+  it(`Of simultaneous subscriptions over a balance for ${winners}, every accepted one is opened, and no refused one`, async () => {
     const donor = await buildIndividual(stack, { balance: String(winners * 1000) });
     const cause = await buildActiveCause(stack);
     const body = { cause_id: cause.id, amount: '1000', source_account_id: donor.accountId, interval: 'monthly' };
@@ -97,7 +97,7 @@ describe(`Of ${racers} at once, every accepted one is made, and no refused one e
     expect(await balanceOf(stack, donor.accountId)).toBe('0.0000');
   }, 300_000);
 
-  it('allocations of one donation to different causes', async () => {
+  it('Of simultaneous allocations of one donation to different causes, every accepted one is made, and no refused one', async () => {
     const { token } = await buildSuperAdmin(stack);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 1);
     const owner = await buildIndividual(stack);

@@ -102,20 +102,20 @@ async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, st
   };
 }
 
-describe('A refusal that was written down', () => {
+describe('Stored refusals', () => {
   it.each([
     new DomainError('AUTH_PARTNER_INACTIVE', 'The partner account is suspended'),
     new DomainError('REQUEST_INVALID_PAYLOAD', 'must be greater than zero', { field: 'amount' }),
     new DomainError('FUNDS_INSUFFICIENT_BALANCE', 'not covered', { details: { available: '0.0000' } }),
-  ])('is told again as it was, with its details or without: $message', (refusal) => {
+  ])('A stored refusal is returned unchanged, with or without details: $message', (refusal) => {
     const again = fromStored(JSON.parse(JSON.stringify(toStored(refusal))));
     const told = (error: DomainError) => JSON.stringify(presentError(error, '/v1/partners/payouts', 'test'));
     expect(told(again)).toBe(told(refusal));
   });
 });
 
-describe('An attempt that wakes up after another of the same opening was refused', () => {
-  it('never opens an order for a goal that has since become free', async () => {
+describe('An attempt that resumes after another one of the same request was refused', () => {
+  it('A resumed attempt never opens an order for a goal that has become free since the refusal', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const [sleeper, other] = [await contributionTo(goal, saver), await contributionTo(goal, saver)];
@@ -128,7 +128,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     await (await contributionTo(goal, saver)).open();
   });
 
-  it('never starts a subscription from a balance that has since been topped up', async () => {
+  it('A resumed attempt never starts a subscription from a balance topped up since the refusal', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey());
@@ -139,7 +139,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
   });
 
-  it('never allocates to a cause that has since become active, but the next request may', async () => {
+  it('A resumed attempt never allocates to a cause activated since the refusal, but the next request may', async () => {
     const cause = await buildActiveCause(stack);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
     const batchId = allocationBatchIdFor(cause.id, ids);
@@ -161,7 +161,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
   });
 
-  it('gives a late step the refusal that a request has since recorded', async () => {
+  it('A late activity gets the refusal that a request has stored in the meantime', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const donationIds = await buildOpenDonations(stack, await buildIndividual(stack, { balance: '100000' }), 2);
     const cause = await buildActiveCause(stack);
@@ -181,8 +181,8 @@ describe('An attempt that wakes up after another of the same opening was refused
   });
 });
 
-describe('A verdict', () => {
-  it('of another body under the key is not returned to an earlier request, which may retry', async () => {
+describe('Verdicts', () => {
+  it('A verdict on another body under the key is not returned to an earlier request, which may retry', async () => {
     const stamp = await stampOpening(stack.em());
     const userId = newId();
     const place = (fingerprint: string) =>
@@ -194,7 +194,7 @@ describe('A verdict', () => {
     await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('that is no longer stored lets nothing old be done', async () => {
+  it('A verdict that is no longer stored lets nothing old be opened', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
@@ -219,7 +219,7 @@ describe('A verdict', () => {
 });
 
 describe('A request whose retry was refused before its workflow could start', () => {
-  it('never makes a payment order, and leaves the key to the next request', async () => {
+  it('A request whose retry was refused first never creates a payment order, and leaves the key to the next request', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const key = freshKey();
@@ -237,7 +237,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await (await contributionTo(goal, saver, key)).open()).toMatchObject({ status: 'PENDING' });
   });
 
-  it('never starts a subscription', async () => {
+  it('A request whose retry was refused first never starts a subscription', async () => {
     const donor = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const first = await subscriptionOf(donor, cause.id, freshKey());
@@ -249,7 +249,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await balanceOf(stack, donor.accountId)).toBe('5000.0000');
   });
 
-  it("never makes a partner's payment", async () => {
+  it("A request whose retry was refused first never creates a partner's payment", async () => {
     const partner = await buildPartner(stack);
     const key = freshKey();
     const paymentId = partnerPaymentIdFor(partner.id, key);
@@ -276,7 +276,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
   });
 
-  it('gets its own resource, if it has created it since', async () => {
+  it('A request whose retry was refused gets its own resource, if it has created it since', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());

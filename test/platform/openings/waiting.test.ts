@@ -34,7 +34,7 @@ const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
 
 describe('A payout waiting for a place', () => {
   itInFull(
-    'is never begun after its request ended, and never holds its request longer than promised',
+    'A payout waiting for a slot is never opened after its request ended, and never delays its request beyond the time-out',
     async () => {
       const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
       const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
@@ -70,7 +70,7 @@ describe('A payout waiting for a place', () => {
 });
 
 describe('A semaphore', () => {
-  it('never admits a caller that has given up, or loses its place', async () => {
+  it('A semaphore never admits a caller that has given up, or loses its slot', async () => {
     const semaphore = createSemaphore(1, { mostWaiting: 1 });
     const leave = await semaphore.enter();
     const late = semaphore.enter({ waitMs: 50 });
@@ -84,7 +84,7 @@ describe('A semaphore', () => {
 });
 
 describe('A partner whose row is locked', () => {
-  it("never keeps another's payout waiting", async () => {
+  it("A partner whose row is locked never delays another's payout", async () => {
     const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
     const { until, release } = held();
     const workflows = {
@@ -106,7 +106,7 @@ describe('A partner whose row is locked', () => {
     await Promise.all(others);
   }, 60_000);
 
-  it('never takes more places than its share, and others overtake its queue', async () => {
+  it('A partner whose row is locked never takes more slots than its share, and others overtake its queue', async () => {
     const semaphore = createSemaphore(3, { perKey: 2, mostWaiting: 2 });
     const enter = (key: string) => semaphore.enter({ key, waitMs: 10_000 });
     const [first, second] = [await enter('a'), await enter('a')];
@@ -123,7 +123,7 @@ describe('A partner whose row is locked', () => {
     for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
 
-  it('never waits behind many of another key: keys take turns', async () => {
+  it('A payout never waits behind many of another key: keys take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'many' });
