@@ -37,7 +37,7 @@ const rules = (): Rule[] =>
 const outagesFile = join(import.meta.dirname, 'outages.yml');
 const isOfOutages = ({ alert }: Rule): boolean => readFileSync(outagesFile, 'utf8').includes(`"${alert}"`);
 
-it('Each rule is tested by what our processes tell, or by series of its own', () => {
+it('Every rule has a test with metrics from our processes or with its own series', () => {
   const outages = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { name: string; rules: Rule[] }[] }).groups.find(
     ({ name }) => name === 'amanah-outages',
   );
@@ -368,7 +368,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     promql_expr_test: [fires(alert, 27 * 60, 1)],
   });
   it(
-    'An alarm fires while its condition holds, and neither before nor after',
+    'An alarm fires while its condition holds, neither before nor after',
     async () => {
       await asOwner([
         `insert into clearing_comparisons (day, measured_at, provider_balance, clearing_balance, received_under_way,

@@ -84,7 +84,7 @@ const expressions = () => [
 ];
 
 describe('Dashboard and alarms', () => {
-  it('use only metrics that the processes have', () => {
+  it('The dashboard and alarms use only metrics that the processes have', () => {
     const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
@@ -96,7 +96,7 @@ describe('Dashboard and alarms', () => {
     ]);
   });
 
-  it('use only kinds of waiting that a worker reports', () => {
+  it('The dashboard and alarms use only kinds of waiting that a worker reports', () => {
     const kinds = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/what=~?"([\w|]+)"/g)].flatMap(([, kind = '']) => kind.split('|')),
@@ -108,7 +108,7 @@ describe('Dashboard and alarms', () => {
     expect([...told].filter((kind) => !kinds.has(kind ?? ''))).toEqual([]);
   });
 
-  it('report a single step that fails forever, which a rate over many steps would hide', async () => {
+  it('The alarms report a single activity that fails forever, which a rate over many activities would hide', async () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const rule = rules.find(({ alert }) => alert === 'AmanahStepsFail');
     const [, metric = '', minutes] =
@@ -130,7 +130,7 @@ describe('Dashboard and alarms', () => {
     await failing.terminate('enough');
   }, 60_000);
 
-  it('ask for growth only of series that are reported as 0 first, because a new series has no growth', () => {
+  it('The alarms use growth only of series reported as 0 first, because a new series has no growth', () => {
     const asked = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/increase\((\w+)(\{[^}]*\})?\[/g)].map(([, name, labels = '']) => `${name}${labels}`),
@@ -145,7 +145,7 @@ describe('Dashboard and alarms', () => {
     }
   });
 
-  it('are never silent about something that has not happened even once', () => {
+  it('The alarms are never silent about something that has not happened even once', () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const ages = rules.flatMap(({ expr }) =>
       [...expr.matchAll(/time\(\) - max\((\w+)\)/g)].map(([, metric]) => [metric, expr]),
@@ -154,11 +154,11 @@ describe('Dashboard and alarms', () => {
     for (const [metric, expr] of ages) expect(expr).toContain(`or absent(${metric})`);
   });
 
-  it('find the Temporal SDK’s own metrics on their port', () => {
+  it('The dashboard and alarms find the Temporal SDK’s own metrics on their port', () => {
     expect(scraped).toMatch(/temporal_worker_task_slots_available\{[^}]*\} \d+/);
   });
 
-  it('have panels with ids of their own', () => {
+  it('The dashboard’s panels have unique ids', () => {
     const { panels } = Dashboard.parse(JSON.parse(read('deploy/grafana/dashboard.json')));
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });

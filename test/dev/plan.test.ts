@@ -11,11 +11,11 @@ function servicesOf(env: Record<string, string>): Record<string, string> {
 }
 
 describe('npm start', () => {
-  it('makes new bank accounts usable at once, and webhooks may go to this machine', () => {
+  it('npm start makes new bank accounts usable at once, and allows webhooks to this machine', () => {
     expect(servicesOf({})).toMatchObject({ BANK_ACCOUNT_WAIT_HOURS: '0', WEBHOOK_ALLOW_LOOPBACK: 'true' });
   });
 
-  it('unless its environment says otherwise', () => {
+  it('npm start uses its environment’s settings instead of its own, if set', () => {
     const env = { BANK_ACCOUNT_WAIT_HOURS: '24', WEBHOOK_ALLOW_LOOPBACK: 'false' };
     expect(servicesOf(env)).toMatchObject(env);
   });
