@@ -252,7 +252,7 @@ async function expectBooksInOrder(): Promise<void> {
 }
 
 describe('Money between two cells', () => {
-  it('is never more and never less over both, whenever either is killed', async () => {
+  it('Money sent between two cells is neither lost nor duplicated, whichever cell is killed', async () => {
     start(west, east, deathChance);
     start(east, west, deathChance);
     const expected = new Map<string, string>([...west.accounts, ...east.accounts].map((id) => [id, funded]));
@@ -296,7 +296,7 @@ describe('Money between two cells', () => {
     await Promise.all(both().map(stop));
   }, 1_800_000);
 
-  it('stays in transit while the destination does not answer, and is not taken back', async () => {
+  it('Money sent to another cell stays in transit while that one does not answer, and is not reversed', async () => {
     const transfer = {
       id: newId(),
       fromAccountId: west.accounts[0] ?? '',
@@ -329,7 +329,7 @@ describe('Money between two cells', () => {
     await Promise.all(both().map(stop));
   }, 300_000);
 
-  it('that was refused stays refused for any retry, whatever has changed since', async () => {
+  it('A refused transfer between cells stays refused on every retry, whatever has changed since', async () => {
     const [id, account] = [newId(), newId()];
     const judge = async () =>
       (
@@ -343,7 +343,7 @@ describe('Money between two cells', () => {
     await expectBooksInOrder();
   });
 
-  it('that is taken back without its money is seen by the check', async () => {
+  it('A reversal between cells without its money is found by the check', async () => {
     const em = ownerOf(west);
     await em.begin();
     await em.execute('select send_transfer(?, ?, ?, 3)', [newId(), west.accounts[0], unknownAccount]);

@@ -103,7 +103,7 @@ async function restartGracefully(which: 'api' | 'worker'): Promise<void> {
 }
 
 describe('A restart by SIGTERM', () => {
-  it('fails no request under way, and reports unready before it hangs up', async () => {
+  it('A restart by SIGTERM fails no pending request, and reports unready before closing connections', async () => {
     const before = await balanceOf(stack, payer.accountId);
     const payouts = Array.from({ length: 10 }, () => payOut(freshKey()));
     const topUps = Array.from({ length: 10 }, () => topUp(freshKey()));
@@ -126,7 +126,7 @@ describe('A restart by SIGTERM', () => {
   }, 180_000);
 
   itInFull(
-    `of API and worker, one after the other, leaves ${count} payouts and ${count} top-ups correct`,
+    `A restart by SIGTERM of API and worker in turn leaves ${count} payouts and ${count} top-ups correct`,
     async () => {
       const before = await balanceOf(stack, payer.accountId);
       // They begin spread over the restarts, so that some meet each moment of them.

@@ -98,7 +98,7 @@ async function buildProviderMoney(stack: ProcessStack) {
 }
 
 (isFullRun() && !isGivenUp ? describe : describe.skip)('With the disk of PostgreSQL full,', () => {
-  it('requests succeed or get a 503, and neither API nor worker exits; with space again each is made once, and the provider’s payments enter the books', async () => {
+  it('Requests on a full disk succeed or get a 503, no process exits, and once there is space each succeeds once and received payments are booked', async () => {
     if (disk === null)
       throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });

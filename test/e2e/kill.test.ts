@@ -51,9 +51,9 @@ async function dieAndRestart(victim: string): Promise<void> {
   await stack.restart();
 }
 
-describe('A payment ends as if nothing had happened, once, after kill -9', () => {
+describe('Payments whose process is killed with -9', () => {
   it.each(cases)(
-    'at %s of %s',
+    'A payment has one normal outcome when its process is killed with -9 at %s of %s',
     async (failpoint, victim) => {
       const idempotencyKey = key();
       stack.arm(`${failpoint}=kill`);

@@ -58,9 +58,9 @@ const failpoints = casesOf([
   'deliver-webhook.after',
 ]);
 
-describe('A partner’s payment under one key ends once, after kill -9 of API and worker', () => {
+describe('Partners’ payments whose processes are killed with -9', () => {
   it.each(failpoints)(
-    'at %s',
+    'A partner’s payment under one key has one outcome when API and worker are killed with -9 at %s',
     async (failpoint) => {
       const key = `kill-${failpoint}-${Date.now()}`;
       stack.arm(`${failpoint}=kill`);

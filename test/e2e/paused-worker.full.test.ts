@@ -190,9 +190,9 @@ const kinds: Record<string, Kind> = {
 
 const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T';
 
-describe('A worker that is paused past the time of its step, while its twin acts,', () => {
+describe('A worker paused past its activity’s time-out while its twin acts', () => {
   it.each(Object.entries(kinds))(
-    'changes nothing when it resumes: %s',
+    'A worker paused past its time-out changes nothing when it resumes: %s',
     async (_, { point, begin }) => {
       await using cleanup = new AsyncDisposableStack();
       const act = await begin();

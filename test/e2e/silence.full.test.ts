@@ -194,7 +194,7 @@ const troubles: [what: string, trouble: (line: TcpProxy) => void][] = [
 
 describe.each(troubles)('While Temporal %s', (_, trouble) => {
   it.each(chosen)(
-    '%s is answered 503 in 3 s once in three tries, with nothing begun, and a retry under the key begins it once',
+    'A request for %s returns 503 within 3 s in one of three tries with nothing opened, and a retry under the key opens it once',
     async (_, kind) => {
       const key = freshKey();
       trouble(stack.lines.api.temporal);
@@ -209,9 +209,9 @@ describe.each(troubles)('While Temporal %s', (_, trouble) => {
   );
 });
 
-describe('Temporal', () => {
+describe('Slow and silent Temporal', () => {
   it.each(chosen)(
-    'that answers slowly, and the worker more slowly still, is waited for: %s ends once',
+    'A slow Temporal and an even slower worker are awaited: %s completes once',
     async (_, kind) => {
       stack.lines.api.temporal.set({ kind: 'delay', ms: 100 });
       stack.lines.worker.temporal.set({ kind: 'delay', ms: 500 });
@@ -221,7 +221,7 @@ describe('Temporal', () => {
   );
 
   it.each(chosen)(
-    'that falls silent when the row is there leaves no doubt: %s is there when the request ends, and a retry joins it',
+    'A Temporal that stops answering once the row is written leaves no doubt: %s is there when the request ends, and a retry joins it',
     async (_, kind) => {
       const key = freshKey();
       stack.arm(`${kind.opened}=hold`);
@@ -245,9 +245,9 @@ describe('Temporal', () => {
   );
 });
 
-describe('Temporal that falls silent to the worker', () => {
+describe('Temporal that stops answering the worker', () => {
   it.each(chosen)(
-    'when the provider has done its part does not make it twice: %s ends once when it speaks again',
+    'A Temporal that stops answering after the provider’s part does not repeat it: %s completes once when it answers again',
     async (_, kind) => {
       const key = freshKey();
       stack.arm(`${kind.made}=hold`);
@@ -273,8 +273,8 @@ describe('Temporal that falls silent to the worker', () => {
   );
 });
 
-describe('A worker that dies after a refusal that Temporal has not heard of', () => {
-  it('leaves a partner’s payment whose workflow still has its webhook sent', async () => {
+describe('A worker that dies after a refusal that Temporal did not receive', () => {
+  it('A partner’s payment whose refusal Temporal did not receive still has its webhook sent', async () => {
     const told = createServer((_, answer) => answer.end()).listen(0, '127.0.0.1');
     await once(told, 'listening');
     const url = `http://127.0.0.1:${(told.address() as AddressInfo).port}/hook`;
@@ -311,9 +311,9 @@ describe('A worker that dies after a refusal that Temporal has not heard of', ()
   }, 120_000);
 });
 
-describe('A provider that takes connections and answers nothing', () => {
+describe('A provider that accepts connections and never answers', () => {
   it.each(chosen)(
-    'is unknown, not refused: %s waits, and is made once when it answers',
+    'A provider that never answers leaves %s unknown, not refused: it waits, and is sent once on an answer',
     async (_, kind) => {
       const key = freshKey();
       stack.lines.worker.provider.set({ kind: 'black-hole' });

@@ -127,8 +127,8 @@ async function triggerSweeps(): Promise<void> {
   await client.schedule.getHandle(`${taskQueue}/sweep`).trigger();
 }
 
-describe('When Temporal loses all its data and starts empty', () => {
-  it('no payment, payout, refund, circle, subscription, receipt, webhook or erasure is left behind, and each ends as it should', async () => {
+describe('A Temporal that lost all its data', () => {
+  it('A loss of Temporal’s data leaves no payment, payout, refund, circle, subscription, receipt, webhook or erasure behind', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const unreleased = await collect();
     await payAtProvider(unreleased);
@@ -201,7 +201,7 @@ describe('When Temporal loses all its data and starts empty', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
   }, 180_000);
 
-  it('what was reserved and not yet sent is sent once, and a disbursement still waits for its two people', async () => {
+  it('A loss of Temporal’s data leaves reserved money to be sent once, and a disbursement waiting for its two people', async () => {
     receiver.behave((response) => void response.writeHead(200).end());
     await setFaults(stack, {});
     const operators = [await buildOperators(stack), await buildOperators(stack)];
@@ -248,7 +248,7 @@ describe('When Temporal loses all its data and starts empty', () => {
   }, 180_000);
 
   // It waits for the worker's next look at Temporal, a minute later.
-  it('workers that outlive the loss never leave anything unswept', async () => {
+  it('Workers that outlive a loss of Temporal’s data never leave anything unswept', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const order = await topUp();
     await stack.loseTemporal(

@@ -121,8 +121,8 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
   ],
 ];
 
-describe('A wrong change of a workflow', () => {
-  it('is here for each workflow but those that a schedule starts anew, which move no money and end soon', async () => {
+describe('Incompatible workflow changes', () => {
+  it('Every workflow has an incompatible change here, except scheduled ones, which move no money and complete soon', async () => {
     const exported = Object.keys(await import('../../workflows/index.ts'));
     const scheduled = schedules.map(({ workflowType }) => workflowType);
     const changed = changes.map(([, workflow]) => workflow);
@@ -130,7 +130,7 @@ describe('A wrong change of a workflow', () => {
   });
 
   it.each(changes)(
-    'turns the replay of recorded histories red: %s',
+    'An incompatible workflow change fails the replay of recorded histories: %s',
     async (_, workflow, file, from, to) => {
       const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
       // Those that never came to the place that is changed replay as before.
@@ -140,7 +140,7 @@ describe('A wrong change of a workflow', () => {
     180_000,
   );
 
-  it('is what turns it red: the copy itself, changed by a comment, replays', async () => {
+  it('A comment added to a copied workflow does not fail the replay', async () => {
     const bundle = await bundleWith(
       'workflows/gateway-payment.ts',
       '/** A gateway payment, from',
