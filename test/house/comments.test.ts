@@ -31,19 +31,19 @@ const placesOf = (pattern: RegExp) =>
     lines.flatMap((line, at) => (pattern.test(line) ? [`${file}:${at + 1}: ${line.trim().slice(0, 120)}`] : [])),
   );
 
-describe('What is written in the repository', () => {
-  it('is all read', () => {
+describe('References in the repository', () => {
+  it('Every file is read', () => {
     expect(listed.status).toBe(0);
     expect(files.length).toBeGreaterThan(800);
   });
 
-  it('mentions no text that a reader of the repository does not have', () => {
+  it('No file mentions a text that a reader of the repository does not have', () => {
     const outside =
       /\bdecisions(\.md)? \d|\bdesign('s)? law|\bdesign\.md|\blaw \d|\b(administration|giving-circles-payments|traps|rails-and-conventions)\.md|(?<![-\w])partners\.md|\bissue \d\b|\/work\//i;
     expect(placesOf(outside)).toEqual([]);
   });
 
-  it('points only to rules that docs/contract.md has', () => {
+  it('References to docs/contract.md point to existing rules', () => {
     const contract = readFileSync(join(root, 'docs/contract.md'), 'utf8');
     const sections = new Set([...contract.matchAll(/^## (\d+)\. /gm)].map(([, section]) => section));
     const pointers = files.flatMap(({ file, lines }) =>

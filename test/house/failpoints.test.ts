@@ -25,14 +25,14 @@ const named = /(?:\bfailpoint\(|\bafter = )'([^']+)'/g;
 const called = /\bfailpoint\((?!')([^)]*)\)/g;
 const found = sources.flatMap(({ text }) => [...text.matchAll(named)].map(([, name = '']) => name));
 
-describe('A failpoint of the product', () => {
-  it('is known by its name', () => {
+describe('Failpoints', () => {
+  it('Every failpoint of the product is known by its name', () => {
     const unnamed = sources.flatMap(({ file, text }) => [...text.matchAll(called)].map(([call]) => `${file}: ${call}`));
     expect(unnamed).toEqual(['src/money-in/payments/obtain-instrument.ts: failpoint(after)']);
     expect(found.length).toBeGreaterThan(60);
   });
 
-  it('is armed by a test, which writes its name in full where it arms', () => {
+  it('Every failpoint is armed by a test that contains its full name', () => {
     const isArmed = (name: string) =>
       armingCode.some((code) => code.includes(`'${name}'`) || code.includes(`'${name}=`));
     expect(found.filter((name) => !isArmed(name))).toEqual([]);

@@ -781,11 +781,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
 ];
 
-it('No oracle finds anything in a world where everything is right', () => {
+it('No oracle reports a violation in a healthy world', () => {
   expect(judge(healthyFacts())).toEqual([]);
 });
 
-it('No oracle misses money that an operator has returned', () => {
+it('No oracle overlooks money that an operator refunded', () => {
   const facts = healthyFacts();
   only(facts.receipts.slice(1)).state = 'refunded';
   facts.decisions.push(decision({}));
@@ -797,7 +797,7 @@ it('No oracle misses money that an operator has returned', () => {
 });
 
 it.each([...rightAskers, ...rightDecisions, ...rightEfforts, ...rightRefunds, ...rightGuards, ...rightGrouped])(
-  'No oracle finds anything in %s',
+  'No oracle reports a violation in %s',
   (_, make) => {
     const facts = healthyFacts();
     make(facts);

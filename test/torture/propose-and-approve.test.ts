@@ -34,7 +34,7 @@ it('One operator proposes, and another approves', async () => {
   ]);
 });
 
-it('Every second time it is proposed by who may approve, who is refused, and another approves', async () => {
+it('Every second proposal comes from an approver, whose own approval is refused, and another approves', async () => {
   expect(await decide('w2')).toEqual([
     {
       decisionId: 'd-1',
