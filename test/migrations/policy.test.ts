@@ -66,7 +66,7 @@ const made = async (client: pg.Client): Promise<string[]> =>
 const invalidIndexes = async (client: pg.Client): Promise<unknown[]> =>
   (await client.query('select indexrelid::regclass::text as name from pg_index where not indisvalid')).rows;
 
-describe('On a database with rows', () => {
+describe('Migrations of a database with rows', () => {
   let grown: Promise<TestDatabase> | undefined;
   /** A database as the baseline makes it, with rows in every table that grows. */
   async function grow(): Promise<TestDatabase> {
@@ -102,7 +102,7 @@ describe('On a database with rows', () => {
   );
 
   itInFull(
-    'a column, a concurrently built index and a check that is validated later can be added',
+    'A column, a concurrently built index and a check validated later can be added to a table with rows',
     async () => {
       const { url, client } = await copy();
       const list = [
@@ -142,7 +142,7 @@ describe('On a database with rows', () => {
       'ALTER TABLE stops whoever works on journals',
     ],
   ];
-  itInFull.each(refused)('a migration that %s is refused and leaves nothing behind', async (_, statements, message) => {
+  itInFull.each(refused)('A migration that %s is refused and leaves nothing behind', async (_, statements, message) => {
     const { url, client } = await copy();
     const list = [baseline, sample(['create table notes (id uuid primary key)', ...statements])];
     await expect(migrate(url, {}, { list })).rejects.toThrow(message);
@@ -151,10 +151,10 @@ describe('On a database with rows', () => {
   });
 });
 
-describe('A migration that meets a lock', () => {
+describe('Migrations that wait for a lock', () => {
   const addsColumn = () => [...migrations, sample(['alter table postings add column note text'])];
 
-  it('gives way: those queued behind it continue, and it is applied once the lock is released', async () => {
+  it('A migration waiting for a lock yields: sessions queued behind it continue, and it is applied once the lock is released', async () => {
     const { url, appUrl, client: holder } = await take();
     const [watcher, worker] = [await connect(url), await connect(appUrl, '')];
     await holder.query('begin');
@@ -180,7 +180,7 @@ describe('A migration that meets a lock', () => {
     expect(told[0]).toMatch(/^m9999-sample-\d+ waits for a lock that somebody holds; it is made again in 5 s\.$/);
   }, 60_000);
 
-  it('that is never released is refused after its time and leaves nothing behind', async () => {
+  it('A migration whose lock is never released is refused after its time-out and leaves nothing behind', async () => {
     const { url, client: holder } = await take();
     await holder.query('begin; lock table postings in access share mode');
     await expect(migrate(url, {}, { list: addsColumn(), givesWayMs: 0 })).rejects.toMatchObject({ code: '55P03' });
@@ -188,7 +188,7 @@ describe('A migration that meets a lock', () => {
     expect(await made(holder)).toEqual(migrations.map(({ name }) => name));
   }, 60_000);
 
-  it('is applied once by two runs at once, even an index that waits for running transactions', async () => {
+  it('A migration is applied once by two runs at once, even with an index that waits for running transactions', async () => {
     const { url, client } = await take();
     const atWork = await connect(url);
     await atWork.query('begin; lock table postings in row exclusive mode');
@@ -210,7 +210,7 @@ describe('A migration that meets a lock', () => {
   }, 60_000);
 
   itInFull(
-    'and breaks off with a half-built index, builds it again',
+    'A migration that broke off with a half-built index builds it again',
     async () => {
       const { url, client } = await take();
       const atWork = await connect(url);

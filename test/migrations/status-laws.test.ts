@@ -95,24 +95,24 @@ async function findEnforcedWays(): Promise<Record<string, string[]>> {
   return found;
 }
 
-describe('The law of statuses', () => {
-  it('exists for every status in the schema, and for nothing else', async () => {
+describe('Status transitions', () => {
+  it('Transitions are defined for every status in the schema, and for nothing else', async () => {
     expect(await findStatusColumns()).toEqual(Object.keys(statusLaws).sort());
   });
 
-  it('is reported missing for a new status without one', () =>
+  it('A new status without transitions is reported', () =>
     inPassing(async () => {
       await client.query('alter table events add column review_state text');
       expect(await findStatusColumns()).toContain('events.review_state');
       expect(Object.keys(statusLaws)).not.toContain('events.review_state');
     }));
 
-  it('is the same in the database and in TypeScript', async () => {
+  it('Transitions are the same in the database and in TypeScript', async () => {
     const written = Object.entries(statusLaws).map(([place, law]) => [place, ways(law)]);
     expect(await findEnforcedWays()).toEqual(Object.fromEntries(written));
   });
 
-  it.each(Object.entries(statusLaws))('%s is checked to be one of the statuses of its law', async (place, law) => {
+  it.each(Object.entries(statusLaws))('%s is checked to be one of its defined statuses', async (place, law) => {
     expect((await findCheckedStatuses(placeOf(place))).sort()).toEqual([...law.statuses].sort());
   });
 });
@@ -148,7 +148,7 @@ const anyValue = (type: string): string => {
   return "'xxx'";
 };
 
-describe('As a plain client of SQL', () => {
+describe('Statuses changed by SQL', () => {
   // What else must hold with a status (instants, references, accounts) would refuse some of what the law allows.
   beforeAll(() =>
     client.query(`do $$ declare rule record; begin
@@ -168,7 +168,7 @@ describe('As a plain client of SQL', () => {
     await client.query("set local session_replication_role = 'origin'");
   }
 
-  it.each(standing)('%s begins only with an initial status', (place, law) =>
+  it.each(standing)('%s starts only with an initial status', (place, law) =>
     inPassing(async () => {
       for (const status of law.statuses) {
         const refusal = await refusalOf(await anyRow(placeOf(place), status));
@@ -177,7 +177,7 @@ describe('As a plain client of SQL', () => {
     }),
   );
 
-  it.each(standing)('%s goes only where its law allows', (place, law) =>
+  it.each(standing)('%s changes only along its transitions', (place, law) =>
     inPassing(async () => {
       const { table, column } = placeOf(place);
       const [{ nullable } = { nullable: '' }] = await read<{ nullable: string }>(
@@ -203,7 +203,7 @@ describe('As a plain client of SQL', () => {
     }),
   );
 
-  it('a refusal names table, id and both statuses', () =>
+  it('A refused transition names table, id and both statuses', () =>
     inPassing(async () => {
       await plant('payouts.status', 'succeeded');
       const [{ id } = { id: '' }] = await read<{ id: string }>('select id from payouts');

@@ -75,10 +75,13 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
 };
 const names = Object.keys(awaited) as WorkflowName[];
 
-describe('What the API starts, awaits and signals', () => {
-  it.each(names)('matches what the workflow %s defines, under the same names', (name) => {
-    expect(started[name].name).toBe(name);
-    for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
-    expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);
-  });
+describe('The Temporal contract', () => {
+  it.each(names)(
+    'What the API starts, awaits and signals matches the definitions of workflow %s, under the same names',
+    (name) => {
+      expect(started[name].name).toBe(name);
+      for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
+      expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);
+    },
+  );
 });
