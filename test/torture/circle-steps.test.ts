@@ -4,7 +4,7 @@ import type { Workplace } from './workplace.ts';
 
 const answer = (status: number, message: string): HttpAnswer => ({ status, headers: new Headers(), body: { message } });
 
-/** A place whose APIs give these answers in turn; null is no answer. */
+/** A workplace whose APIs give these answers in turn; null is no answer. */
 function placeOf(answers: (HttpAnswer | null)[]): Workplace {
   const api = { post: async () => answers.shift() ?? Promise.reject(new Error('no answer')) };
   return { apis: [api, api] } as unknown as Workplace;

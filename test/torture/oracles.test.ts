@@ -15,7 +15,7 @@ const only = <T>(list: T[]): T => {
   return first;
 };
 
-/** Two people decided that the money in suspense was given back. */
+/** Two people decided that the money in suspense was refunded. */
 const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decisions'][number] => ({
   decisionId: 'decision-1',
   receiptId: 'receipt-2',
@@ -26,7 +26,7 @@ const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decision
   ...changes,
 });
 
-/** For each oracle, what may never be true, made so in a healthy world. */
+/** Violations for each oracle, planted in a healthy world. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   ...plantedAskers,
   ...plantedDecisions,

@@ -17,7 +17,7 @@ const cast = {
   approvers: [],
   admin: person(2),
   operators: { proposer: person(3), approver: person(4), other: person(5) },
-  // One without an endpoint has no secret of webhooks.
+  // A partner without an endpoint has no webhook secret.
   partners: [{ apiKey: 'key-of-a-partner', signingSecret: 'signing-secret', webhookSecret: '' }],
 } as unknown as Cast;
 const attempts = [attempt({})];
