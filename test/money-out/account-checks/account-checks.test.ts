@@ -43,7 +43,7 @@ it('An account check reveals the account holder only to callers who know at leas
   });
   expect(await check('200001', 'Budi Santoso')).toEqual({ ...kept, account_holder: null, name_match: 'mismatch' });
   expect(await check('200001')).toEqual({ ...kept, account_holder: null, name_match: null });
-  // Another partner asks for itself.
+  // Another partner sends its own request.
   expect(await check('200001', 'Budi Santoso', await buildPartner(stack))).toMatchObject({ name_match: 'match' });
 });
 

@@ -5,7 +5,7 @@ import { approve, evidenceNote, secureSession } from '../../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
-/** Made at the command line, as three super admins are. */
+/** Created at the command line, like all first super admins. */
 let first: BuiltUser;
 let second: BuiltUser;
 let third: BuiltUser;

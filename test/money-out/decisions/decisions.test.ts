@@ -37,7 +37,7 @@ let partner: BuiltPartner;
 let operators: Operators;
 let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
-  // Nothing is requested again by itself: what two people decide does not race with it.
+  // Nothing is requested again by itself, so that decisions do not race with it.
   stack = await startStack({
     isImpatient: true,
     worker: true,
@@ -69,7 +69,7 @@ const sweep = () =>
   sweepDecisions(stack.em(), stack.deps, (_, id, error) => {
     throw new Error(`the decision ${id} was not swept`, { cause: error });
   });
-/** Makes a decision older, as only time does. */
+/** Backdates a decision. */
 const age = (id: string, hours: number) =>
   withoutTriggers(stack, 'update decisions set created_at = now() - make_interval(hours => ?) where id = ?', [
     hours,
@@ -142,7 +142,7 @@ describe('A payout with an unknown outcome', () => {
       Array.from({ length: isFullRun() ? 50 : 10 }, () => approve(stack, operators, id)),
     );
     for (const { status, body } of answers) {
-      // On a busy machine some wait too long behind the others, and are answered so: they have changed nothing.
+      // On a busy machine some wait too long behind the others and get a 503: they have changed nothing.
       if (status === 503) expect(body.message).toContain('try again');
       else if (status === 200) expect(body.data.status).toBe('carried_out');
       else
@@ -209,7 +209,7 @@ describe('Refused decisions', () => {
     const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
     expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('second factor') } });
     expect(await read(id)).toMatchObject({ status: 'pending' });
-    // To say no, it needs none.
+    // To reject, nobody else is needed.
     expect((await reject(id, token)).body.data).toMatchObject({ status: 'rejected' });
   });
 
@@ -439,7 +439,7 @@ describe('An approved decision', () => {
     const evidence = { provider: { says: 'not known' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence });
     await sweep();
-    // It may be under way: it is looked at a minute later.
+    // It may be in flight: it is checked a minute later.
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: operators.approver.id });
     await withoutTriggers(stack, "update decisions set approved_at = now() - interval '2 minutes' where id = ?", [id]);
     await Promise.all([sweep(), sweep()]);

@@ -16,7 +16,7 @@ import { buildWaitingDisbursement, withdrawalWhen } from '../withdrawals/build-w
 
 let stack: ProcessStack;
 let operators: Operators;
-/** The token of one of the platform who may approve. */
+/** The token of a platform user who may approve. */
 let approver: string;
 beforeAll(async () => {
   stack = await startProcessStack();

@@ -33,7 +33,7 @@ it('A batch imported from a file by an operator is released by a key of the part
   const approve = await buildSecondKey(stack, partner);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
   const headers = { authorization: `Bearer ${partner.admin.token}`, 'idempotency-key': freshKey() };
-  // As a spreadsheet of this country writes it: with a mark at its beginning, semicolons and empty lines.
+  // As spreadsheets in Indonesia write it: with a byte order mark, semicolons and empty lines.
   const file = `\uFEFF${[head, row('first'), '', row('second')].join('\r\n').replaceAll(/,(?! )/g, ';')}\r\n;;;;\r\n`;
   const made = await send(path, file, headers, 'payroll-1');
   const text = await made.text();

@@ -61,7 +61,7 @@ it('A batch is created by one key and released by another, and each item becomes
   });
   expect(Date.parse(batch.lapses_at) - Date.parse(batch.created_at)).toBe(72 * 3_600_000);
   expect(await readBatch(partner, batch.id)).toEqual(batch);
-  // The same request is the same batch, and nothing is reserved or paid before it is approved.
+  // The same request returns the same batch, and nothing is reserved or paid before it is approved.
   expect(
     (await partner.post('/payout-batches', { items, external_ref: 'payroll-1', metadata }, key)).body.data,
   ).toEqual(made);
@@ -80,7 +80,7 @@ it('A batch is created by one key and released by another, and each item becomes
   const ended = await batchWhen(partner, batch.id, 'completed');
   expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String) });
   const ids = waiting.map(({ id }: { id: string }) => id);
-  // The one that fails is asked for once, too, and its money is back.
+  // The failed one is also requested once, and its money is released.
   expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
   expect(await readBalance(partner)).toMatchObject({ available: '780000.0000', pending: '0.0000' });
   const after = await itemsOfBatch(partner, batch.id);
@@ -152,7 +152,7 @@ it('A batch is reserved whole or not at all, within every limit and the balance'
   expect(wrong).toEqual([]);
   expect((await partner.get('/payouts')).body.data.total).toBe(0);
   expect(await readBalance(partner)).toMatchObject({ available: '70000.0000', pending: '0.0000' });
-  // What was refused may be approved once it fits.
+  // A refused batch may be approved once it fits.
   await partner.administer('patch', '', { payouts_enabled: false });
   const { id } = await makeBatch(partner, itemsOf(3));
   expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
@@ -256,7 +256,7 @@ itInFull(
     const partner = await buildPayer(stack, { available: '100000000', limits });
     const { body } = await partner.administer('post', '/keys', { permissions: ['approve-payout'] });
     const { id } = await makeBatch(partner, itemsOf(1000));
-    // Without the workflow, which would send them all: what is measured is the transaction.
+    // Without the workflow, which would send them all: the test measures the transaction.
     const nobody = { wakePayoutBatch: async () => undefined };
     const begun = performance.now();
     await approvePayoutBatch(

@@ -17,7 +17,7 @@ import {
   transferElsewhere,
 } from './build-payouts.ts';
 
-/** Transfers at the provider beside the one that a payout asked for. */
+/** Transfers at the provider beyond what a payout requested. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -53,7 +53,7 @@ const lossOf = async () => {
   return Number(row?.loss);
 };
 
-/** On a stack that the caller starts and stops, of whose days nothing differs yet. */
+/** On a stack that the caller starts and stops, without differences on its days. */
 export function describeBeyondOurs(place: () => Stack): void {
   beforeAll(async () => {
     stack = place();

@@ -22,11 +22,11 @@ import {
   transfersOf,
 } from './build-payouts.ts';
 
-/** Each transfer of the provider is in the books once, whoever booked it first and whatever happens later. */
+/** Each transfer at the provider is in the books once, whoever booked it first and whatever happens later. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
-/** Of IDR 100,000 the bank gets 97,500; the provider takes 1,000 for it. */
+/** Of IDR 100,000 the bank gets 97,500, and the provider charges 1,000. */
 const fees = [
   { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
   { method: 'ewallet', fixed: '0', basis_points: 0 },
@@ -65,7 +65,7 @@ const systemBalances = async () => {
   );
   return { clearing: Number(row?.clearing), cost: Number(row?.cost), loss: Number(row?.loss) };
 };
-/** What has changed of them since they were read. */
+/** The changes since they were read. */
 const changeSince = async (before: { clearing: number; cost: number; loss: number }) => {
   const now = await systemBalances();
   return { clearing: now.clearing - before.clearing, cost: now.cost - before.cost, loss: now.loss - before.loss };
@@ -104,7 +104,7 @@ const book = (named: { payout_id: string } | { provider_reference: string }) =>
   decide(stack, operators, { kind: 'book_transfer', ...named });
 const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
 
-// First, as it counts what differs.
+// First, as it counts differences.
 describe('Transfers beyond what a payout requested', () => describeBeyondOurs(() => stack));
 
 it('A booked transfer that the bank returns is credited to its source, and is booked again if it left after all', async () => {
@@ -260,7 +260,7 @@ it('A failed payout that the provider sent in another amount is booked at that a
 }, 120_000);
 
 describe('After a restore to before a payout was created', () => {
-  /** The payout made under this key, which now only the provider has. */
+  /** The payout created under this key, which now only the provider has. */
   async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
     const { id } = await pay(partner, {}, key);
     await payoutWhen(partner, id, 'succeeded');

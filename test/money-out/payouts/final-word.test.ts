@@ -8,7 +8,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** What the provider said for good, and then fell silent about; the steps are taken without a workflow. */
+/** A final status from a provider that then stops answering; the activities run without a workflow. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -24,14 +24,14 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const note = 'ticket 4711';
-/** A payout whose transfer the provider holds, as the API found it then. */
+/** A payout whose transfer the provider holds, as the API found it at that time. */
 async function heldPayout(): Promise<string> {
   const id = await reserve(stack, partner, '131313');
   expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   await ageAttempts(stack, id, 2);
   return id;
 }
-/** The provider ends it, is asked, and falls silent before anything followed from what it said. */
+/** The provider completes it, is queried, and stops answering before the status had any effect. */
 async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED' | 'REVERSED') {
   await settleAtProvider(stack, id, how);
   await steps.ask(id);
@@ -130,7 +130,7 @@ const nextLookOf = async (id: string) => {
     .execute<{ look_again_at: string | null }[]>('select look_again_at from payouts where id = ?', [id]);
   return row?.look_again_at;
 };
-/** Makes a final payout older, as only time does. */
+/** Backdates a final payout. */
 async function age(id: string, days: number): Promise<void> {
   await ageAttempts(stack, id, 2 * days * 24 * 60);
   await stack
@@ -183,7 +183,7 @@ describe('A succeeded payout', () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
-    // A forged step input is not evidence.
+    // The input of an activity, if forged, is no evidence.
     const forged = { payoutId: id, word: { said: 'reversed', providerTransferId: 'mine', failureCode: null } };
     expect(await createActivities(stack.deps).resolvePayout(forged)).toMatchObject({ status: 'succeeded' });
     const refuted = { payoutId: id, word: { said: 'failed', providerTransferId: 'mine', failureCode: 'X' } };
@@ -235,7 +235,7 @@ describe('A contradiction reported after the last check', () => {
     expect(await stuck()).toContain(id);
     expect((await explain(await difference(id, 'failed'))).body.data).toMatchObject({ status: 'carried_out' });
     expect(await stuck()).not.toContain(id);
-    // Said again it is no news; said after another word it is.
+    // The same status again is no news; after another status it is.
     for (let look = 0; look < 2; look += 1) await steps.ask(id);
     expect(await stuck()).not.toContain(id);
     expect(await contradictionsOf(id)).toBe(1);

@@ -82,7 +82,7 @@ describe('While all payouts are on hold', () => {
       refund(partner, payment),
     ]);
     const ids = [payout.id, withdrawal.id, refunded.id];
-    // Each workflow has tried, and has been held back.
+    // Each workflow has tried and is on hold.
     await eventually(
       () =>
         stack
@@ -139,7 +139,7 @@ describe('While all payouts are on hold', () => {
     const id = await reserve(stack, partner, '111111');
     const held = {
       ...gateway,
-      // Between the attempt, which is written down, and its request.
+      // Between the attempt, which is stored, and its request.
       requestTransfer: async (...asked: Parameters<typeof gateway.requestTransfer>) => {
         await hold();
         return gateway.requestTransfer(...asked);

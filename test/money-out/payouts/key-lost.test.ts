@@ -52,7 +52,7 @@ itInFull(
     const id = payoutIdFor(partner.id, key);
     await stack.kill('worker');
     const asked = partner.post('/payouts', payoutBody(), key);
-    // Once it has started, the API has the key at hand, and makes no other for the request that is made again.
+    // Once it has started, the API has cached the key, and creates no other for the retry.
     const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
     await eventually(
       () => started().catch(() => null),

@@ -43,14 +43,14 @@ const callbackFaults = {
 type CallbackFault = keyof typeof callbackFaults;
 
 /**
- * Every failpoint with every fault of callbacks; payouts to both accounts are asked for in each. In the shorter run
+ * Every failpoint with every callback fault; payouts to both accounts are sent in each. In the shorter run
  * `withdrawals/kill` has each failpoint once.
  */
 const cases = failpoints.flatMap((failpoint) =>
   (Object.keys(callbackFaults) as CallbackFault[]).map((fault): [string, CallbackFault] => [failpoint, fault]),
 );
 
-/** Asks until it is answered 200: a client that retries under its key. */
+/** A client that retries under its key until it gets a 200. */
 async function payWithPatience(digits: string): Promise<string> {
   const key = freshKey();
   const answer = await eventually(
@@ -61,7 +61,7 @@ async function payWithPatience(digits: string): Promise<string> {
   return answer?.body.data.id;
 }
 
-/** Waits until the payout is as it will stay: final, or pending with this word of the provider. */
+/** Waits until the payout is at rest: final, or pending with this status at the provider. */
 async function settled(id: string, lastWord = 'not known', withinMs = 60_000): Promise<{ status: string }> {
   return eventually(
     async () => {
@@ -83,7 +83,7 @@ describe('Payouts without an answer whose worker is killed with -9', () => {
       await setFaults(stack, callbackFaults[fault]);
       stack.arm(`${failpoint}=kill`);
       const dying = stack.worker.exited.then(() => stack.restart());
-      // Two of the faults meet whichever comes first, the others the one of which everything can be known.
+      // Two of the faults affect whichever comes first, the others the one whose outcome can be determined.
       const isFirst = fault !== 'shuffled' && fault !== 'duplicated';
       const first = payWithPatience('900003');
       if (isFirst) await dying;
@@ -91,14 +91,14 @@ describe('Payouts without an answer whose worker is killed with -9', () => {
       await dying;
       await settled(taken);
       if ((await transfersOf(stack, taken)).length === 0) {
-        // Killed between its attempt and the request: its outcome stays open until the provider, two minutes later,
-        // does not know it.
+        // Killed between its attempt and the request: its outcome stays unknown until the provider, two minutes later,
+        // does not have it.
         expect(await readPayout(partner, taken)).toMatchObject({ status: 'pending' });
         await ageAttempts(stack, taken, 2);
       }
       await payoutWhen(partner, taken, 'succeeded', 90_000);
       expect(await transfersOf(stack, taken)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: taken }]);
-      // The other is never taken, and how it ended cannot be known: its money stays reserved.
+      // The other is never processed, and its outcome cannot be determined: its money stays reserved.
       expect(await settled(never)).toMatchObject({ status: 'pending' });
       expect(await transfersOf(stack, never)).toEqual([]);
       expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '100000.0000' });
@@ -122,7 +122,7 @@ describe('A payout whose worker is killed between storing the attempt and the re
   }, 120_000);
 });
 
-/** With the whole process, as a machine that sleeps stops it; what it does inside is tested step by step elsewhere. */
+/** The whole process, as on a suspended machine; its activities are tested one by one elsewhere. */
 describe('A worker paused between storing the attempt and the request', () => {
   it('A worker paused between storing the attempt and the request never sends after resuming: its twin has asked and sent', async () => {
     const sleeper = stack.worker;
@@ -137,13 +137,13 @@ describe('A worker paused between storing the attempt and the request', () => {
     cleanup.defer(() => sleeper.kill('SIGCONT'));
     const twin = await startWorker({ env: stack.env, logFile: 'ignore' });
     cleanup.defer(() => twin.stop());
-    // Temporal keeps giving tasks to the polls of the stopped process until they time out, a minute later.
+    // Temporal keeps assigning tasks to the polls of the stopped process until they time out, a minute later.
     await settled(id, 'not known', 200_000);
     await ageAttempts(stack, id, 2);
     await payoutWhen(partner, id, 'succeeded', 120_000);
     sleeper.kill('SIGCONT');
     await twin.stop();
-    // It is awake, and past the request that it held, when it pays another payout.
+    // It is awake, and past the request that it held, when it sends another payout.
     const next = await payWithPatience('111111');
     await payoutWhen(partner, next, 'succeeded', 120_000);
     const attempts = 'select number, outcome from payout_attempts where payout_id = ? and outcome = ?';

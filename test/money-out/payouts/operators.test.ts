@@ -34,7 +34,7 @@ let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
 let operators: Operators;
-/** Two payouts and a withdrawal that the provider does not know. */
+/** Two payouts and a withdrawal that the provider does not have. */
 let unknown: string;
 let another: string;
 let owner: BuiltUser;
@@ -46,7 +46,7 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   operator = operators.proposer;
   owner = await buildOwner(stack);
-  // All at once: each takes the provider's time-out.
+  // All at once: each lasts as long as the provider's time-out.
   [unknown, another] = [(await to('900004')).id, (await to('900004')).id];
   unknownWithdrawal = (await withdraw(stack, owner, { digits: '900004' })).id;
 }, 60_000);
@@ -68,7 +68,7 @@ const refusalOf = async (settling: Promise<unknown>): Promise<string> => {
 };
 const eventsOf = async (payoutId: string, event: string) =>
   (await stack.get(`/v1/events?event=${event}&resource_id=${payoutId}`, { token: operator.token })).body.data.items;
-/** Until operators are shown it, as the provider was asked and does not know it; old enough to be ended by hand then. */
+/** Until operators see it, as the provider was queried and does not have it; old enough to be settled by hand then. */
 async function whenUnknown(id: string): Promise<void> {
   await eventually(
     () => stuck(),
@@ -134,7 +134,7 @@ describe('Anyone with access to Temporal', () => {
     expect(await eventsOf(id, 'PAYOUT_SETTLED')).toMatchObject([
       { actor_id: null, data: { outcome: 'failed', note, decision_id: null, provider_says: 'failed' } },
     ]);
-    // The same settlement again answers the same, when its step is repeated; another one is refused.
+    // The same settlement returns the same answer when its activity is retried; another one is refused.
     const repeat = (settlement: PayoutSettlement) =>
       settlePayout(stack.em(), stack.deps, {
         payoutId: id,
@@ -204,7 +204,7 @@ describe('A callback that contradicts a final payout', () => {
 
 describe('An activity repeated because its result was lost', () => {
   it('An activity repeated because its result was lost returns the webhooks it wrote and did not start', async () => {
-    // Nobody listens there: the webhook stays to be delivered.
+    // No one listens there: the webhook stays pending.
     const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     const { id } = await pay(payer);
     await payoutWhen(payer, id, 'succeeded');

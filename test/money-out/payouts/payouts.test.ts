@@ -223,7 +223,7 @@ describe('POST /v1/partners/payouts', () => {
         { status: 'suspended' },
         { token: superAdmin.token },
       );
-      // A suspension waits for reservations under way.
+      // A suspension waits for pending reservations.
       await untilLocked(stack, { text: 'organizations' });
     });
     expect((await asked[0])?.status).toBe(200);
@@ -343,7 +343,7 @@ describe('Reading payouts', () => {
     const payout = await pay(partner, { bank_account_number: magicAccount('999999') });
     await payoutWhen(partner, payout.id, 'failed');
     const typesOf = (timeline: { items: { type: string }[] }) => timeline.items.map(({ type }) => type);
-    // Its end may have been found before the provider called back.
+    // It may have become final before the provider's callback.
     const data = await eventually(
       async () => (await partner.get(`/payouts/${payout.id}/timeline`)).body.data,
       (timeline) => typesOf(timeline).includes('callback'),

@@ -20,7 +20,7 @@ const racers = isFullRun() ? 500 : 15;
 const winners = isFullRun() ? 100 : 5;
 
 interface Race {
-  /** Compares what clients were answered with the books. */
+  /** Compares the answers to clients with the books. */
   truth: () => Promise<void>;
   reserved: number;
   refused: { code: string; details: { limit?: string } }[];
@@ -40,7 +40,7 @@ async function expectToldTheTruth(partner: BuiltPartner, answers: { status: numb
   expect(rows.map(({ id }) => id).sort()).toEqual(told.map(({ id }) => id).sort());
 }
 
-/** Sends all at once while reading the balance: every reading adds up. */
+/** Sends all at once while reading the balance: every reading is consistent. */
 async function race(partner: BuiltPartner): Promise<Race> {
   let racing = true;
   const watching = (async () => {

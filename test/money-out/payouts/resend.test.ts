@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** The steps of a payout without its workflow, so that the test decides when each runs. */
+/** The activities of a payout without its workflow, so that the test decides when each runs. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
-/** Carries out what two people decided; returns the decision's status. */
+/** Executes a decision of two people; returns its status. */
 async function settleAsFailed(id: string) {
   const facts = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
   const decisionId = await plantDecision(stack, operators, facts);
@@ -40,7 +40,7 @@ const stuckReasonOf = async (id: string): Promise<string | undefined> => {
     .data;
   return items.find((item: { payout_id: string }) => item.payout_id === id)?.reason;
 };
-/** The provider's word as another step has written it down. */
+/** The provider's status as another activity has stored it. */
 async function hear(id: string, said: string, failureCode: string): Promise<void> {
   await stack
     .em()
@@ -62,7 +62,7 @@ describe('Repeated payout requests', () => {
     await ageAttempts(stack, id, 1);
     expect(await steps.ask(id)).toEqual(mayNot);
     expect(await steps.send(id)).toEqual(mayNot);
-    // Old enough, but what was heard was heard too early: it is asked again.
+    // Old enough, but the answer was received too early: it is queried again.
     await ageAttempts(stack, id, 1);
     const early = steps.openGateway();
     expect(await steps.send(id, { gateway: early })).toEqual(repeat);
@@ -231,7 +231,7 @@ describe('Repeated payout requests', () => {
 });
 
 describe('A worker paused between storing its attempt and the request', () => {
-  /** Its request is held back at the last moment before it would be written. */
+  /** Its request is held at the last moment before it would be stored. */
   async function stopped(id: string) {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -290,7 +290,7 @@ describe('A worker paused between storing its attempt and the request', () => {
 describe('A refusal', () => {
   it('A refusal of a repeated request never fails a payout: the first may still be executed, and people decide', async () => {
     const id = await to('121212');
-    // The question before the request is answered, the request is not.
+    // The query before the request is answered, the request is not.
     const gateway = steps.openGateway({
       ...unlimited,
       take: async ({ follows }) => {
@@ -409,7 +409,7 @@ describe('A payout whose attempt a restore has lost', () => {
 });
 
 describe('The first request, while the call quota is low', () => {
-  /** Its calls as they are taken from a budget that lets a question through, and what follows one. */
+  /** Its calls on a budget that allows a query and its follow-up. */
   async function build(question: 0 | 60_000) {
     const id = await to('111111');
     const taken: boolean[] = [];

@@ -8,7 +8,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 import { ageAttempts, buildPayer, readBalance, readPayout, reserve, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** Two people settle a payout while the same request is sent once more: the money goes one way only. */
+/** Two people settle a payout while the same request is sent once more: it has one outcome. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   partner = await buildPayer(stack, { available: '10000000' });
 });
 
-/** Races, ten at a time: what waits for more connections than there are is given up. */
+/** Races, ten at a time: more would wait for connections and time out. */
 const racers = isFullRun() ? 50 : 4;
 const atOnce = Math.min(racers, 10);
 
@@ -52,7 +52,7 @@ const settle = ({ id, decisionId }: Contested) => {
 const stateOf = async (decisionId: string) =>
   (await stack.em().execute<[{ status: string }]>('select status from decisions where id = ?', [decisionId]))[0].status;
 
-/** How it went in the end, once what was sent has been asked about: what the bank did, what we say, what people are told. */
+/** The outcome once the transfer has been queried: at the bank, in the books, and in the answers to people. */
 async function outcomeOf({ id, decisionId }: Contested): Promise<{ sent: boolean; status: string; decision: string }> {
   await eventually(
     () => steps.askAndResolve(id),
@@ -124,7 +124,7 @@ describe('A payout settled by operators while its request is repeated', () => {
       for (const payout of payouts) {
         const outcome = await outcomeOf(payout);
         if (outcome.sent) sent += 1;
-        // A decision that came when the bank had already said the last word has lapsed.
+        // A decision that came after the bank's final status has lapsed.
         const decision = expect.stringMatching(/^(refused|lapsed)$/);
         expect(outcome).toEqual(outcome.sent ? { ...asSent, decision } : asSettled);
       }

@@ -36,7 +36,7 @@ const rowOf = async (id: string): Promise<Row> => {
 };
 const handleOf = (id: string) => stack.time.client.workflow.getHandle(`partner-payout/${id}`);
 
-/** What operators are shown in the web UI. */
+/** The details shown to operators in the web UI. */
 const detailsOf = async (id: string): Promise<string> => {
   const metadata = await handleOf(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
   return metadata.currentDetails;
@@ -82,7 +82,7 @@ describe('A payout without a callback', () => {
     expect(status.name).toBe('RUNNING');
     expect(historyLength).toBeLessThan(2_000);
 
-    // Then two operators end it; the database's clock has not moved.
+    // Then two operators settle it; the database's clock has not moved.
     await ageAttempts(stack, id, 2);
     const operators = await buildOperators(stack);
     expect(await detailsOf(id)).toContain(`/operations/payouts/${id}`);

@@ -11,14 +11,17 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** So many payouts of a day, whose owner has no other: of a partner, with refunds by transfer among them, or withdrawals with disbursements. */
+/**
+ * This many payouts of a day, whose owner has no others: of a partner, including refunds by transfer, or withdrawals
+ * including disbursements.
+ */
 type Plant = (count: number) => Promise<string>;
 
 const columns = `id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee, net_amount,
   bank_code, texts_sealed, status, has_left, failure_code, finalized_at, created_at, updated_at`;
 /**
- * Every fifth failed. The first three hundred lie on the edges of the last 150 stretches, and a microsecond before and after
- * them; the others anywhere in a day.
+ * Every fifth failed. The first three hundred lie on the boundaries of the last 150 intervals, and a microsecond before
+ * and after them; the others anywhere in the day.
  */
 const rowsOf = (count: number, kind: string, partner: string) =>
   `select uuidv7(), ${kind}, uuidv7(), uuidv7(), ${partner}, 'T-' || uuidv7(), 'DEDUCTED', n, 0, n, 'BCA', 'x',
@@ -87,7 +90,7 @@ describe.each(owners)('Limit tallies of %s', (_, plant, counted) => {
   });
 });
 
-/** How many rows a reservation of this owner looks at for its limits. */
+/** How many rows a reservation of this owner reads for its limits. */
 function rowsRead(owner: string): Promise<number> {
   return stack.owner().transactional(async (tx) => {
     const soFar = async () => {

@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** The steps of a payout without its workflow, and what its partner reads after each. */
+/** The activities of a payout without its workflow, and what its partner reads after each. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
@@ -40,7 +40,7 @@ const instantOf = async (column: string, id: string, afterMs: number): Promise<s
 };
 const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: seconds } });
 const unsentPayouts = async () => (await readBacklog(stack.em())).find(({ what }) => what === 'unsent_payouts')?.rows;
-/** Makes a reservation 61 minutes older, which nothing may do otherwise. */
+/** Backdates a reservation by 61 minutes, which nothing else may do. */
 async function ageReservation(id: string): Promise<void> {
   await withoutTriggers(stack, "update payouts set created_at = created_at - interval '61 minutes' where id = ?", [id]);
   await recountTallies(stack);
@@ -69,7 +69,7 @@ describe('The timeline of a payout', () => {
     await settleAtProvider(stack, id, 'FAILED');
     await steps.ask(id);
     const { items, next } = await timelineOf(id);
-    // The provider's callback may arrive later still.
+    // The provider's callback may arrive later.
     expect(items.filter(({ type }) => type === 'provider').at(-1)?.text).toBe(
       'After its end the provider says "failed" of the transfer: the payout stays succeeded, and no money moved for it.',
     );

@@ -11,7 +11,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { addBankAccount, buildOwner, someKey, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
-/** Clients that ask for the same payout at once, each at another API. */
+/** Clients that request the same payout at once, each at another API. */
 let stack: Stack;
 /** A second API, a process of its own: it shares nothing with the first but the database and Temporal. */
 let second: Part;

@@ -12,7 +12,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, generous, readBalance, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
 import { askRefund, atProvider, buildPaid, readRefund, refund, refundWhen, toBank } from './build-refunds.ts';
 
-/** Refunds that failed here and that the provider has made after all, or may have made. */
+/** Refunds that failed here and that the provider has paid after all, or may have paid. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const saidOf = (id: string, word: string) =>
 const makeAfterAll = (id: string) =>
   stack.sandbox.post('/sandbox/refunds/settle', { reference_id: id, status: 'SUCCEEDED' });
 
-/** A refund to the wallet, by default of all, that failed and that the provider has made after all. */
+/** A refund to the wallet, in full by default, that failed and that the provider has paid after all. */
 async function buildMadeAfterAll(paymentId: string, amount?: string) {
   const failed = await refund(partner, paymentId, amount === undefined ? {} : { amount });
   expect(failed.bank_code).toBeNull();
@@ -48,7 +48,7 @@ async function buildMadeAfterAll(paymentId: string, amount?: string) {
   return failed;
 }
 
-/** A refund to the wallet, by default of all, of which nobody knows anything, and that two people have ended. */
+/** A refund to the wallet, in full by default, whose outcome is unknown, and that two people have settled. */
 async function buildEndedByPeople(paymentId: string, amount?: string) {
   const lost = await refund(partner, paymentId, amount === undefined ? {} : { amount });
   await eventually(
@@ -203,7 +203,7 @@ describe('A failed refund that was paid after all', () => {
 });
 
 describe('A refund above the paid amount whose request a restore has lost', () => {
-  /** One by transfer that the bank has, whose attempt is lost; another, to the wallet, was made after all. */
+  /** One by transfer that the bank has, whose attempt is lost; another, to the wallet, was paid after all. */
   async function buildForgotten() {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
@@ -251,7 +251,7 @@ describe('Money that may have reached the wallet', () => {
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
       await buildEndedByPeople(paymentId);
-      // The provider does not know it, so that it counts no more; the whole goes to the wallet again.
+      // The provider does not have it, so that it no longer counts; the whole is refunded to the wallet again.
       expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '900004.0000', bank_code: null });
     },
     120_000,

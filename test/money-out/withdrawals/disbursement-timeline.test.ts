@@ -5,7 +5,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { buildWaitingDisbursement, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
-/** Tokens of two people of the platform who may approve. */
+/** Tokens of two platform users who may approve. */
 let approvers: [string, string];
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });

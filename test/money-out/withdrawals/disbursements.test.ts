@@ -47,7 +47,10 @@ interface Case {
   donationId: string;
 }
 
-/** A cause that has received so much (IDR), of a person or an organization, whose account holds IDR 100,000 besides. */
+/**
+ * A cause that has received this much (IDR), of an individual or an organization, whose account holds another IDR
+ * 100,000.
+ */
 async function buildCause({ of, given = '400000' }: { of: 'person' | 'organization'; given?: string }): Promise<Case> {
   const owner =
     of === 'person' ? await buildOwner(stack, '100000') : await buildOrganizationAdmin(stack, { balance: '100000' });
@@ -64,7 +67,7 @@ async function donate(causeId: string, donor: BuiltUser, amount: string): Promis
 
 const disburse = ({ owner, causeId, bankAccountId }: Case, amount: string, fields: object = {}, key?: string) =>
   ask(stack, owner, { bank_account_id: bankAccountId, amount, cause_id: causeId, purpose_note, ...fields }, key);
-/** Disburses all IDR 400,000 of a cause to a bank that keeps it until told otherwise; returns the disbursement's id. */
+/** Disburses all IDR 400,000 of a cause to a bank that completes it on request only; returns the disbursement's id. */
 async function disburseAll(it: Case): Promise<string> {
   const bankAccountId = await addBankAccount(stack, it.owner, '131313');
   const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
@@ -87,7 +90,7 @@ const decisionOf = async (withdrawalId: string) => {
   const { body } = await stack.get('/v1/decisions?kind=disburse&limit=100', { token: superAdmin.token });
   return body.data.items.find(({ withdrawal_id }: { withdrawal_id: string }) => withdrawal_id === withdrawalId);
 };
-/** What the provider said last of it, and in how many seconds it is asked again. */
+/** The provider's last status of it, and the seconds until its next query. */
 const lookOf = (id: string) =>
   stack.em().execute<{ last_word: string | null; in_seconds: number }[]>(
     `select last_word, extract(epoch from look_again_at - now())::float8 - 300 as in_seconds
@@ -132,7 +135,7 @@ describe('A disbursement of an organization', () => {
         total: 1,
       },
     ]);
-    // It is read and donated to like an active one.
+    // It can be read and donated to like an active one.
     await donate(it.causeId, await buildIndividual(stack, { balance: '500' }), '500');
     const found = await stack.get('/v1/charitable-causes?discover=true&limit=100', { token: stranger.token });
     expect(found.status).toBe(200);
@@ -341,7 +344,7 @@ describe('A disbursement of an individual', () => {
     const it = await buildCause({ of: 'person' });
     const bankAccountId = await addBankAccount(stack, it.owner, '131313');
     const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
-    // Approved days later, it is asked about like one sent just now, and is not stuck.
+    // Approved days later, it is queried like a new one, and is not stuck.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
     const decision = await decisionOf(id);
     expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });

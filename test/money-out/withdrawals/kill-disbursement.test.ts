@@ -9,7 +9,7 @@ import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
 import { buildWaitingDisbursement, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: ProcessStack;
-/** Tokens of two people of the platform who may approve. */
+/** Tokens of two platform users who may approve. */
 let approvers: string[];
 beforeAll(async () => {
   stack = await startProcessStack();
@@ -34,7 +34,7 @@ async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
   await withoutTriggers(stack, later, [decisionId]);
   const { client, taskQueue } = stack.deps.workflows;
-  // The second finds the payouts that the first has carried out decisions about.
+  // The second finds the payouts whose decisions the first has executed.
   for (let turn = 0; turn < 2; turn += 1) {
     await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
   }
