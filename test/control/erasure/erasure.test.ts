@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Somebody who has left everything with us that people leave. */
+/** A person with everything that people can store with us. */
 async function somebody(): Promise<BuiltUser> {
   const email = `${newId()}@example.org`;
   const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
@@ -46,7 +46,7 @@ async function somebody(): Promise<BuiltUser> {
   const transaction = await buildTransaction(stack, user);
   const stored = await upload(stack, user, transaction);
   expect(stored.status).toBe(201);
-  // What the transaction brought is given away again.
+  // The money from the transaction is donated again.
   await fund(stack, user.accountId, '-1.0000');
   return user;
 }
@@ -72,7 +72,7 @@ const objects = async (prefix: string) => {
   for await (const key of stack.deps.storage.list(prefix)) keys.push(key);
   return keys;
 };
-/** A server of the keys that does not know what happened since. */
+/** A key server that lags behind. */
 const restoreKey = (id: string, key: string | null | undefined) =>
   inKeys('update personal_keys set key_sealed = $2, erased_at = null where id = $1', [id, key]);
 const inKeys = (sql: string, params: unknown[]) =>
@@ -306,7 +306,7 @@ describe('People who cannot be erased', () => {
 });
 
 describe('A pending erasure', () => {
-  /** One that has begun, so long ago; its workflow is not started. */
+  /** One that has started some time ago; its workflow is not started. */
   const waiting = async (ago = '0 hours') => {
     const user = await buildIndividual(stack);
     const id = newId();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Somebody with a file, and nothing that keeps them. */
+/** A person with a file, and nothing that blocks an erasure. */
 async function withFile(user?: BuiltUser) {
   const person = user ?? (await buildIndividual(stack));
   const productId = await buildTransaction(stack, person);
@@ -28,7 +28,7 @@ async function withFile(user?: BuiltUser) {
   return { person, productId, documentId: body.id as string };
 }
 
-/** An erasure, which the returned function takes as far as it goes, with another store if one is given. */
+/** An erasure, which the returned function runs as far as possible, with another store if one is given. */
 async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
@@ -40,7 +40,7 @@ async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   return { goOn, status };
 }
 
-/** The file store, but that it removes nothing: its credentials may not, or it fails. */
+/** The file store, except that it removes nothing: it lacks the rights, or fails. */
 const keepsAll = (): Storage => ({ ...stack.deps.storage, remove: () => Promise.reject(new Error('AccessDenied')) });
 const callerOf = ({ id }: BuiltUser) =>
   ({ userId: id, userType: 'individual', organizationId: null }) as Parameters<typeof deleteDocument>[2]['caller'];

@@ -27,7 +27,7 @@ const eventsOf = async (id: string) =>
     .em()
     .execute('select event, impact, actor_id from events where resource_id = ? order by created_at, event', [id]);
 const terms = () => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30 } });
-/** An erasure that has begun; its workflow is not started. */
+/** An erasure that has started; its workflow is not started. */
 const beginErasure = async (userId: string): Promise<string> => {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
@@ -108,7 +108,7 @@ describe('A legal hold', () => {
     await expect(stack.owner().execute('delete from legal_holds where user_id = ?', [id])).rejects.toMatchObject({
       code: 'AM003',
     });
-    // Another one is placed anew.
+    // Another hold is placed.
     expect((await place(id)).status).toBe(201);
   });
 

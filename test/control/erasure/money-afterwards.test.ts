@@ -22,14 +22,14 @@ afterAll(() => stack?.stop());
 
 const all = '100000.0000';
 
-/** Somebody who has withdrawn everything, successfully. */
+/** A person who has withdrawn everything, successfully. */
 async function gone(): Promise<{ person: BuiltUser; withdrawalId: string }> {
   const person = await buildOwner(stack, '100000');
   const { id: withdrawalId } = await withdraw(stack, person);
   await withdrawalWhen(stack, person, withdrawalId, 'succeeded');
   return { person, withdrawalId };
 }
-/** Somebody erased whose withdrawal the bank returned long after. */
+/** An erased person whose withdrawal the bank returned long after. */
 async function returned(): Promise<BuiltUser> {
   const { person, withdrawalId } = await gone();
   await lookNoMore(stack, withdrawalId);

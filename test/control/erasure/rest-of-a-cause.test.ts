@@ -25,7 +25,7 @@ it('Money the bank returns while two people pay out the rest of a cause covers i
   expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
   let booked: Promise<{ status: string; reason: string | null }> | undefined;
   await stack.owner().transactional(async (tx) => {
-    // The booking has read the free amount when it waits here; then the other disbursement is returned.
+    // The booking has read the free amount when it is held here; then the other disbursement is returned.
     await tx.execute(
       'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
       [systemAccounts.gatewayClearing],

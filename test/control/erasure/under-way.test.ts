@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Empties a person's rows, after something that happens while they are held. */
+/** Deletes a person's rows, after an action that runs while they are locked. */
 const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
   stack.em().transactional(async (tx) => {
     const user = await tx.findOneOrFail(User, id, { lockMode: LockMode.PESSIMISTIC_WRITE });

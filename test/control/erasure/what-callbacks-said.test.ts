@@ -45,7 +45,7 @@ async function withdrawn(owner: BuiltUser): Promise<string> {
   return id;
 }
 
-/** The id of a paid top-up of IDR 50,000, which is spent again, with callbacks about it. */
+/** The id of a paid top-up of IDR 50,000, spent since, with callbacks about it. */
 async function toppedUp({ token, accountId }: BuiltUser): Promise<string> {
   const before = Number(await balanceOf(stack, accountId));
   const topUp = { reference_type: 'account_top_up', reference_id: accountId, payment_id: 1, amount: 50_000 };
@@ -84,7 +84,7 @@ describe('Callbacks about an erased person', () => {
     for (const [reference] of isFullRun() ? about.slice(-2) : about.slice(-1)) await undelivered(reference);
     await erase(stack, operators, person);
     for (const [reference] of about) expect((await callbacksAbout(reference)).filter(isKept)).toEqual([]);
-    // Later callbacks lose theirs when they are delivered.
+    // Later callbacks lose their bodies when they are delivered.
     for (const [reference, event] of about.slice(0, 2)) {
       const before = (await callbacksAbout(reference)).length;
       await tell(event, reference);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Somebody who is logged in; a narrow one looks by a phone. */
+/** A logged-in user; a narrow page is that of a phone. */
 async function visit(
   { token }: BuiltUser,
   { path = '', width = 1280, colorScheme = 'light' as 'light' | 'dark' } = {},
@@ -43,7 +43,7 @@ async function visit(
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const main = async (page: Page): Promise<string> => (await page.locator('main').textContent()) ?? '';
-/** Kept where it is asked for, to be looked at. */
+/** Saved on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;

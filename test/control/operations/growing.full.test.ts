@@ -34,7 +34,7 @@ describe('The queries of docs/scale.md', () => {
       const seenBy = async (client: pg.Client) => (await client.query<{ n: number }>(visible)).rows[0]?.n ?? 0;
       expect(await seenBy(application)).toBe(0);
       const [byStatement = '', byDatabase = '', waiting = '', share = ''] = queries;
-      // What partners did is every role's of ours to read; the rest needs the role.
+      // Every role may read what partners did; the rest needs this role.
       expect((await application.query(share)).rows).toEqual([]);
       await superuser.query('set role monitoring');
       expect(await seenBy(superuser)).toBeGreaterThan(0);

@@ -27,7 +27,8 @@ let stack: Stack;
 let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  // Nothing is requested again by itself: what two people decide does not race with it. What needs a worker is in full.
+  // Nothing is requested again by itself, so that decisions do not race with it. What needs a worker is in the full
+  // run.
   const env = { PAYOUT_RESEND_HOURS: '0' };
   stack = await startStack({ own: true, worker: isFullRun(), sandbox: true, env });
   if (hasBrowser) browser = await startBrowser();
@@ -45,7 +46,7 @@ interface Person extends BuiltUser {
   email: string;
   name: string;
 }
-/** Somebody who can log in by a password. */
+/** A user who can log in by password. */
 async function withPassword(user: BuiltUser): Promise<Person> {
   await stack
     .owner()
@@ -56,7 +57,7 @@ async function withPassword(user: BuiltUser): Promise<Person> {
   const { email, name } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, user.id));
   return { ...user, email, name };
 }
-/** Adds a second factor that was confirmed a while ago; the code of now. */
+/** Adds a second factor that was confirmed a while ago; returns the current code. */
 async function addSecondFactor({ id, token }: Person): Promise<() => string> {
   const { secret } = (await stack.post('/v1/auth/totp', undefined, { token })).body.data;
   const code = () => generateSync({ secret });
@@ -65,7 +66,7 @@ async function addSecondFactor({ id, token }: Person): Promise<() => string> {
   return code;
 }
 
-/** A visitor with cookies of their own; a narrow one looks by a phone. */
+/** A visitor with their own cookies; a narrow page is that of a phone. */
 async function visit({ width = 1_000 }: { width?: number } = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
@@ -83,7 +84,7 @@ async function logIn(page: Page, { email }: Person, code?: string): Promise<void
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const complaint = (page: Page) => page.getByRole('alert').textContent();
-/** Kept where it is asked for, to be looked at. */
+/** Saved on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;
@@ -395,7 +396,7 @@ describe('Forms of the pages for operators', () => {
     const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
     expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);
     const tooLarge = await send('/propose', own, `note=${'x'.repeat(20_000)}`);
-    // What is left of it is not waited for.
+    // The rest of it is not awaited.
     expect([tooLarge.status, tooLarge.headers.get('connection')]).toEqual([413, 'close']);
     expect((await send('/propose', own, 'kind=fly')).status).toBe(400);
     const { cookie: _, ...nobody } = own;

@@ -28,7 +28,7 @@ afterAll(() => stack.stop());
 
 let dayNumber = 0;
 const measure = () => measureClearing(stack.em(), stack.deps.gateways, { signal: AbortSignal.timeout(10_000) });
-/** Judges what was measured as the next day's. */
+/** Compares the measurement as the next day's. */
 const judge = async (measured: Awaited<ReturnType<typeof measure>>) => {
   dayNumber += 1;
   const day = new Date(Date.UTC(2030, 0, dayNumber)).toISOString().slice(0, 10);
@@ -42,7 +42,7 @@ const judge = async (measured: Awaited<ReturnType<typeof measure>>) => {
 const compare = async () => judge(await measure());
 const agrees = { agreed: true, difference: '0.0000' };
 const move = (amount: number) => stack.sandbox.post('/sandbox/balance', { amount });
-/** What became of a movement at the provider that two people decided to book. */
+/** The outcome of a movement at the provider that two people decided to book. */
 async function book(amount: string, reference: string): Promise<{ status: string; reason: string | null }> {
   const id = await plantDecision(stack, operators, { kind: 'book_external', amount, reference });
   await carryOut(stack.em(), stack.deps, id);
@@ -104,7 +104,7 @@ describe('The comparison with the provider’s balance', () => {
     await stack.worker?.stop();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
     const measured = await measure();
-    // What the worker would book a moment later.
+    // Booked by the worker a moment later otherwise.
     await book('54000', `stands-for-${order.payment_order_id}`);
     expect(await judge(measured)).toMatchObject(agrees);
     const [row] = await stack.em().execute<object[]>('select * from clearing_comparisons order by day desc limit 1');
@@ -123,7 +123,7 @@ describe('A difference with the provider’s balance', () => {
     await move(-250_000);
     const measured = await measure();
     const verdict = await judge(measured);
-    // The transfer that is under way by our books explains IDR 100,000 of it.
+    // The pending transfer in our books explains IDR 100,000 of it.
     expect(verdict).toMatchObject({ agreed: false, difference: '-150000.0000' });
     await judgeClearing(stack.em(), { day: verdict.day });
     expect(await differencesTold()).toBe(told + 1);
@@ -146,7 +146,7 @@ describe('A difference with the provider’s balance', () => {
         expect(verdict.difference).toBe('0.0000');
         agreed = verdict.range;
       }
-      // Beyond what the day that left least open allows, a difference is seen whole, with its sign.
+      // Beyond the smallest open amount of those days, a difference is fully visible, with its sign.
       const above = truth + Math.min(...measurements.map(({ slack }) => slack)) + 7;
       const under = truth - Math.min(...measurements.map(({ below }) => below)) - 7;
       expect(judgeRange(agreed, { low: `${above}.0000`, high: `${above}.0000` }).difference).toBe('7.0000');

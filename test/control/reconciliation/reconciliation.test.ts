@@ -117,7 +117,7 @@ describe('Reconciliation', () => {
     );
     await backUp(stack.owner());
 
-    // An hour of life that the backup does not know.
+    // An hour of activity that the backup does not contain.
     await settleAtProvider(stack, waitingPayout.id, 'SUCCEEDED');
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await payAtProvider(waitingOrder);
@@ -153,7 +153,7 @@ describe('Reconciliation', () => {
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
     await collectedWhen(waitingPayment.id, 'succeeded');
-    // Money that the restored books know nothing of is in suspense, with a receipt; only the payout is left to people.
+    // Money unknown to the restored books is in suspense, with a receipt; only the payout is left to operators.
     await Promise.all([lostOrder.payment_order_id, lostPayment.id].map((reference) => suspendedUnder(reference)));
     expect(await reconcile()).toMatchObject({ differences: 1, open: 1, resolved: 5 });
     expect(await list('&state=resolved')).toMatchObject({ total: 5 });
@@ -199,7 +199,7 @@ describe('Reconciliation', () => {
       const paid = { kind: 'settle_payout', payout_id, outcome: 'succeeded', note };
       expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
     }
-    // However long before that its money was reserved.
+    // However long ago its money was reserved.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [old]);
     await recountTallies(stack);
     const named = await runReconcile('--day', today, '--json');
@@ -234,7 +234,7 @@ describe('Reconciliation', () => {
     });
     const explained = await list('&state=explained');
     expect(explained).toMatchObject({ total: 1, items: [{ id: difference.id, note }] });
-    // Met again as it was, it stays explained.
+    // The same difference found again stays explained.
     await reconcile();
     expect(await list('&state=explained')).toMatchObject({ total: 1 });
   }, 60_000);
@@ -283,7 +283,7 @@ describe('Reconciliation', () => {
     const summaries = (await runSchedule('reconciliation-missing')) as { day: string }[];
     const missing = Array.from({ length: 31 }, (_, index) => dayBefore(31 - index));
     expect(summaries.map(({ day }) => day)).toEqual(missing.filter((day) => day !== dayBefore(5)));
-    // Only yesterday is not over for a day yet.
+    // Only yesterday may not be over for a full day.
     expect(await runSchedule('reconciliation-again')).toMatchObject([{ day: dayBefore(1) }]);
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });

@@ -38,7 +38,7 @@ const today = westernIndonesiaDay(new Date());
 const dayBefore = (days: number) => westernIndonesiaDay(new Date(Date.now() - days * 86_400_000));
 const yesterday = dayBefore(1);
 
-/** Changes what the provider says of a payment or transfer, in its own file. */
+/** Changes a payment or transfer in the provider's own file. */
 function edit(table: 'payments' | 'transfers', id: string, changes: Record<string, string | number>): void {
   for (const [key, value] of Object.entries(changes)) {
     const changed = `update ${table} set document = json_set(document, '$.${key}', json(?)) where id = ?`;
@@ -76,7 +76,7 @@ const reconcile = (day = today, by: Gateway = stack.deps.gateways.of('xendit')) 
 const differencesOf = (subject: string) =>
   stack.em().execute<object[]>('select state, ours, theirs from reconciliations where subject = ?', [subject]);
 
-// Before anything else is on the provider's records of these days.
+// Before the provider has other records of these days.
 describe('Reconciled days', () => {
   const listNothing: Gateway['listRecords'] = async function* () {
     yield [];
@@ -123,7 +123,7 @@ describe('Records around midnight (UTC+7)', () => {
   const [before, after] = [dayBefore(3), dayBefore(2)];
   const midnight = startOfWesternIndonesiaDay(after).getTime();
   const [last, first] = [midnight - 100, midnight].map((at) => new Date(at).toISOString()) as [string, string];
-  /** Each is dated there and here. */
+  /** Each has a date on both sides. */
   const sides = [last, first].flatMap((theirs) => [last, first].map((ours) => [theirs, ours] as const));
 
   const makePayments = () =>
@@ -155,7 +155,7 @@ describe('Records around midnight (UTC+7)', () => {
       { compared: 4, open: 0 },
     ]);
 
-    // One that the provider has no longer is missed on the day on which we booked it, and on no other.
+    // A record deleted by the provider is missed on the day we booked it, and on no other.
     changeAtProvider(stack, 'delete from payments where id = ?', [payments[3] ?? '']);
     expect(await reconcile(before)).toMatchObject({ open: 0 });
     expect(await reconcile(after)).toMatchObject({ open: 1 });
@@ -195,7 +195,7 @@ describe('Refunds', () => {
       () => atProvider(stack, pending.id),
       ({ refunds }) => refunds.length === 1,
     );
-    // Two payments, a transfer, and the three refunds that the provider took.
+    // Two payments, a transfer, and the three refunds that the provider accepted.
     expect(await reconcile()).toMatchObject({ compared: 6, differences: 0, open: 0 });
     expect(await differences()).toEqual([]);
   }, 60_000);

@@ -100,7 +100,7 @@ describe('A settlement', () => {
     expect(totals).toEqual({
       paid: total(1, '50000', '4000', '0', '46000'),
       settled: total(1, '46000', '0', '46000', '-46000'),
-      // By default the fee is taken out of the amount: 97,500 reached the bank.
+      // By default the fee is deducted from the amount: 97,500 reached the bank.
       payouts: total(2, '195000', '5000', '0', '-200000'),
       refunds: total(0, '0', '0', '0', '0'),
       reserved: total(4, '400000', '0', '-400000', '400000'),
@@ -223,7 +223,7 @@ describe('A settlement', () => {
     expect(JSON.stringify(own)).not.toContain(id);
   });
 
-  // The last: it moves what happened to a day that is over.
+  // The last test: it moves rows to a past day.
   it('A settlement’s day is in UTC+7, opens with the previous closing balance, and never changes once sealed', async () => {
     const { lines }: { lines: Line[] } = (await settlement(today())).body.data;
     const paid = lines.filter(({ resource_id }) => resource_id === ids.paid).map(({ journal_id }) => journal_id);
