@@ -18,7 +18,7 @@ describe('Query results in memory', () => {
       script,
       stack.databaseUrls.app,
     ]);
-    // Of 13,000 bytes for each.
+    // Rows of 13,000 bytes each.
     expect(Number(stdout)).toBeGreaterThan(0);
     expect(Number(stdout)).toBeLessThan(3_000);
   }, 120_000);

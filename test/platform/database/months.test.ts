@@ -34,7 +34,7 @@ const placeOf = async (resourceId: string): Promise<string | undefined> => {
     ]);
   return rows[0]?.place;
 };
-/** The partitions that a statement reads when it runs. */
+/** The partitions that a statement reads when executed. */
 async function partitionsOf(sql: string): Promise<string[]> {
   const rows = await stack
     .owner()
@@ -100,7 +100,7 @@ describe('Tables partitioned by month', () => {
            and id < first_id_at(timestamptz '${middle}Z' + interval '2 days')`,
       ),
     ).toEqual([inSpring]);
-    // The key of a webhook finds it in one month, which is known only when it runs.
+    // A webhook's key finds it in one partition, which is known only at execution.
     expect(
       (await partitionsOf(`select d.* from (values ('${id}'::uuid)) k (id) join webhook_deliveries d on d.id = k.id`))
         .length,

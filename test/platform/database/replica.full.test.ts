@@ -48,7 +48,7 @@ async function outcomes(): Promise<Outcomes> {
   const { values } = (await metric?.get()) ?? { values: [] };
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
 }
-/** What the work's reads came to. */
+/** The number of reads by the work. */
 async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   const before = await outcomes();
   await work();
@@ -58,14 +58,14 @@ async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   );
 }
 
-/** A replica that was late or down rests; a read makes it serve again. */
+/** A replica that was late or down is skipped for a while; a read makes it serve again. */
 const untilServing = () =>
   eventually(
     () => readFresh(product(), isReplica),
     (replica) => replica,
   );
 
-/** The answer to a GET of which one read is done on the replica; asked for again while that is late. */
+/** The answer to a GET with one read on the replica; retried while that is late. */
 async function readOnReplica(path: string, { token }: BuiltUser): Promise<HttpAnswer> {
   let answer: HttpAnswer | undefined;
   await eventually(
@@ -178,7 +178,7 @@ describe('With DATABASE_READ_URL', () => {
       expect(JSON.stringify(journals.body)).toContain(person.accountId);
     });
     expect(counted).toEqual({ replica: 2 });
-    // On a busy machine the replica may be late once, and then rests.
+    // On a busy machine the replica may be late once, and is then skipped.
     await eventually(
       async () => {
         let views = 0;
@@ -427,7 +427,7 @@ describe('A replica that vanishes during a read', () => {
   );
 });
 
-/** A way to a server that counts how often somebody who had been answered, or had just come, sends something. */
+/** A proxy to a server that counts round trips. */
 async function countTurns(port: string) {
   const sockets: Socket[] = [];
   let turns = 0;
@@ -463,13 +463,13 @@ describe('Round trips of a read on the replica', () => {
     await using replica = await openDatabase({ url: toReplica.through(replicated.replicaUrl), poolSize: 1 });
     attachReplica(primary, replica);
     const turns = async () => [toPrimary.turns(), toReplica.turns()];
-    // Once its first round trips, which open the connections, are over.
+    // After its first round trips, which open the connections.
     await eventually(
       () => readFresh(primary.em.fork(), isReplica),
       (isRead) => isRead,
     );
     await replica.em.fork().execute('select 1');
-    // One that finds the replica late is answered by the primary, and asked again.
+    // A read that finds the replica late is answered by the primary, and retried.
     const counted = await eventually(
       async () => {
         const [ofPrimary = 0, ofReplica = 0] = await turns();

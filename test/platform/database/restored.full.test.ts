@@ -52,7 +52,7 @@ async function keep(place: Place): Promise<Backups> {
   return backups;
 }
 
-/** Resolves once a restored server takes writes. */
+/** Resolves once a restored server accepts writes. */
 const promoted = (place: Place) =>
   withClient(postgresUrl(place), (client) =>
     eventually(
@@ -65,7 +65,7 @@ describe('A restored base backup', () => {
   it('A restored base backup has the roles with their passwords, rights and time-outs, and the same refusals', async () => {
     const original = await start('original');
     const { password } = original;
-    // An owner who is no superuser, as in a deployment: it makes the roles, which then have the passwords given.
+    // An owner without superuser rights, as in a deployment: it creates the roles, which then have the passwords given.
     const owner = postgresUrl({ ...original, role: 'amanah_owner' });
     await withClient(postgresUrl(original), async (client) => {
       await client.query(`create role amanah_owner login createrole password '${password}'`);

@@ -34,7 +34,7 @@ describe('Functions of the schema', () => {
   it('Every function has a search path without temporary tables', async () => {
     const open = await ask(
       database.ownerUrl,
-      // A body that was parsed when it was made looks nothing up.
+      // A body that was parsed at creation resolves no names.
       `select oid::regprocedure::text as name, proconfig from pg_proc where pronamespace = 'public'::regnamespace
        and prosqlbody is null and not coalesce('search_path=pg_catalog, public, pg_temp' = any (proconfig), false)`,
     );
@@ -99,7 +99,8 @@ describe('Functions of the schema', () => {
       String.raw`select proname as name from pg_proc where pronamespace = 'public'::regnamespace
          and prosrc ~* '\mexecute\M'`,
     );
-    // Their text has the names of divided tables, from the catalogue, and of months: nothing that a caller gives.
+    // Their text contains the names of partitioned tables, from the catalogue, and of months: nothing that a caller
+    // supplies.
     expect(dynamic.map(({ name }) => name).toSorted()).toEqual(['find_month_problems', 'make_month']);
   });
 });
@@ -187,7 +188,7 @@ describe('An unreadable row', () => {
   });
 });
 
-/** The statements of the runbook that only read, with something in each place that is to be filled in. */
+/** The read-only statements of the runbook, with every placeholder filled in. */
 const runbookQueries = blocksOf('sql')
   .flatMap((text) => text.replaceAll(/--.*$/gm, '').split(';'))
   .map((statement) => statement.trim().replaceAll(/<[^>]+>/g, '00000000-0000-4000-8000-000000000001'))
@@ -206,7 +207,7 @@ describe('Processes in production', () => {
   beforeAll(() => {
     name = new URL(database.ownerUrl).pathname.slice(1);
   });
-  // One database for all of them: each takes back what it did, and the next would name what is left of it.
+  // One database for all of them: each undoes its changes, and the next would report leftovers.
   afterAll(() => expect(judge(database.url)).resolves.toBeUndefined());
   const undoing = (statement: string): string =>
     statement
@@ -265,7 +266,7 @@ describe('Processes in production', () => {
     }
   });
 
-  /** Has a member of the application's role judged that belongs to another role, too, after these statements. */
+  /** Checks a member of the application's role that also belongs to another role, after these statements. */
   async function expectRefused(statementsFor: (database: string) => string[], sentence: RegExp): Promise<void> {
     const [mighty, member] = [`mighty_${name}`, `member_${name}`];
     await ask(database.ownerUrl, `create role ${mighty}`, `create role ${member} login password 'p'`);
@@ -322,7 +323,7 @@ describe('Processes in production', () => {
   it.each(casesOf(['api', 'worker']))(
     'A process exits at once, with one sentence, on a role that could rewrite the books, whatever its time-outs: %s',
     async (name) => {
-      // Time-outs are what migrating would set; it would not help such a role.
+      // Time-outs are what migrating would set, which would not help such a role.
       const other = await cloneDatabase();
       const { username, pathname } = new URL(other.ownerUrl);
       await ask(other.ownerUrl, `alter role ${username} in database ${pathname.slice(1)} reset all`);

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/wiring/open-database.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { issue, makeAuthority, type Pems, write } from '../../wiring/temporal/tls-gate.ts';
 
-/** What a client sends first that wants TLS: its length, and a number of its own. */
+/** The first message of a client that wants TLS: its length, and a magic number. */
 const wantsTls = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 let stack: Stack;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     open.add(socket);
     socket.on('error', () => undefined);
     const [first] = (await once(socket, 'data').catch(() => [Buffer.alloc(0)])) as [Buffer];
-    // A server that demands TLS ends what begins in the clear.
+    // A server that demands TLS closes plain-text connections.
     if (!first.equals(wantsTls)) return socket.destroy();
     socket.pause();
     socket.write('S');
@@ -47,7 +47,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** The database behind the gate, by the name of its host, with these parameters. */
+/** The database behind the gate, by its host name, with these parameters. */
 function urlOf(host: string, parameters: Record<string, string>): string {
   const url = new URL(stack.databaseUrls.app);
   url.hostname = host;

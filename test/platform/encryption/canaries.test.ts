@@ -11,7 +11,7 @@ import { type ProcessStack, startProcessStack } from '../../support/processes.ts
 import { testRun } from '../../support/run.ts';
 import { eventually } from '../../support/stack.ts';
 
-/** Values that are in no row, log line or history as they are, by where they were given. */
+/** Values that appear in no row, log line or history in plain text, by where they were given. */
 const sealed = new Map<string, string>();
 
 const canary = (where: string): string => {
@@ -68,7 +68,7 @@ async function useEveryField(): Promise<void> {
   keep(sealed, 'recovery code', confirmed.data.recovery_codes[0]);
 }
 
-/** Everything else that writes a person down. */
+/** All other ways of storing personal data. */
 async function inviteAndBecome(): Promise<void> {
   const { token } = await buildPlatformAdmin(stack);
   const person = () => ({
@@ -175,7 +175,7 @@ describe('Secret values', () => {
     expect(dump).toContain(user.id);
     expect(dump).toContain('addresses');
     expect(found(dump, sealed)).toEqual([]);
-    // Bytes are told in hex, and what is packed into base64 is read too.
+    // Bytes are shown in hex, and contents of base64 are read too.
     const packed = [...dump.matchAll(/\\x([0-9a-f]{16,})|([A-Za-z0-9+/_-]{24,})/g)].map(([, hex, base64]) =>
       hex ? Buffer.from(hex, 'hex').toString('latin1') : Buffer.from(base64 ?? '', 'base64').toString('latin1'),
     );

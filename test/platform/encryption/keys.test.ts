@@ -25,7 +25,7 @@ afterAll(() => stack?.stop());
 
 describe('A person’s own key', () => {
   const agree = (checkValue: string) => agreeOnKeys(stack.deps.orm)(checkValue);
-  /** Keys of another process over the same database: nothing is at hand there. */
+  /** Keys of another process over the same database, which has cached none. */
   const elsewhere = () =>
     createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS), agree);
   const rows = (id: string) =>
@@ -181,7 +181,7 @@ describe('A person’s own key', () => {
       const [id, order, later] = [newId(), newId(), newId()];
       const key = Buffer.from(await there.make(id));
       await there.orders.make(order);
-      // What is at hand is right wherever connections lead: of others it asks.
+      // Cached keys are valid wherever connections lead; others are queried.
       const [fresh, lost] = [newId(), newId()];
       leadsTo = wrong;
       for (const use of [
@@ -250,7 +250,7 @@ describe('Re-encryption to the newest key', () => {
 
   const place = (row: string) => ({ table: 'reencrypt_sample', column: 'secret_sealed', row });
 
-  /** Sealed under the old key, but for those from the tenth on of which it is said that they were moved before. */
+  /** Encrypted under the old key, except those from the tenth on, which count as moved before. */
   async function plant(count: number, movedBefore = 0): Promise<Map<string, string>> {
     const planted = new Map<string, string>();
     for (let index = 0; index < count; index += 1) planted.set(newId(), `secret ${index}`);
@@ -268,7 +268,7 @@ describe('Re-encryption to the newest key', () => {
   }
   const rows = () =>
     stack.em().execute<{ id: string; secret_sealed: string }[]>('select id, secret_sealed from reencrypt_sample');
-  // What other tables hold is sealed with the stack's own key: it is not this test's to open.
+  // Other tables are encrypted with the stack's own key, which this test cannot decrypt.
   const run = async (onProgress?: () => void) => {
     await stack.owner().execute('delete from token_signing_keys');
     const results = await reencrypt(stack.em(), {
@@ -289,7 +289,7 @@ describe('Re-encryption to the newest key', () => {
        where table_schema = 'public' and column_name like '%sealed%' and column_name not like '%\\_sealed'
          and table_name <> 'seals'`,
     );
-    // A seal over journals hides nothing.
+    // A seal over journals encrypts nothing.
     expect(others).toEqual([]);
   });
 

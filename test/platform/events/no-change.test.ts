@@ -42,14 +42,14 @@ interface Patched {
   path: string;
   id: string;
   token: string;
-  /** As it is, in another spelling where there is one. */
+  /** The same value, in another notation if there is one. */
   same: object;
   other: object;
-  /** Others who may change it, to whom not every field of it is open: they send back what they read, too. */
+  /** Other users who may change it, but not every field: they send back what they read, too. */
   others?: string[];
 }
 
-/** Everything that is changed by PATCH, with what it has already and with something else. */
+/** Everything that PATCH can change, with its current value and another one. */
 const patched: [name: string, path: string, build: () => Promise<Patched>][] = [
   [
     'a product',
@@ -206,7 +206,7 @@ function fieldsOf(path: string): string[] {
   return Object.keys((must(route, 'a path of the list has its PATCH').body as z.ZodObject).shape);
 }
 
-/** The resource of this id in an answer, wherever it stands. */
+/** The resource with this id in an answer, wherever it is. */
 function resourceIn(answer: unknown, id: string): Record<string, unknown> | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const fields = answer as Record<string, unknown>;
@@ -216,7 +216,7 @@ function resourceIn(answer: unknown, id: string): Record<string, unknown> | unde
     .find((found) => found !== undefined);
 }
 
-/** Routes of the same method that are no change of fields, or stand in a test of their own. */
+/** Routes of the same method that change no fields, or have a test of their own. */
 const elsewhere = [
   '/v1/acl/assign-role',
   '/v1/auth/me',

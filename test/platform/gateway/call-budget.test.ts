@@ -16,7 +16,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
-/** Of 600 a minute, 100 may be made at once, and 8.3 come back each second (one is set aside). */
+/** Of 600 a minute, 100 may be made at once, and 8.3 are added each second (one is reserved). */
 const perMinute = 600;
 const perSecond = 499 / 60;
 const fill = (tokens: number) =>
@@ -46,7 +46,7 @@ describe('The budget of calls to the provider', () => {
     expect(others.taken).toBeGreaterThanOrEqual(50);
     expect(others.taken).toBeLessThanOrEqual(50 + others.refilled);
     expect((await takeMany(45, true)).taken).toBe(45);
-    // Where payouts need all of it, the others wait until it is half full again.
+    // When payouts need all of it, the others wait until it is half full again.
     const [rest = 0] = (await takeMany(1, false)).rests;
     expect(rest).toBeGreaterThan(1_000);
   });

@@ -3,11 +3,11 @@ import { createXenditGateway } from '../../../src/platform/gateway/xendit/create
 import { buildInstrumentRequest, buildTransferRequest } from '../../sandbox/open-sandbox.ts';
 import { openStubProvider, type StubAnswer } from './stub-provider.ts';
 
-/** What the adapter makes of each answer, and of none: accepted, refused or unknown. */
+/** How the adapter classifies each answer, and a missing one: accepted, refused or unknown. */
 let provider: Awaited<ReturnType<typeof openStubProvider>>;
 let gateway: Gateway;
 const options = { secretKey: 'xnd_development_outcomes', callbackToken: 'a-callback-token', timeoutMs: 20_000 };
-/** For what never answers. */
+/** For requests that are never answered. */
 const impatient = { ...options, timeoutMs: 300 };
 
 beforeAll(async () => {

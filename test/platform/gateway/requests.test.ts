@@ -4,7 +4,7 @@ import { createXenditGateway } from '../../../src/platform/gateway/xendit/create
 import { buildTransferRequest } from '../../sandbox/open-sandbox.ts';
 import { openStubProvider, type StubAnswer } from './stub-provider.ts';
 
-/** What is provably without effect, and what is frozen. */
+/** Requests proven to have had no effect, and frozen requests. */
 let provider: Awaited<ReturnType<typeof openStubProvider>>;
 let gateway: Gateway;
 const options = { secretKey: 'xnd_development_requests', callbackToken: 'a-callback-token', timeoutMs: 20_000 };
@@ -54,7 +54,7 @@ describe('Requested transfers', () => {
   test('A transfer’s digest stays the same across deployments and covers everything that is sent', async () => {
     const request = buildTransferRequest({ reference: '0198c0de-0000-7000-8000-000000000001' });
     const digest = gateway.digestTransfer(request);
-    // What open payouts have stored: a change here stops every repetition of theirs.
+    // Stored by open payouts: a change here stops every repetition of theirs.
     expect(digest).toBe('858a3bddd0775e6c1a5b8a2a3da910d4b373e19b1fd1073e37aa2b95f726b0ea');
     const others = [
       { reference: '0198c0de-0000-7000-8000-000000000002' },

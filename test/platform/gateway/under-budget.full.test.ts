@@ -2,7 +2,7 @@ import { buildPayer, pay, payoutWhen, setFaults, transfersOf } from '../../money
 import { buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** The product under a budget of calls to the provider, which call-budget.test.ts has by itself. */
+/** The product under a budget of calls to the provider; call-budget.test.ts covers the budget itself. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PROVIDER_CALLS_PER_MINUTE: '6000' } });

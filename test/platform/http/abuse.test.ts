@@ -18,7 +18,7 @@ afterAll(() => stack.stop());
 
 const portOf = () => Number(new URL(stack.url).port);
 
-/** Everything that a server says to these bytes until it closes the connection. */
+/** The server's whole output for these bytes until it closes the connection. */
 async function say(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.end(text);
@@ -182,7 +182,7 @@ describe('Slow and excess bodies', () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.on('error', () => {});
     socket.resume();
-    // once() would fail with the error of a connection that is reset, which is an end like another.
+    // once() would fail with the error of a reset connection, which is a valid end here.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(`${line}host: x\r\ncontent-length: 100000\r\n\r\na`);
     const trickle = setInterval(() => socket.write('a'), 20);
@@ -205,7 +205,7 @@ describe('Slow and excess bodies', () => {
     const answers = () => once(socket, 'data').then(([bytes]) => String(bytes).split(' ')[1]);
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\na');
     expect(await answers()).toBe('200');
-    // Longer than an unread body may take: the rest came in time.
+    // Longer than the time-out of an unread body: the rest arrived in time.
     socket.write('aaa');
     await setTimeout(1_800);
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -295,7 +295,7 @@ describe('Password hashing', () => {
     const crowd = Promise.all(Array.from({ length: 20 }, (_, index) => signUp(index))).finally(() => {
       isDone = true;
     });
-    // Others are answered all along, and the crowd is served in its own time.
+    // Others are answered all the time, and the crowd is served more slowly.
     while (!isDone) answered.push((await stack.get('/healthz')).status);
     expect((await crowd).map(({ status }) => status)).toEqual(Array(20).fill(201));
     expect(answered.length).toBeGreaterThan(5);

@@ -56,7 +56,7 @@ const ask = ({ as }: List, path: string): Promise<HttpAnswer> =>
     ? partners.partner.get(path.slice('/v1/partners'.length))
     : stack.get(path, { token: people[as].token });
 
-/** What is refused, but for what names the request. */
+/** The error without its request id. */
 const refusalIn = ({ status, body }: HttpAnswer) => ({ status, body: { ...body, request_id: undefined } });
 
 describe('Every list', () => {

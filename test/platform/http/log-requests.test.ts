@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** The line of the request that was sent with this id. */
+/** The log line of the request that was sent with this id. */
 const lineOf = (id: string) => lines.find(({ request_id, msg }) => request_id === id && msg === 'request');
 const as = (id: string, more: Record<string, string> = {}) => ({ headers: { 'x-request-id': id, ...more } });
 

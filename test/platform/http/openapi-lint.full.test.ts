@@ -5,7 +5,7 @@ import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
 import { itInFull } from '../../support/full.ts';
 import { describeWith, hasTool, loadTool } from '../../tools/index.ts';
 
-/** What is used of the linters. */
+/** The used part of the linters' types. */
 interface Redocly {
   createConfig(rules: object): Promise<object>;
   lintFromString(of: {

@@ -74,7 +74,7 @@ describe("The partners' reference", () => {
     const said =
       /(?:WireError\(40[04], |refused: |fails\(|declineCode = |[fF]ailureCode(?: =|:) .*?)'([A-Z]+_[A-Z_]+)'/g;
     const codes = [...decliningCodes, unsupportedChannel, ...[...text.matchAll(said)].map(([, code = '']) => code)];
-    // Of calls that move no money, or that only a defect of ours makes.
+    // Of calls that move no money, or that only a bug of ours makes.
     const others = ['INACTIVE_PAYMENT_METHOD', 'INVALID_PAYOUT_STATUS', 'INVALID_JSON_FORMAT', 'NOT_FOUND'];
     const explained = Object.keys(failureCodes);
     expect(codes.length).toBeGreaterThan(15);
@@ -110,7 +110,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await stack?.stop();
   });
 
-  /** Chooses an operation in the side bar, as a reader does, and gives its section. */
+  /** Chooses an operation in the side bar, as a reader does, and returns its section. */
   const open = async (group: string, summary: string) => {
     const sidebar = page.getByRole('navigation', { name: /^Sidebar/ });
     const entry = sidebar.getByRole('button', { name: summary });
@@ -122,7 +122,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await (await open(group, summary)).getByRole('button', { name: 'Test Request' }).click();
     return page.getByRole('dialog', { name: 'API Client' });
   };
-  /** Sends the trial and closes it; gives what the browser has sent, and the status that it got. */
+  /** Sends the trial request and closes it; returns what the browser has sent, and the status it received. */
   const send = async (trial: Locator) => {
     const answered = page.waitForResponse((answer) => answer.url().includes('/v1/partners/'));
     await trial.getByRole('button', { name: /^Send .*request/ }).click();
@@ -133,7 +133,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await trial.waitFor({ state: 'hidden' });
     return { status: answer.status(), sent: answer.request() };
   };
-  /** Has both signatures, and not what they are made with. Playwright does not see the body, so it is given. */
+  /** Has both signatures, and not their inputs. Playwright does not see the body, so it is passed. */
   const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
     const headers = request.headers();
     const digest = createHash('sha256').update(body).digest('hex');
@@ -201,7 +201,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');
     const body = '{ "method": "qris",\n "amount": "50000", "external_ref": "Zoë" }';
     await field.filter({ hasText: '"method"' }).fill(body);
-    // The page takes over what was typed a moment after the last key, and shows nothing of it.
+    // The page applies the input a moment after the last key, without a visible sign.
     await page.waitForTimeout(1_000);
     const { status, sent } = await send(trial);
     expect(status).toBe(200);

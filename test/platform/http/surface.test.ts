@@ -17,7 +17,7 @@ import { createApp, routeGroups } from '../../../src/wiring/app.ts';
 import type { Dependencies } from '../../../src/wiring/dependencies.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 
-/** A group of the test's own, to see the surface without a domain behind it. */
+/** A route group of the test's own, to test the HTTP surface without a domain behind it. */
 const workshop = createRouteGroup({ prefix: '/v1/workshop', tag: 'Workshop' });
 workshop.post(
   '/money',

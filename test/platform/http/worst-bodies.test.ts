@@ -16,7 +16,7 @@ const usualMs = 60;
 const msOfEachKibibyte = 2;
 const msOfEachUploaded = 0.2;
 
-/** Milliseconds of processor that reading takes: the least of three, as the first call also compiles. */
+/** Milliseconds of processor time that reading takes: the least of three, as the first call also compiles. */
 function costOf(read: () => void): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 3 && least > usualMs / 4; round += 1) {
@@ -53,7 +53,7 @@ function fieldsOfRoutes(isEach: boolean): { route: (typeof routes)[number]; fiel
 interface Asked {
   mostMs: number;
   isEach: boolean;
-  /** Which forms of bodies; all without it. */
+  /** Which forms of bodies; all by default. */
   forms?: RegExp;
 }
 
@@ -67,7 +67,7 @@ function tooDear(bytes: number, { mostMs, isEach, forms = /^/ }: Asked): string[
   );
 }
 
-/** The lists that a schema reads whole, however long they are, by their paths. */
+/** The lists that a schema reads completely, however long they are, by their paths. */
 function unboundedLists(schema: unknown, path: string): string[] {
   if (!(schema instanceof z.ZodType)) return [];
   const def = schema.def as unknown as Record<string, unknown>;

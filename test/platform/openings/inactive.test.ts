@@ -29,7 +29,7 @@ interface Kind {
   body: object;
   id: (partner: BuiltPartner, key: string) => string;
   workflowId: (id: string) => string;
-  /** The first step of an admitted request, to be run later and any number of times. */
+  /** The first activity of an admitted request, to be run later and any number of times. */
   admitted: (partner: BuiltPartner, key: string) => Promise<() => Promise<unknown>>;
 }
 /** The opening as if its request had just arrived. */
@@ -155,12 +155,12 @@ describe.each(kinds)("A partner's %s", (name, kind) => {
         expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual(['REFUSED', 'REFUSED']);
         for (const [index, key] of [suspended, denied].entries()) {
           expect(await rowsOf(kind.table, kind.id(partner, key))).toEqual([]);
-          // On a slow machine the worker starts when the request has been given up.
+          // On a slow machine the worker starts after the request has timed out.
           expect([403, 503, 504]).toContain((await firsts[index])?.status);
           expect((await transfersOf(stack, kind.id(partner, key))) ?? []).toEqual([]);
         }
         expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
-        // The verdict was about the earlier requests: a key is free for the next.
+        // The verdict was about the earlier requests: the key is free for the next.
         expect(await ask(suspended)).toMatchObject({ status: 200 });
       } finally {
         await worker.stop();

@@ -50,12 +50,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** Nobody takes the workflow for so long; the request waits all the time. */
+/** No worker polls for this long; the request waits all the time. */
 const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';
 const claim = { keyHash: hashKey(key), fingerprint: 'f' };
-/** As if the request had been made longer ago than an opening lives. */
+/** As if the request were older than the lifetime of an opening. */
 const oldStamp = async () => ({
   ...(await stampOpening(stack.em())),
   askedAt: new Date(Date.now() - budgets.opening.lives - 5000).toISOString(),
@@ -67,13 +67,13 @@ interface Kind {
   workflowId: (id: string) => string;
   /** Starts the workflow as the API does, for a request that is too old. */
   start: (id: string) => Promise<unknown>;
-  /** The same request again, under the same key where there is one. */
+  /** The same request again, under the same key if it has one. */
   retry: (id: string) => Promise<HttpAnswer>;
-  /** What it is called when it is made: that very id, or any. */
+  /** Its id when it is created: that very id, or any. */
   idIn?: (answer: HttpAnswer) => string;
 }
 
-/** What became of each start. */
+/** The outcome of each start. */
 const started = new Map<string, PromiseSettledResult<unknown>>();
 const circleId = newId();
 const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
@@ -171,7 +171,7 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-/** What other files left in the database that they share with this one. */
+/** Left by other files in the database that they share with this one. */
 const before = new Set<string>();
 const allOf = async (table: string) =>
   (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);

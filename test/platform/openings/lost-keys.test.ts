@@ -14,7 +14,7 @@ import { loseKey, replaceKey, sealerElsewhere } from '../../support/lost-keys.ts
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What a request sealed can no longer be read when its first step is taken, by a process that has no key at hand. */
+/** A request whose encrypted parts cannot be read when its first activity runs, in a process that has cached no key. */
 let stack: Stack;
 let partner: BuiltPartner;
 let paid: string;
@@ -81,7 +81,7 @@ const kinds: Kind[] = [
   },
 ];
 
-/** A request that is sealed and stamped, and its first step. */
+/** A request that is encrypted and stamped, and its first activity. */
 async function ask({ table, prepare, open }: Kind) {
   const id = newId();
   const opening = await prepare(id, stack.deps.sealer);

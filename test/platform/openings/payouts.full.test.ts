@@ -64,7 +64,7 @@ describe('A payout answered 422', () => {
     await beginWorker();
     expect(await handle.result()).toBe('REFUSED');
     expect(await rowOf(payoutId)).toEqual([]);
-    // A slow machine has its worker when the request has been given up.
+    // On a slow machine its worker starts after the request has timed out.
     expect([
       [422, 'FUNDS_LIMIT_EXCEEDED'],
       [503, 'SERVICE_UNAVAILABLE'],

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const rowOf = (id: string) => stack.em().execute<{ status: string }[]>('select status from payouts where id = ?', [id]);
 
-/** What the workflow of a payout of 100,000 is started with, as the API makes it. */
+/** The input with which the API starts the workflow of a payout of 100,000. */
 async function prepared(
   partner: BuiltPartner,
   key = freshKey(),
@@ -50,7 +50,7 @@ describe('A payout answered 422', () => {
     );
     await holder.execute('select 1 from partners where id = ? for update', [partner.id]);
     const asked = partner.post('/payouts', payoutBody(), key);
-    // The first attempt has given its lock up, and another waits for it.
+    // The first attempt has released its lock, and another waits for it.
     const begun = new Set<string>();
     await eventually(
       async () => {

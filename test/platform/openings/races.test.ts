@@ -23,7 +23,7 @@ const winners = isFullRun() ? 60 : 2;
 interface Racer {
   id: string;
   ask: () => Promise<HttpAnswer>;
-  /** Without a key, a retry after a 503 may get a 400 about what the first request did. */
+  /** Without a key, a retry after a 503 may get a 400 about the effect of the first request. */
   hasNoKey?: boolean;
 }
 
@@ -37,7 +37,7 @@ async function askUntilTold({ id, ask, hasNoKey = false }: Racer) {
   return { id, status, inDoubt };
 }
 
-/** Lets all ask at once, each until it is answered, and holds what they were told against what there is ever after. */
+/** Sends all requests at once, each until it is answered, and compares the answers with the final state. */
 async function race(table: string, of: Racer[]): Promise<number> {
   const told = await whileBurning(() => Promise.all(of.map(askUntilTold)));
   expect(told.filter(({ status }) => status >= 300 && status !== 400)).toEqual([]);
@@ -48,7 +48,7 @@ async function race(table: string, of: Racer[]): Promise<number> {
     .filter(({ id, status, inDoubt }) => status < 300 || (inDoubt && isMade.has(id)))
     .map(({ id }) => id);
   expect([...isMade].sort()).toEqual(made.toSorted());
-  // Ever after: whoever still runs meets the verdict.
+  // Later: attempts that are still running find the verdict.
   const refused = await stack
     .em()
     .execute<object[]>('select 1 from requests where resource_id = any(?::uuid[]) and refusal is not null', [ids]);

@@ -29,7 +29,7 @@ import { buildPartner, freshKey } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { claimOf } from './caller-of.ts';
 
-/** No worker takes a step: each attempt is made here by hand, in the order in which delays could bring it about. */
+/** No worker runs activities: each attempt is made here by hand, in an order that delays could cause. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true });
@@ -281,7 +281,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());
     await first.open();
-    // To the retry, the goal has an open order: its own.
+    // For the retry, the goal has an open order: its own.
     const { status, body } = await first.ask();
     expect([status, body.data?.payment_order_id ?? body]).toEqual([201, first.orderId]);
   });

@@ -33,7 +33,7 @@ const left = async () => {
   );
   return row;
 };
-/** Whatever the statement locks stays locked for as long as the work takes. */
+/** Everything that the statement locks stays locked until the work is done. */
 const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unknown[] = []) =>
   withClient(stack.databaseUrls.owner, async (client) => {
     await client.query('begin');

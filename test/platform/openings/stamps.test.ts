@@ -35,7 +35,7 @@ describe('The number of a request', () => {
     await eventually(lastNumber, (last) => last > number);
     return BigInt((await stampOpening(stack.em())).number);
   };
-  /** Lets the first requests hold all turns, and returns the number of the one that waits and of one made meanwhile. */
+  /** Lets the first requests take all slots, and returns the number of the waiting one and of one sent after it. */
   async function numbersOf(
     holders: number,
     create: (start: (stamp: OpeningStamp | undefined) => Promise<null>) => Promise<unknown>,

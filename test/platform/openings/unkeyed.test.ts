@@ -19,7 +19,7 @@ let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  // Its own where it counts all that there is.
+  // Its own database where it counts all rows.
   stack = await startStack({ own: isFullRun(), isImpatient: true, sandbox: true });
   user = await buildOwner(stack);
   caller = callerOf(user);
@@ -31,7 +31,7 @@ const requestId = 'test';
 const waitMs = 500;
 type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription' | 'startSavingCircle';
 
-/** Temporal for impatient requests; notes the workflow ids of what was started. */
+/** Temporal for impatient requests; records the workflow ids started. */
 function impatient(started: string[]): Pick<Workflows, Starts> {
   const { workflows } = stack.deps;
   const note = (id: string) => {

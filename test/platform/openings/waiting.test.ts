@@ -38,7 +38,7 @@ describe('A payout waiting for a place', () => {
     async () => {
       const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
       const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
-      // Temporal, silent: every start waits as long as it may.
+      // Temporal, silent: every start waits until its time-out.
       const { until, release } = held();
       const workflows = {
         startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
@@ -57,7 +57,7 @@ describe('A payout waiting for a place', () => {
       release();
       expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
       for (const outcome of told) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
-      // Whoever was begun was begun within its own request, and waits only what that has left.
+      // A request that started did so within its own time-out, and waits only for the rest of it.
       expect(started.length).toBeGreaterThan(0);
       for (const { opening, waitMs, atMs } of started) {
         const age = atMs - Date.parse(opening.stamp?.askedAt ?? '');
@@ -88,7 +88,7 @@ describe('A partner whose row is locked', () => {
     const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
     const { until, release } = held();
     const workflows = {
-      // Its reservations wait for the row; what the other asks for is answered.
+      // Its reservations wait for the row; the other's requests are answered.
       startPartnerPayout: async (_: string, { partnerId }: PayoutOpening) => {
         if (partnerId === stuck.id) await until;
         else throw new Error('answered');

@@ -36,7 +36,7 @@ let workerPort: number;
 let payer: BuiltUser;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** A collector of OTLP over HTTP, as any tracing backend has one. */
+/** An OTLP collector over HTTP, as any tracing backend has one. */
 async function startCollector(): Promise<string> {
   collector = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -95,7 +95,7 @@ describe('A trace', () => {
       /RunActivity:confirmPayment/,
       /RunActivity:settlePayment/,
     ];
-    // Each process sends its spans in its own time.
+    // Each process sends its spans at its own pace.
     await eventually(
       async () => mine().map(({ name }) => name),
       () => expected.every(has) && mine().some(({ events = [] }) => events.some(({ name }) => name === 'journal')),
