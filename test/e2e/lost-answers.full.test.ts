@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const ways = Object.entries(balanceWays);
 /**
- * Each connection that carries this text to the database is cut once the text is through: what it does is not told.
- * Answers how often that has happened.
+ * Cuts each connection to the database that carries this text once the text is through, so that its answer is lost.
+ * Returns how often that has happened.
  */
 const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) => {
   const { database } = stack.lines[which];
@@ -39,11 +39,11 @@ const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) =>
   database.set({ kind: 'cut-after', text });
   return () => database.cuts - before;
 };
-/** The same for one connection; after it the API reaches no database until the line is told to pass. */
+/** The same for one connection; afterwards the API reaches no database until the proxy lets it. */
 async function loseOneAnswerTo({ payer: { token } }: BalanceRequest, text: string): Promise<() => number> {
   const { database } = stack.lines.api;
   const before = database.cuts;
-  // It may first meet the connections that are cut here.
+  // It may first use the connections that are cut here.
   database.cut();
   await eventually(
     () => stack.get('/v1/auth/me', { token }),
@@ -62,7 +62,7 @@ describe('Commits whose answer is lost', () => {
       const key = freshKey();
       const lost = loseAnswersTo('api', committing(way));
       const told: [number, boolean][] = [];
-      // Until a commit got through whose answer did not.
+      // Until a commit got through whose answer was lost.
       await eventually(
         async () => {
           const { status, headers } = await askFor(stack, request, key);

@@ -29,10 +29,10 @@ afterEach(async () => {
   await stack.stop();
 }, 60_000);
 
-/** Temporal keeps giving tasks to the polls of a stopped process until they time out, a minute later. */
+/** Temporal keeps assigning tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
 
-/** A client that repeats its request under its key until it is answered. */
+/** A client that retries under its key until it is answered. */
 const insist = (ask: () => Promise<HttpAnswer>) =>
   eventually(
     () => ask().catch(() => null),
@@ -65,13 +65,13 @@ const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/recor
 interface Kind {
   /** Where the worker stops. */
   point: string;
-  /** Prepares what is needed, and answers what makes the worker reach the point. */
+  /** Prepares the data, and returns what makes the worker reach the point. */
   begin: () => Promise<() => Promise<Ending>>;
 }
 interface Ending {
   /** Waits until the twin has completed it. */
   ends: () => Promise<void>;
-  /** What holds then, and still holds once the worker resumes. */
+  /** What must hold then, and still once the worker resumes. */
   expectOnce: () => Promise<void>;
 }
 
@@ -152,7 +152,7 @@ const kinds: Record<string, Kind> = {
           async expectOnce() {
             const { refunds, transfers } = await atProvider(stack, made.id);
             expect(refunds.length + transfers.length).toBe(1);
-            // The provider makes one of two requests under one key: how often it was asked is in the rows only.
+            // The provider executes one of two requests under one key: only the rows show how often it was asked.
             const attempts = await stack
               .em()
               .execute<{ outcome: string | null }[]>('select outcome from payout_attempts where payout_id = ?', [
@@ -213,7 +213,7 @@ describe('A worker paused past its activity’s time-out while its twin acts', (
       await expectOnce();
       sleeper.kill('SIGCONT');
       await twin.stop();
-      // It is awake, and past what it held, when it has served another payment by itself.
+      // It is awake, and past the hold, when it has served another payment by itself.
       payer = await buildIndividual(stack);
       const next = await (await beginTopUp())();
       await next.ends();

@@ -34,7 +34,7 @@ beforeEach(async () => {
   owner = await buildOwner(stack);
   bankAccountId = await addBankAccount(stack, owner);
   refunder = await buildPayer(stack);
-  // What the test before has slowed down may still be on its way.
+  // What the previous test has delayed may still be in flight.
   paymentId = await eventually(
     () => buildPaid(stack, refunder).catch(() => ''),
     (id) => id !== '',
@@ -56,9 +56,9 @@ interface Kind {
   /** After the provider has done its part, in the worker. */
   made: string;
   workflow: (id: string) => string;
-  /** What the request is answered when its row is there and nobody says more, and how long it waits for that. */
+  /** The answer to the request when its row exists and nothing else answers, and its time-out. */
   undecided: { status: number; afterMs: number };
-  /** The final status, once everybody answers again. */
+  /** The final status, once everything answers again. */
   ends: (id: string) => Promise<void>;
 }
 
@@ -157,13 +157,13 @@ async function rowsOf({ table, owner }: Kind): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** What the provider has made under this reference. */
+/** The provider's records under this reference. */
 async function recordsOf(id: string): Promise<number> {
   const { payments, transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
   return payments.length + transfers.length + refunds.length;
 }
 
-/** Temporal has given up the worker's attempt at a step, or at the workflow task that it is in, and makes another. */
+/** Temporal has timed out the worker's attempt at an activity, or at its workflow task, and starts another. */
 const untilRepeated = (workflowId: string) =>
   eventually(
     async () => {
@@ -174,7 +174,7 @@ const untilRepeated = (workflowId: string) =>
     120_000,
   );
 
-/** A client that repeats its request under its key until it is answered gets one resource, which ends. */
+/** A client that retries under its key until it is answered gets one resource, which completes. */
 async function expectOne(kind: Kind, key: string): Promise<void> {
   const answer = await eventually(
     () => kind.ask(key),
@@ -201,7 +201,7 @@ describe.each(troubles)('While Temporal %s', (_, trouble) => {
       const refused = await within(budgets.requests.away, () => kind.ask(key));
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
       expect(await rowsOf(kind)).toEqual([]);
-      // What was on its way arrives now.
+      // What was in flight arrives now.
       stack.lines.api.temporal.set({ kind: 'pass' });
       await expectOne(kind, key);
     },
@@ -263,7 +263,7 @@ describe('Temporal that stops answering the worker', () => {
       stack.lines.worker.temporal.set({ kind: 'black-hole' });
       // The worker resumes, and cannot report it.
       stack.arm('');
-      // Never a refusal: what the row says by then, or that nobody knows yet.
+      // Never a refusal: the current state of the row, or unknown.
       expect([200, 201, 503, 504]).toContain((await asked).status);
       await untilRepeated(kind.workflow(id));
       stack.lines.worker.temporal.set({ kind: 'pass' });
@@ -322,7 +322,7 @@ describe('A provider that accepts connections and never answers', () => {
       expect(performance.now() - startedAt).toBeLessThan(kind.undecided.afterMs + 2 * budgets.requests.away);
       expect(status).toBe(kind.undecided.status);
       expect(await rowsOf(kind)).toHaveLength(1);
-      // The requests that it held back arrive late, beside those that are made again.
+      // The held requests arrive late, beside the retries.
       stack.lines.worker.provider.set({ kind: 'pass' });
       await expectOne(kind, key);
     },
