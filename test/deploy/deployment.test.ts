@@ -13,7 +13,7 @@ import { budgets } from '../../src/shared/budgets.ts';
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The documents of a YAML file; fails with what the parser complains about. */
+/** The documents of a YAML file; fails with the parser's errors. */
 function parse(path: string): unknown[] {
   const documents = parseAllDocuments(read(path), { merge: true });
   if ('empty' in documents) return [];
@@ -71,7 +71,7 @@ const Anything = z.looseObject({
 const kubernetesFiles = globSync('deploy/kubernetes/*.yaml', { cwd: root });
 const objects = () => kubernetesFiles.flatMap(parse).map((document) => Anything.parse(document));
 const withPods = ['Deployment', 'Job', 'CronJob'];
-/** What runs our image; of each, its pod. */
+/** The pods that run our image. */
 const workloads = () =>
   objects()
     .filter(({ kind }) => withPods.includes(kind))
@@ -106,7 +106,7 @@ const Compose = z.looseObject({
   services: z.record(z.string(), Service.extend({ image: z.string().optional() })),
   volumes: z.record(z.string(), z.null()),
 });
-/** What a further file of docker compose changes and adds. */
+/** The changes and additions of a further docker compose file. */
 const Override = z.looseObject({ services: z.record(z.string(), Service.partial()) });
 const Kustomization = z.looseObject({
   kind: z.string(),
@@ -117,7 +117,7 @@ const compose = () => Compose.parse(parse('docker-compose.yml')[0]);
 
 const exampleVariables = () => [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
 
-/** Set by npm start, by the image or only in development; not for an operator to fill in. */
+/** Set by npm start, by the image or only in development; not by an operator. */
 const notForOperators = [
   'DATA_DIR',
   'LISTEN_ADDRESS',
@@ -128,7 +128,7 @@ const notForOperators = [
 ];
 const forOperators = () => configVariables.filter((name) => !notForOperators.includes(name)).toSorted();
 
-/** What one kind of process alone reads. */
+/** Read by one kind of process alone. */
 const ofOneProcess: Record<string, string[]> = {
   api: ['METRICS_PORT', 'MAIL_BOUNCES_TOKEN'],
   migrate: ['MIGRATION_DATABASE_URL', 'MIGRATION_KEYS_DATABASE_URL', 'READER_DATABASE_URL'],
@@ -151,7 +151,7 @@ const ofMigrations = [
   'MIGRATION_KEYS_DATABASE_URL',
   'READER_DATABASE_URL',
 ];
-/** The other roles of the database, the key that signs, and where browsers reach the files. */
+/** The other roles of the database, the signing key, and the public address of the files. */
 const notForVerify = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'SEAL_SIGNING_KEY', 'S3_PUBLIC_ENDPOINT'];
 const variablesOf = (process: string): string[] => {
   if (process === 'migrate') return [...ofMigrations, 'NODE_ENV'].toSorted();
@@ -427,7 +427,7 @@ describe('The Kubernetes example', () => {
       'amanah-api': 8,
       'amanah-migrate': ofMigrations.length,
       'amanah-verify': 3,
-      // What seals is the worker's alone.
+      // Sealing is the worker's alone.
       'amanah-worker': 8,
     };
     expect(

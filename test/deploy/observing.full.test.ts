@@ -58,7 +58,7 @@ beforeAll(async () => {
   const { client, taskQueue } = stack.deps.workflows;
   const start = (type: string, args: object[]) =>
     client.workflow.execute(type, { workflowId: `${taskQueue}/observed/${type}`, taskQueue, args });
-  // The SDK measures what has happened: a workflow that completes, with its step, and one that fails.
+  // The SDK counts events: a workflow that completes, with its activity, and one that fails.
   await start('sweep', []);
   await expect(start('partnerPayout', [{ payoutId: newId() }])).rejects.toThrow();
   const texts = await Promise.all([
@@ -88,7 +88,7 @@ describe('Dashboard and alarms', () => {
     const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
-    // Only a process with a replica has the last: the test of the alarms measures one. That of a restore scrapes the backups.
+    // Only a process with a replica has the last: the alarms' test measures one. The restore test scrapes the backups.
     expect([...names].filter((name) => !scraped.includes(`# TYPE ${base(name)} `)).toSorted()).toEqual([
       'amanah_backup_kept_timestamp_seconds',
       'amanah_replica_reads_total',
@@ -113,7 +113,7 @@ describe('Dashboard and alarms', () => {
     const rule = rules.find(({ alert }) => alert === 'AmanahStepsFail');
     const [, metric = '', minutes] =
       /^sum by \(activity\) \(increase\((\w+)\[(\d+)m\]\)\) > 0$/.exec(rule?.expr ?? '') ?? [];
-    // The longest interval at which a workflow tries a step again, reconciliation's apart, is five minutes.
+    // The longest interval at which a workflow retries an activity, except reconciliation's, is five minutes.
     expect(Number(minutes)).toBeGreaterThanOrEqual(3 * 5);
     const { client, taskQueue } = stack.deps.workflows;
     const failing = await client.workflow.start('savingCircle', {
@@ -124,7 +124,7 @@ describe('Dashboard and alarms', () => {
     const series = new RegExp(`^${metric}\\{activity="openCircle"\\} (\\d+)$`, 'm');
     const value = async () => Number(series.exec(String((await worker.get('/metrics')).body))?.[1] ?? 0);
     const first = await eventually(value, (count) => count > 0);
-    // What `increase` tells of two scrapes of one series without a reset is in proportion to this difference.
+    // `increase` over two scrapes of one series without a reset is proportional to this difference.
     const second = await eventually(value, (count) => count > first);
     expect(second - first).toBeGreaterThan(0);
     await failing.terminate('enough');

@@ -8,7 +8,7 @@ import { z } from 'zod';
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** A new API may send workflows what only new workers understand. */
+/** A new API may send workflows messages that only new workers understand. */
 describe('The order of an upgrade', () => {
   it('An upgrade by docker compose replaces the workers before the API, which starts when a worker is ready', () => {
     const Service = z.looseObject({ depends_on: z.record(z.string(), z.unknown()).default({}) });
@@ -18,7 +18,7 @@ describe('The order of an upgrade', () => {
     expect(Object.keys(worker.depends_on)).toContain('migrate');
   });
 
-  /** What is asked of a `kubectl` that fails where `failing` stands in the command. */
+  /** The calls to a `kubectl` that fails where `failing` is in the command. */
   const askedOf = (command: string, failing: string) => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-rollout-'));
     const asked = join(directory, 'asked');

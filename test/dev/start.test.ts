@@ -34,7 +34,7 @@ async function stop(product: Product): Promise<void> {
   expect(records.filter(isRunning)).toEqual([]);
 }
 
-/** Stands in for every part but PostgreSQL. */
+/** Replaces every part except PostgreSQL. */
 function replacements(): Record<string, string> {
   const { temporal, s3 } = testRun();
   return {
@@ -163,7 +163,7 @@ describe('npm start', () => {
         ...replacements(),
       });
       await started.untilReady();
-      // What needs the sandbox is not proposed.
+      // What needs the sandbox is not suggested.
       expect(started.output()).not.toContain('npm run demo');
       expect(
         processes()
@@ -186,7 +186,7 @@ describe('npm start', () => {
     'npm start writes the credentials as soon as the API answers, whatever else is still starting',
     async () => {
       const database = await cloneDatabase();
-      // No worker starts at a Temporal server that takes connections and says nothing.
+      // No worker starts at a Temporal server that accepts connections and never answers.
       const silent = createServer().listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const address = silent.address();
