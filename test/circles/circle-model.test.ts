@@ -23,7 +23,7 @@ const circles = fc.record({
   amount: fc.integer({ min: 1, max: 100_000 }),
   percent: fc.integer({ min: 0, max: 100 }),
   rule: fc.constantFrom(...defaultRules),
-  /** For each round and member whether they pay in time; for a round that waits whether it is cancelled. */
+  /** For each round and member whether they pay in time; for a waiting round whether it is cancelled. */
   habits: fc.array(fc.record({ pays: fc.nat(127), debited: fc.nat(127), cancels: fc.integer({ min: 0, max: 9 }) }), {
     minLength: 14,
     maxLength: 14,
@@ -46,7 +46,7 @@ describe('Circles with random terms and payments', () => {
           else defaultOrCancel(circle, rule, habit);
           expectSound(circle);
         }
-        // Whoever still waits is cancelled by an operator: every circle ends.
+        // A circle that still waits is cancelled by an operator: every circle ends.
         if (circle.status === 'active') cancel(circle);
         expectSound(circle);
       }),

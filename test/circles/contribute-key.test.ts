@@ -16,7 +16,7 @@ import {
 const bca = 1;
 
 let stack: Stack;
-/** An active circle, of which each test takes a member who has not paid. */
+/** An active circle, from which each test takes a member who has not paid. */
 let circle: BuiltCircle;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -129,7 +129,7 @@ describe('An Idempotency-Key of a contribution', () => {
     };
     const before = await numbersTaken();
     const untilBegun = (count: number) => eventually(numbersTaken, (last) => last >= before + count);
-    // No order is written until both requests have begun.
+    // No order is written until both requests have started.
     const holder = stack.owner();
     await holder.begin();
     await holder.execute('lock table payment_orders in exclusive mode');

@@ -7,7 +7,7 @@ import { begun, move, onDay, passTime } from './begin-circle.ts';
 import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -112,7 +112,7 @@ describe('Under `cover`', () => {
     await open(id, 2);
     await pay(id, ...members);
     await payOut(id, 2);
-    // The first has paid twice and received once; what is left goes to the others.
+    // The first has paid twice and received once; the rest is distributed to the others.
     expect(await balances(members)).toEqual([1_050_000, 975_000, 975_000]);
     expect((await settlementOf(first, id)).debts).toEqual([
       { debtor_member_id: a, creditor_member_id: b, amount: '25000.0000' },
@@ -266,7 +266,7 @@ describe('Cancelling', () => {
     expect(await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: platform.token })).toMatchObject({
       status: 200,
     });
-    // The first owes 170,000; 90,000 are held for the two others, who are due 130,000 each.
+    // The first owes 170,000; 90,000 are held for the two others, who have claims of 130,000 each.
     expect(await balances(members)).toEqual([1_170_000, 915_000, 915_000]);
     expect(await settlementOf(third, id)).toMatchObject({
       held: '0.0000',

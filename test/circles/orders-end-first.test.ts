@@ -29,7 +29,7 @@ const bca = 1;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A circle in which all but the last have paid, and the last has ordered to. */
+/** A circle in which all but the last member have paid, and the last has an open order. */
 async function ordered(terms: Partial<CircleTerms>) {
   const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
   const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
@@ -43,7 +43,10 @@ const silentlyPaid = async (code: string) => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
-/** An order is paid at the provider, who then does not answer; grace ends, and much later its default is settled. */
+/**
+ * An order is paid at the provider, which then does not answer; the grace period ends, and much later the default is
+ * resolved.
+ */
 async function defaultInSilence({ id, code }: { id: string; code: string }) {
   await silentlyPaid(code);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
@@ -54,7 +57,7 @@ async function defaultInSilence({ id, code }: { id: string; code: string }) {
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
 const placesOf = async (as: BuiltUser, id: string): Promise<{ excluded_turn: number | null }[]> =>
   (await readCircle(stack, as, id)).members;
-/** Has the interval of the open round end so many milliseconds from now. */
+/** Makes the interval of the open round end in this many milliseconds. */
 const dueIn = (id: string, ms: number) =>
   stack
     .owner()
@@ -157,7 +160,10 @@ describe('Before anybody is covered or excluded', () => {
 });
 
 describe('Before a member who has received is debited', () => {
-  /** The second round of a circle of two, in which the second has paid and the first, who has received, has ordered. */
+  /**
+   * The second round of a circle of two, in which the second has paid and the first, who has received the pot, has an
+   * open order.
+   */
   async function received() {
     const { id, members } = await buildWindfall(stack);
     const [first, second] = members as [BuiltUser, BuiltUser];

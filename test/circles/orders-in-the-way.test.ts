@@ -28,7 +28,7 @@ interface Ordered {
   payment_order_id: string;
   payment_code: string;
 }
-/** Orders a contribution by the gateway and does not pay it. */
+/** Orders a gateway contribution and does not pay it. */
 async function order(payer: BuiltUser, id: string, fields: object = {}): Promise<Ordered> {
   const amount = (await readCircle(stack, payer, id)).amount;
   const { status, body } = await stack.post(
@@ -43,7 +43,7 @@ async function order(payer: BuiltUser, id: string, fields: object = {}): Promise
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status).toSorted();
 const statusOf = async (payer: BuiltUser, { payment_order_id }: Ordered): Promise<string> =>
   (await stack.get(`/v1/payments/orders/${payment_order_id}`, { token: payer.token })).body.data.status;
-/** Nobody can pay it any more: it has ended here and at the provider. */
+/** It can no longer be paid: it is closed here and at the provider. */
 async function whenEnded(payer: BuiltUser, ordered: Ordered): Promise<void> {
   await eventually(
     () => statusOf(payer, ordered),

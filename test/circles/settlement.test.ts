@@ -14,7 +14,7 @@ describe('The balance among members', () => {
     fc.record({ member_id: fc.uuid(), account_id: fc.uuid(), paid: rupiah, guarantee: rupiah, received: rupiah }),
     { selector: ({ member_id }) => member_id, minLength: 1, maxLength: 20 },
   );
-  /** A circle that holds nothing any more: the last member received what all others brought in beyond it. */
+  /** A circle that holds nothing any more: the last member received what all others paid in beyond their share. */
   const even = accounts.map((all) => {
     const held = settle(all, { hasEnded: true }).held;
     const isOver = compareMoney(held, '0') > 0;

@@ -22,7 +22,7 @@ import {
 } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);

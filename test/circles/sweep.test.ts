@@ -6,7 +6,7 @@ import { begun as begunAt, move } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: no workflow hears of anything, and only the sweep finds what is due. */
+/** Temporal is down: no workflow gets a signal, and only the sweep finds what is due. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -38,7 +38,7 @@ const update = (what: string, circleId: string, params: unknown[] = []) =>
     ]);
 const endIn = (interval: string, circleId: string) =>
   update("due_at = date_trunc('milliseconds', now()) + ?::interval", circleId, [interval]);
-/** Whoever has contributed has done so for long enough that the workflow should have heard of it. */
+/** Contributions are old enough that the workflow should have been signalled. */
 const waitForSignals = (circleId: string) =>
   stack
     .owner()
@@ -46,7 +46,7 @@ const waitForSignals = (circleId: string) =>
       "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
       [circleId],
     );
-/** When the next sweep looks at the open round, counted from its end, and how many contributions it looks at. */
+/** When the next sweep checks the open round, counted from its end, and how many contributions it has counted. */
 async function looks(circleId: string): Promise<{ before: string | null; contributions: number }> {
   const [row] = await stack.em().execute<[{ before: string | null; contributions: number }]>(
     `select (due_at - look_at)::text as before,

@@ -5,7 +5,7 @@ import { move, onDay, opened } from './begin-circle.ts';
 import { addMembers, balancesOf, memberIdsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -97,7 +97,7 @@ describe('A circle that someone other than its creator has joined', () => {
   });
 });
 
-/** Changes of the amount that came after a member. */
+/** Changes of the amount after a member joined. */
 async function changedAfterJoining(id: string): Promise<{ rows: number }> {
   const [found] = await stack.em().execute<[{ rows: number }]>(
     `select count(*)::int as rows from events changed join events joined on joined.resource_id = changed.resource_id
