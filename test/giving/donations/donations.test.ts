@@ -250,7 +250,7 @@ describe('A subscription', () => {
     expect(await resultOf(subscriptionId)).toBe('stopped');
   });
 
-  /** As if it had begun earlier; a hint makes its workflow look. */
+  /** As if it had started earlier; a signal makes its workflow check. */
   const ageBy = async (id: string, interval: string) => {
     await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.restart());
 
-/** As if it had begun a week earlier; a hint makes its workflow look, and the next period is due. */
+/** As if it had started a week earlier; a signal makes its workflow check, and the next period is due. */
 async function letPeriodFallDue(id: string): Promise<void> {
   await stack
     .owner()
@@ -71,7 +71,7 @@ const allocation = [
 ];
 const period = ['pay-subscription-period.before', 'pay-subscription-period.paid', 'pay-subscription-period.after'];
 const opened = 'open-subscription.after';
-/** The last first, as each who is held has passed the others. */
+/** In reverse order, as each request that is held has passed the other points. */
 const chosen = (points: string[]) => (isFullRun() ? points.toReversed() : points.slice(-1));
 
 describe('A worker killed with -9', () => {

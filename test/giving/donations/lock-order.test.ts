@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 const all = <T>(make: (place: number) => Promise<T>) =>
   Promise.all(Array.from({ length: racers }, (_, place) => make(place)));
-/** Gives so often from the donor's balance; answers the donations' ids. */
+/** Donates this often from the donor's balance; returns the donations' ids. */
 async function givenBefore(toCause?: string): Promise<string[]> {
   for (let given = 0; given < racers; given++) expect((await give(stack, donor, each, toCause)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;

@@ -42,7 +42,7 @@ const refund = (id: string) =>
 const okays = (answers: HttpAnswer[]) => answers.filter(({ status }) => status === 200 || status === 201).length;
 const statuses = (answers: HttpAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
 
-/** So many donations of the donor to the cause, by their ids. */
+/** This many donations of the donor to the cause, by id. */
 async function giveMany(count: number): Promise<string[]> {
   for (let given = 0; given < count; given++) expect((await give(stack, donor, each, causeId)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;

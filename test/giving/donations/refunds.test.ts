@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const refund = (id: string, by = donor) => stack.post(`/v1/donations/${id}/refund`, undefined, { token: by.token });
 const listed = async (by = donor) => (await stack.get('/v1/donations', { token: by.token })).body.data.items;
-/** Gives to the cause, or to the open pool; answers the donation's id. */
+/** Donates to the cause, or to the open pool; returns the donation's id. */
 async function given(amount: number, to = causeId): Promise<string> {
   expect((await give(stack, donor, amount, to || undefined)).status).toBe(201);
   return (await listed())[0].id;

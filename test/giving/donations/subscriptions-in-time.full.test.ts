@@ -138,7 +138,7 @@ describe('Subscriptions under time skipping', () => {
       await sleepUntil(due + dayMs * 1.5);
       expect(await eventually(outcomes, (made) => made.length === 3)).toEqual(['paid', 'refused', 'paid']);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-      // The suspension has ended its donor's tokens for good.
+      // The suspension has revoked its donor's tokens for good.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
       const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });
@@ -161,7 +161,7 @@ describe('Subscriptions under time skipping', () => {
   it('An outage of days never uses up the three attempts at once: they stay a day apart, and each period is paid', async () => {
     const { id } = await begin({ amount: '6000', interval: 'weekly' });
     const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
-    // Temporal comes back without the workflow, which goes on from its row: three periods are overdue.
+    // Temporal returns without the workflow, which continues from its row: three periods are overdue.
     const workflowId = `donation-subscription/${id}`;
     await loseWorkflow(stack.time.client, workflowId);
     await stack
@@ -175,7 +175,7 @@ describe('Subscriptions under time skipping', () => {
     const made = async () =>
       (await attemptsOf(id)).slice(1).map(({ period, attempt, outcome }) => `${period}.${attempt} ${outcome}`);
     await eventually(made, (attempts) => attempts.length > 0);
-    // What is due at once has been made by the time that another subscription has begun.
+    // What was due at once has been done by the time another subscription has started.
     await begin({ amount: '1' });
     expect({ made: await made(), status: (await read(id)).status }).toEqual({
       made: ['1.1 refused'],

@@ -171,7 +171,7 @@ describe('DELETE /v1/donations/subscriptions/:id', () => {
 });
 
 describe('A period of a subscription', () => {
-  /** As if it had begun earlier, and been tried earlier; a hint makes its workflow look. */
+  /** As if it had started and been tried earlier; a signal makes its workflow check. */
   async function ageBy(id: string, interval: string): Promise<void> {
     await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age, postponed_at = postponed_at - age
@@ -236,14 +236,14 @@ describe('A period of a subscription', () => {
       await ageBy(id, '1 day');
       expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-      // The suspension has ended its donor's tokens for good.
+      // The suspension has revoked its donor's tokens for good.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
       const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });
     },
   );
 
-  /** Whether it was postponed within the hour: what was postponed before is a day old by then. */
+  /** Whether it was postponed within the hour: earlier postponements are a day old by then. */
   const isPostponed = (id: string) =>
     eventually(
       async () => {
