@@ -38,7 +38,7 @@ const rowsOf = (body: string | Uint8Array) =>
   stack.em().execute<StoredRow[]>('select * from gateway_callbacks where body_digest = ?', [sha256(asBytes(body))]);
 const countRows = async () =>
   Number((await stack.em().execute<{ n: string }[]>('select count(*) as n from gateway_callbacks'))[0]?.n);
-/** The bytes that were kept, opened. */
+/** The stored bytes, decrypted. */
 const keptBytes = async ({ id, body_sealed, body_encoding }: StoredRow) =>
   Buffer.from(
     await stack.deps.sealer.open({ table: 'gateway_callbacks', column: 'body_sealed', row: id }, body_sealed),

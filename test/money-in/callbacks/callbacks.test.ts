@@ -164,7 +164,7 @@ describe('A callback', () => {
       const order = await topUp();
       await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
       await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
-      // The order waits still, and asks when the late money's callback comes: what is told then is that it has expired.
+      // The order is still waiting, and queries when the late callback arrives: it is then reported as expired.
       await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
       await pay(order);
       await eventually(
@@ -344,7 +344,7 @@ describe('A decision about suspense money', () => {
       async () => (await workflow.describe()).searchAttributes.PaymentState,
       (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
     );
-    // What a step does whose answer is lost.
+    // What an activity does whose result is lost.
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
@@ -469,7 +469,7 @@ describe('A decision about suspense money', () => {
       body: { data: { status: 'lapsed', reason: 'the provider has said since that the payment is voided' } },
     });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
-    // There is nothing to credit any more; that it was given back is what two people may say.
+    // There is nothing left to credit; two people may decide that it was refunded.
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     expect(await propose(stack, operators, credit)).toMatchObject({
       status: 400,

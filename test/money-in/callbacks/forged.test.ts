@@ -26,7 +26,8 @@ const statusWhen = (id: string, status: string) =>
     (found) => found === status,
   );
 
-// One with a wrong token is not taken as a hint either: where the real one is lost, too, the next question is minutes away.
+// One with a wrong token is not accepted as a hint either: if the real one is lost, too, the next query is minutes
+// away.
 describe.each([
   ['status', [false, true], it, itInFull],
   ['amount', [false, true], itInFull, it],

@@ -7,10 +7,10 @@ import type { TimeSkippingStack } from '../../support/time-skipping.ts';
 
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
-/** An order that has expired, and can still be paid at the provider. */
+/** An expired order that can still be paid at the provider. */
 let order: { id: string; payment_code: string };
 
-/** No callbacks, and what is paid from now on is not listed. */
+/** No callbacks, and later payments are not listed. */
 const hide = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });
 const list = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 

@@ -9,7 +9,7 @@ import { casesOf, itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Callbacks with the right token that say the wrong thing: the provider's record of the payment says whose it is. */
+/** Callbacks with the right token and wrong facts: the provider's record of the payment names its owner. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
@@ -78,7 +78,7 @@ const caseOf = (payment: Payment) =>
 type Table = 'payment_orders' | 'partner_payments';
 type Final = 'PAID' | 'FAILED' | 'EXPIRED';
 
-/** Ends a payment at the provider, and is heard. */
+/** Completes a payment at the provider, with its callback. */
 async function end(table: Table, instrument: Instrument, status: Final): Promise<void> {
   const { payment_code } = instrument;
   await stack.sandbox.put('/sandbox/faults', {});
@@ -287,7 +287,7 @@ describe('Settlement of a final payment', () => {
 });
 
 describe('Settlement of a payment whose money already has a receipt', () => {
-  /** What no step leaves: the order's own money in suspense while the order is open. */
+  /** No activity leaves this state: the order's own money in suspense while the order is open. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
     const receiptId = receiptIdFor(payment.id);
     await stack
@@ -302,7 +302,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return receiptId;
   }
   const giveBack = async (receiptId: string) => {
-    // It was proposed while the provider was silent; that it says now that the money came is nothing new.
+    // It was proposed while the provider was silent; that the provider now reports the money is no news.
     const evidence = { provider: { says: 'silent' }, books: {} };
     const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };

@@ -73,7 +73,7 @@ describe('An idempotency key', () => {
     const [kept, lost] = [freshKey(), freshKey()];
     const first = await other.post('/payments', va, kept);
     const made = await other.post('/payments', va, lost);
-    // An answer that was lost before it was kept.
+    // An answer that was lost before it was stored.
     await stack.owner().execute(
       `update requests set answer_status = null, answer_sealed = null
          where owner_id = ? and resource_id = ?`,
@@ -175,7 +175,7 @@ describe('An idempotency key', () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { partnerPayment } = requests;
-    // As long as its answer is waited for in vain.
+    // The time-out of waiting for its answer.
     Object.assign(requests, { partnerPayment: 4_000 });
     const silent = await create(raw, key).finally(() => Object.assign(requests, { partnerPayment }));
     const { error } = JSON.parse(silent.text);
@@ -184,7 +184,7 @@ describe('An idempotency key', () => {
     expect(status_url).toBe(`/v1/partners/payments/${payment_id}`);
     const polled = await partner.get(`/payments/${payment_id}`);
     expect(polled.body.data).toMatchObject({ status: 'pending', payment_code: null });
-    // Once the call to the provider has taken its time.
+    // After the time-out of the call to the provider.
     const timeline = await eventually(
       async () => (await partner.get(`/payments/${payment_id}/timeline`)).body.data,
       ({ items }) => /unknown/.test(JSON.stringify(items)),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-/** Goes on with a new partner, by default one with fees: for what counts payments or reads balances. */
+/** Continues with a new partner, by default one with fees: for tests that count payments or read balances. */
 const begin = async (options: PartnerOptions = { fees }) => {
   partner = await buildPartner(stack, options);
 };

@@ -88,7 +88,7 @@ it('An instrument accepts any number of payments, each recorded as its own', asy
     next_action: null,
   });
   expect((await partner.get('/balance')).body.data.available).toBe('117000.0000');
-  // Asked for anew with nothing new, nothing more is made.
+  // A further query without news creates nothing more.
   await stack.deps.workflows.hintPartnerInstrument(made.id);
   await payTo(made.payment_code, 10_000);
   await paymentsOf(partner, made.id, 3);
@@ -126,7 +126,7 @@ it('An instrument leaves money that does not fit to operators: another amount, b
     status: 200,
     body: { data: { status: 'closed', closed_at: expect.any(String) } },
   });
-  // What came before it was closed is a payment.
+  // Money that arrived before it was closed is a payment.
   expect(await receiptOf(last)).toMatchObject({ state: 'applied' });
   const late = await payTo(open.payment_code, 20_000);
   expect(await receiptOf(late)).toEqual({ state: 'suspended', reason: 'late', reference: open.id });

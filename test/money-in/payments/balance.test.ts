@@ -41,7 +41,10 @@ const bodyOf = ({ reference_type, reference_id }: { reference_type: string; refe
 const transactionsOf = async (user = payer) =>
   (await stack.get('/v1/transactions?limit=100', { token: user.token })).body.data.transactions;
 
-/** Every reference type that may be paid from a balance but circles, which have a test of their own, with the ledger's name for it. */
+/**
+ * Every reference type that may be paid from a balance except circles, which have their own test, with the ledger's
+ * name for it.
+ */
 const payable: [type: string, ledgerType: string, target: () => Promise<{ id: string; accountId: string }>][] = [
   ['charitable_cause_donate', 'donation', () => buildActiveCause(stack)],
   ['charitable_cause_open_donate', 'donation', async () => ({ id: openPoolAccount, accountId: openPoolAccount })],

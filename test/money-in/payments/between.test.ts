@@ -50,7 +50,7 @@ const stop = (id: string) =>
 const statusOf = async (id: string) =>
   (await stack.em().execute<{ status: string }[]>('select status from payment_orders where id = ?', [id]))[0]?.status;
 
-/** Asks by the gateway, and returns once the workflow has started, which no worker runs. */
+/** Requests a gateway payment, and returns once the workflow has started, without a worker. */
 async function begin(body: object, user = payer) {
   const key = freshKey();
   const answer = ask(body, key, user);
@@ -79,7 +79,7 @@ describe('An order whose workflow starts late', () => {
     worker = await startWorker({ env: stack.env, logFile: `${testRun().directory}/between-worker.log` });
     for (const { handle } of [forStopped, bySuspended]) await handle.result();
     const { status, body } = await forStopped.answer;
-    // A slow machine has its worker when the requests have been given up.
+    // On a slow machine its worker starts after the requests have timed out.
     expect([
       [400, 'reference_id: the charitable cause is rejected'],
       [503, expect.any(String)],
@@ -123,7 +123,7 @@ describe('An idempotency key for an order', () => {
     const key = freshKey();
     const first = await ask(topUp(50_000, 30), key);
     const { payment_order_id: id, payment_links: link } = first.body.data;
-    // As if the process had died before it kept its answer.
+    // As if the process had died before it stored its answer.
     await stack.owner().execute('update requests set answer_status = null, answer_body = null');
     await stack.sandbox.post('/sandbox/decline', { payment_code: link });
     await eventually(

@@ -26,10 +26,10 @@ interface Kind {
   opened: string;
   made: string;
   settled: string;
-  /** Asks for it under a key; what was made is found by the rows that it adds. */
+  /** Requests it under a key; what was created is found by its new rows. */
   ask(key: string): Promise<HttpAnswer>;
   cancel(id: string): Promise<{ status: number }>;
-  /** What a cancellation is answered that the payment has overtaken. */
+  /** The answer to a cancellation that comes after the payment. */
   paidFirst: number;
 }
 const kinds: [string, Kind][] = [
@@ -79,7 +79,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     const known = await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`);
     const ids = new Set(known.map(({ id }) => id));
     const key = freshKey();
-    // Again under its key where a busy machine says 503, or nothing: nothing may have begun.
+    // Retried under its key if a busy machine returns a 503 or nothing: it may not have been opened.
     const ask = () => asAClient(() => kind.ask(key));
     void ask()
       .catch(ask)
@@ -116,7 +116,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
       (row) => row?.cancelled_at !== null,
       30_000,
     );
-  /** Nothing can be paid at the provider any more under it. */
+  /** Nothing can be paid at the provider under it any more. */
   async function expectNothingPayable(id: string) {
     const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
@@ -164,7 +164,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     await stack.sandbox.post('/sandbox/pay', { payment_code: open?.payment_code });
     const cancelling = kind.cancel(id).catch(() => null);
     await Promise.race([stack.worker.exited, whenEnded(id)]);
-    // What is settled is seen a moment before its worker dies.
+    // The settlement is visible a moment before its worker dies.
     if ((await rowOf(id))?.status === 'PAID') await stack.worker.exited;
     await stack.restart();
     await cancelling;

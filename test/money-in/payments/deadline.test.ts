@@ -66,7 +66,7 @@ describe('A payment order at its deadline of 24 hours', () => {
           .filter((scheduled) => scheduled?.activityType?.name === 'confirmPayment')
           .map((scheduled) => Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString());
         const briefly = asked.filter((input) => input.includes('briefly')).length;
-        // Once more where the callback of its end was heard before the workflow had ended.
+        // Once more if the callback of its expiry arrived before the workflow had completed.
         const ofEnd = events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length ?? 0;
         return { briefly, whole: asked.length - briefly - ofEnd };
       };
@@ -82,7 +82,7 @@ describe('A payment order at its deadline of 24 hours', () => {
         (stored) => stored.length === 10,
       );
       expect(await asks(await topUp())).toEqual({ briefly: 8, whole: 2 });
-      // They cease: of eleven payments, four were found by asking alone.
+      // They stop: of eleven payments, four were found by queries alone.
       await stack.owner().execute(
         `update gateway_callbacks set provider_payment_id = 'another' where id in (
          select id from gateway_callbacks where event = 'payment.succeeded' order by received_at desc limit 3)`,
@@ -142,7 +142,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
-      // Nobody waits for the answer, which takes as long as the request may.
+      // Nobody waits for the answer, which takes as long as the request's time-out.
       stack.post('/v1/payments/gateway', body, { token: payer.token }).catch(() => undefined);
       const [row] = await eventually(
         () => stack.em().execute<{ id: string }[]>('select id from payment_orders where nominal = 20001'),
@@ -221,7 +221,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
       stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, ...(listing && { listing }) });
     afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
-    /** Long after the deadline it is open, marked for operators, and asked every hour. */
+    /** Long after the deadline it is open, marked for operators, and queried every hour. */
     async function expectOpenForOperators(payment: Settling): Promise<void> {
       await stack.time.sleep('26 hours');
       // Time may have been skipped before what was due in it is done.
@@ -278,7 +278,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
   },
 );
 
-/** What `/metrics` says of payments that are settling for longer than the bound. */
+/** The metric of payments that are settling for longer than the limit. */
 async function settlingPayments(): Promise<number> {
   await stack.owner().execute("update payment_orders set settling_since = settling_since - interval '10 minutes'");
   await stack.owner().execute("update partner_payments set settling_since = settling_since - interval '10 minutes'");

@@ -10,7 +10,7 @@ import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 
-/** A refusal that follows an attempt whose outcome is unknown. */
+/** A refusal after an attempt whose outcome is unknown. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 let payer: BuiltUser;
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 let channel = 'BNI';
-/** From now on the provider refuses every request for this channel, and answers questions. */
+/** From now on the provider refuses every request for this channel, and answers queries. */
 async function refuse(refused: boolean): Promise<void> {
   channel = refused ? 'NOT_AT_THE_PROVIDER' : 'BNI';
   await stack.owner().execute('update payment_channels set channel_code = ? where id = 2', [channel]);
@@ -39,9 +39,9 @@ interface Rail {
   lost: string;
   post(): Promise<HttpAnswer>;
   cancel(id: string): Promise<HttpAnswer>;
-  /** One attempt at the instrument, outside a workflow. */
+  /** One attempt to create the instrument, outside a workflow. */
   attempt(id: string, gateway: Gateway): Promise<unknown>;
-  /** Begins a payment whose answer is not waited for. */
+  /** Starts a payment whose answer is not awaited. */
   begin(): Promise<string>;
   begun(): Promise<string | undefined>;
 }
@@ -132,7 +132,7 @@ describe.each<[string, Rail]>([
   ['A user’s order', user],
   ['A partner’s payment', partners],
 ])('%s', (_, rail) => {
-  /** What takes seconds; the same is done for a partner's. */
+  /** Slow for a user's order; the same is tested for a partner's. */
   const ofUser = rail === user ? it : itInFull;
   const becomes = (id: string, wanted: string) =>
     eventually(
@@ -223,7 +223,7 @@ describe.each<[string, Rail]>([
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
-    // The provider has another body under the key of the request: 409.
+    // The provider has another body under the request's key: 409.
     await stack.owner().execute("update payment_channels set channel_code = 'HANA' where id = 2");
     stack.arm('');
     await becomes(id, 'WAITING_PAYMENT');
@@ -242,7 +242,7 @@ describe.each<[string, Rail]>([
       await stack.sandbox.put('/sandbox/faults', {});
       await attempted(rail, id, 2);
       expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
-      // What the first attempt made appears at last.
+      // What the first attempt created appears at last.
       const made = await stack.deps.gateways.of('xendit').requestInstrument({
         reference: id,
         method: 'virtual_account',
@@ -333,13 +333,13 @@ const workflowOf = ({ table }: Rail, id: string) => {
   return stack.deps.workflows.client.workflow.getHandle(idOf(id));
 };
 
-/** The task queue of each step that its workflow has had done on one. */
+/** The task queue of each activity that its workflow has run on one. */
 async function queuesOf(rail: Rail, id: string): Promise<string[]> {
   const { events } = await workflowOf(rail, id).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => step?.taskQueue?.name ?? []);
 }
 
-/** Whether its workflow waited before it had the first step done on a queue. */
+/** Whether its workflow waited before it had the first activity run on a queue. */
 async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
   const events = (await workflowOf(rail, id).fetchHistory()).events ?? [];
   const first = events.find(
@@ -348,7 +348,7 @@ async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
   return first?.timerStartedEventAttributes != null;
 }
 
-/** When the workflow's request for the instrument has been tried so often. */
+/** When the workflow's request for the instrument has been tried this often. */
 const attempted = (rail: Rail, id: string, attempts: number) =>
   eventually(
     async () => {

@@ -42,7 +42,7 @@ const settle = async (data: { payment_code: string; payment_order_id: string }) 
 const product = (kind: 'investment' | 'takaful_tabaru', options: object = {}) =>
   buildProduct(stack, admin, { kind, ...options });
 
-/** Every reference type with its ledger name and purpose; circles have tests of their own. */
+/** Every reference type with its ledger name and purpose; circles have their own tests. */
 const types: [
   type: string,
   ledger: string,
@@ -80,7 +80,7 @@ const types: [
   ['takaful_tabaru_contribution', 'donation', 'topup_product', () => product('takaful_tabaru')],
 ];
 
-/** One of each ledger type that a top-up, which has tests of its own, and these do not share. */
+/** One of each ledger type not covered by a top-up, which has its own tests, or by another of these. */
 const shown = ['charitable_cause_open_donate', 'saving_goal_contribution', 'investment'];
 
 describe('A payment by gateway', () => {

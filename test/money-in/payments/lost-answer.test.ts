@@ -18,7 +18,9 @@ import { type ProcessStack, startProcessStack } from '../../support/processes.ts
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 
-/** A database whose line to the API is cut under a payment from a balance, or stalls for longer than its request waits. */
+/**
+ * A database whose connection to the API is cut during a balance payment, or stalls for longer than its request waits.
+ */
 let stack: ProcessStack;
 let causeId: string;
 beforeAll(async () => {
@@ -41,7 +43,7 @@ const toPocket = async (payer: BuiltUser) => {
   const transfer = { destination_account_id: body.data.id, amount: '100' };
   return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
 };
-/** Only a new connection is sent the text of a prepared statement. The API may first meet those that were cut. */
+/** Only a new connection is sent the text of a prepared statement. The API may first use those that were cut. */
 async function reconnect({ token }: BuiltUser): Promise<void> {
   stack.lines.api.database.cut();
   await eventually(
@@ -124,7 +126,7 @@ const ask = (
 ): Promise<HttpAnswer> =>
   stack.post(path, body, { token, headers: key === undefined ? {} : { 'idempotency-key': key } });
 
-/** Nothing of what was held back is under way any more. */
+/** Nothing that was held back is in flight any more. */
 const untilQuiet = () =>
   eventually(
     () =>
@@ -148,11 +150,11 @@ async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAn
   return answers;
 }
 
-/** The id that a payment would have, as the answer names it. */
+/** The id that a payment would have, by the answer. */
 const idIn = ({ body }: HttpAnswer): string =>
   /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(body.message)?.[0] ?? '';
 
-/** Nothing of it is made, and its payer, who has no key, may look for it and ask again. */
+/** It has no effect, and its payer, who has no key, may look for it and retry. */
 async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
   const { token } = request.payer;
@@ -161,7 +163,7 @@ async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promi
   expect((await ask(request)).status).toBe(201);
   expect(await readPaid(stack, request)).toEqual({ ...wholly, keys: 0 });
 }
-/** Nothing of it is made until it is repeated under its key. */
+/** It has no effect until it is repeated under its key. */
 async function expectMadeWhenRepeated(request: BalanceRequest, key: string, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
   expect(answer.body.message).toContain('Idempotency-Key');

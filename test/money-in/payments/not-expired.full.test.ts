@@ -9,7 +9,7 @@ let stack: TimeSkippingStack;
 let payer: BuiltUser;
 let sandbox = '';
 let refuses = true;
-/** The provider, whose payment methods cannot be expired for a while: a payment is under way. */
+/** A provider whose payment methods cannot be expired for a while, because a payment is pending. */
 const proxy = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);

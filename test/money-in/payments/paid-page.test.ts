@@ -56,7 +56,7 @@ async function read(page: Page) {
     text: (await page.locator('main > *').allTextContents()).join(' '),
   };
 }
-/** Kept where it is asked for, to be looked at. */
+/** Saved on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;

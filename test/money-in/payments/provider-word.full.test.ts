@@ -6,7 +6,7 @@ import { itInFull } from '../../support/full.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 
-/** What the provider says of a payment is read for what it proves, and not for more. */
+/** The provider's statuses are taken for what they prove, and no more. */
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
 beforeAll(async () => {

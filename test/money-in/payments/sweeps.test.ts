@@ -16,7 +16,7 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
-  // The worker sweeps by its schedules as well.
+  // The worker also sweeps by its schedules.
   await pauseSchedules(stack);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
@@ -36,7 +36,7 @@ const orderWhen = (id: string, status: string) =>
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status,
     (now) => now === status,
   );
-/** What a port would do, which writes down what it was asked for. */
+/** A port that records its calls. */
 function recorder() {
   const woken: string[] = [];
   return { woken, wake: async (id: string) => void woken.push(id) };
@@ -56,7 +56,7 @@ const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 
 
 const planted = (rows: number) => `select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id,
   now() - interval '1 hour' as since from generate_series(1, ${rows}) n`;
-/** A sweep in a step that ends after this long. */
+/** A sweep in an activity with this time-out. */
 const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id: string, _error: unknown) => {}) => {
   const endsAt = performance.now() + ms;
   const woken = await withinLimit({ endsAt, askUntil: endsAt }, () => sweepRows(stack.em(), sweeps, failed));
@@ -90,7 +90,7 @@ describe('A sweep', () => {
     expect(woken.length).toBeLessThanOrEqual(50);
     expect((await looks('look_again_at > now()')).map(({ id }) => id).toSorted()).toEqual(woken.toSorted());
     expect(await looks('look_again_at <= now()')).toEqual([]);
-    // What had been looked at before keeps its count, and is due as well.
+    // Rows checked earlier keep their count, and are due as well.
     await stack.owner().execute("update sweep_looks set looks = 5, look_again_at = now() where kind = 'decision'");
     const again = await sweepWithin(11_000, [{ kind: 'decision', due: planted(100), wake }], failsNever);
     expect(again.woken).toBe(0);
@@ -125,7 +125,7 @@ describe('A sweep', () => {
     await orderWhen(bad, 'EXPIRED');
   });
 
-  // More than are claimed at a time, and no more than are asked about before the first may be asked about again.
+  // More than are claimed at a time, and at most as many as are queried before the first may be queried again.
   const stuckCallbacks = isFullRun() ? 500 : 150;
   it(`${stuckCallbacks} callbacks that cannot be delivered never hold up the one behind them`, async () => {
     const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
@@ -143,7 +143,7 @@ describe('A sweep', () => {
     await plant(good, 1, '1 hour');
     const hinted: string[] = [];
     const failed: string[] = [];
-    // As Temporal answers for an execution that has taken its 10,000 signals.
+    // As Temporal answers for an execution that has received its 10,000 signals.
     const hintGatewayPayment = async (id: string) => {
       if (id === stuck) throw new Error('exceeded workflow execution limit for signal events');
       hinted.push(id);
@@ -156,7 +156,7 @@ describe('A sweep', () => {
       );
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
-    // And those behind which it stood are not asked about again and again.
+    // And the ones in front of it are not queried again and again.
     expect(failed).toEqual(Array(stuckCallbacks).fill('callback'));
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   });

@@ -10,7 +10,7 @@ import { type BuiltTarget, buildActiveCause, buildProduct } from '../../support/
 import { untilLocked } from '../../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Payments from balances that arrive while others are being written. */
+/** Balance payments that arrive while others are being written. */
 let stack: Stack;
 let cause: BuiltTarget;
 let payers: BuiltUser[];
@@ -53,10 +53,10 @@ async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Blocks journals: two statements wait for the lock, and later payments gather behind them. */
+/** Blocks journals: two statements wait for the lock, and later payments queue behind them. */
 const holdJournals = 'lock table journal_keys in share row exclusive mode';
 
-/** How many statements have paid, by the database's own count of what each of them wrote. */
+/** How many statements have paid, by the database's own count of each one's writes. */
 const statementsOf = async (transactionIds: string[]): Promise<number> => {
   const [row] = await stack
     .em()
@@ -66,7 +66,10 @@ const statementsOf = async (transactionIds: string[]): Promise<number> => {
   return Number(row?.count);
 };
 
-/** Two payments are sent first, whose statements wait; then the others. Answers theirs, and lets all go. */
+/**
+ * Two payments are sent first, whose statements wait; then the others. Returns the others' answers, and lets all
+ * continue.
+ */
 async function gathered(first: [Asked, Asked], others: Asked[]) {
   const sent: Promise<Awaited<ReturnType<typeof pay>>>[] = [];
   await whileHeld(holdJournals, async () => {
@@ -75,7 +78,7 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
       await untilLocked(stack, { text: 'pay_from_balance', count: index + 1 });
     }
     for (const asked of others) sent.push(pay(asked));
-    // They have been looked up and wait in line, which nothing outside the process shows.
+    // They have been looked up and are queued, which is not visible outside the process.
     await stack.get('/v1/auth/me', { token: payerAt(0).token });
     await stack.get('/v1/transactions', { token: payerAt(0).token });
   });
@@ -135,7 +138,7 @@ describe('Balance payments that arrive together', () => {
     expect(await balanceOf(stack, payerAt(3).accountId)).toBe('1000.0000');
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
-    // A key whose payment was not made is free.
+    // The key of a payment that was not made is free.
     const keys = await stack.em().execute('select 1 from requests where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
@@ -153,7 +156,7 @@ describe('Balance payments that arrive together', () => {
         { payer: payerAt(2), key },
       ],
     );
-    // In which order they arrive is not known: of 400, 500 and 500 two are covered.
+    // Their order of arrival is unknown: of 400, 500 and 500 two are covered.
     expect(answers.map(({ status }) => status).filter((_, index) => index < 2 || index > 4)).toEqual([
       201, 201, 201, 201,
     ]);

@@ -134,7 +134,7 @@ describe("A transfer between one's own pockets", () => {
     }
     const held = await Promise.all(pockets.map((id) => balanceOf(stack, id)));
     expect(held).toEqual(owners.map((_, index) => (index === 5 ? '0.0000' : '250.5000')));
-    // The rows of one statement have one transaction of the database.
+    // The rows of one statement belong to one database transaction.
     const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.data.transaction_id);
     const [{ statements }] = await stack
       .em()

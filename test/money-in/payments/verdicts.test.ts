@@ -40,7 +40,7 @@ interface Request<Body extends object = object> {
 }
 const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
   stack.post(path, body, { token: payer.token, headers: { 'idempotency-key': key } });
-/** The same of another API, whose payments are gathered apart from those of this one. */
+/** The same through another API, whose payments are batched separately from those of this one. */
 async function askAnotherApi({ body }: Request<AskedPayment>, payer: BuiltUser, key: string) {
   const { deps } = stack;
   const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer is there');
@@ -132,7 +132,7 @@ describe('A request under the key of a completed payment', () => {
   });
 });
 
-/** A payer who may contribute to saving goals by a role of its own. */
+/** A payer who may contribute to saving goals by a custom role. */
 async function buildPermitted(): Promise<{ payer: BuiltUser; role: string }> {
   const organizationId = await buildOrganization(stack);
   const { id, name } = await buildRole(stack, { organizationId, permissions: ['contribute-saving-goal'] });
@@ -149,7 +149,7 @@ const permit = (role: string, permitted: boolean) =>
       [role],
     );
 
-/** Runs `during` while a transaction of its own holds a lock, until it answers. */
+/** Runs `during` while a transaction holds a lock, until it answers. */
 function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(lock, params);
