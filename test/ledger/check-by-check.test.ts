@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  // What another file dated back is, since the last proof, in one list and not in the other.
+  // Rows that another file backdated since the last proof are in one list and not in the other.
   stack = await startStack({ own: true, worker: true });
   await pauseSchedules(stack, ['ledger-checks']);
 }, 60_000);
@@ -26,7 +26,7 @@ describe('The checks of the books', () => {
   }, 120_000);
 
   it('All checks are read although one fails, and the run fails with its name', async () => {
-    // Before the others in their order; nobody may read it.
+    // Sorts before the others; nobody may read it.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     const failure = await check().catch((error: unknown) => error);
     if (!(failure instanceof WorkflowFailedError)) throw failure;

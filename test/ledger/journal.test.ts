@@ -100,7 +100,8 @@ describe('A journal', () => {
 });
 
 describe('What the database refuses', () => {
-  // As the owner: what refuses here are triggers; what the application may not even try is in test/platform/database.
+  // As the owner: the refusals here come from triggers; what the application may not even try is in
+  // test/platform/database.
   const run = (sql: string) => codeOf(stack.owner().execute(sql));
 
   it('The database refuses a journal that does not sum to zero', async () => {

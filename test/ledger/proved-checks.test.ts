@@ -15,7 +15,7 @@ beforeEach(async () => {
   await stack.owner().execute('delete from proved_checks');
 });
 
-/** A journal of long ago without postings. */
+/** An old journal without postings. */
 const plant = (ago: string) =>
   withoutTriggers(
     stack,

@@ -12,7 +12,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
-  // What the provider keeps of a payment and of a transfer, and what is priced here for it.
+  // The provider's price of a payment and of a transfer, and what is priced here.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack
     .owner()
@@ -31,7 +31,7 @@ const books = async () => ({
   clearing: await balanceOf(stack, systemAccounts.gatewayClearing),
   provider: await stack.deps.gateways.of('xendit').readBalance(),
 });
-/** By how much the provider's cost and our claim on it grew, and the balance there. */
+/** The increase of the provider's cost and of our claim on it, and the balance there. */
 async function changeOf(work: () => Promise<unknown>) {
   const before = await books();
   await work();
@@ -50,7 +50,7 @@ const payer = () =>
       { method: 'virtual_account', fixed: '5000', basis_points: 0, provider_fixed: '3054', provider_basis_points: 0 },
     ],
   });
-/** A top-up of IDR 50,000 with a fee of 4,000, paid as often as asked. */
+/** A top-up of IDR 50,000 with a fee of 4,000, paid this many times. */
 const topUp = async (times: number) => {
   const user = await buildIndividual(stack);
   const body = { reference_type: 'account_top_up', reference_id: user.accountId, payment_id: 1, amount: 50_000 };

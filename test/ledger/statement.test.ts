@@ -162,7 +162,7 @@ describe('A statement', () => {
     const path = `/v1/accounts/${other.accountId}/statement`;
     expect((await stack.get(path, { token: other.token })).status).toBe(200);
     release();
-    // Each takes its place when one before it has been read or has left.
+    // Each gets its slot when an earlier one has completed or disconnected.
     for (const one of sent) (await one).resume();
     expect((await statement()).status).toBe(200);
   });

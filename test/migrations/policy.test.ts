@@ -17,7 +17,7 @@ const clients: pg.Client[] = [];
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
 
-/** Its transactions last for as long as the test wants. */
+/** Its transactions may last as long as the test needs. */
 const unhurried = '-c transaction_timeout=0 -c idle_in_transaction_session_timeout=0';
 
 async function connect(url: string, options = unhurried): Promise<pg.Client> {
@@ -27,7 +27,7 @@ async function connect(url: string, options = unhurried): Promise<pg.Client> {
   return client;
 }
 
-/** A copy of a database, the migrated one unless named, which refuses migrations that stop others. */
+/** A copy of a database, the migrated one by default, which refuses migrations that block others. */
 async function take(template?: TestDatabase): Promise<{ url: string; appUrl: string; client: pg.Client }> {
   const database = await cloneDatabase(template && new URL(template.ownerUrl).pathname.slice(1));
   databases.push(database);
@@ -54,7 +54,7 @@ function sample(statements: string[], { concurrently = false } = {}): NamedMigra
   };
 }
 
-/** A migration that builds an index while others work; one that was broken off is built anew. */
+/** A migration that builds an index while others work, and rebuilds one that was interrupted. */
 const indexed = (name: string, on: string): NamedMigration =>
   sample(
     ['set lock_timeout = 0', `drop index concurrently if exists ${name}`, `create index concurrently ${name} on ${on}`],
@@ -89,7 +89,7 @@ describe('Migrations of a database with rows', () => {
     return take(await grown);
   };
 
-  // Nothing to show where there is none.
+  // Nothing to show if there is none.
   const itWithMigrations = migrations.length > 1 ? it : itInFull;
   itWithMigrations(
     'every migration after the baseline can be applied while others work, and leaves no broken index',
@@ -168,7 +168,7 @@ describe('Migrations that wait for a lock', () => {
           (await watcher.query("select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'")).rows,
         (rows) => rows.length > 0,
       );
-    // Each of them queues behind the migration, with the time-outs that API and worker have.
+    // Each of them queues behind the migration, with the time-outs of API and worker.
     for (let round = 0; round < (isFullRun() ? 2 : 1); round += 1) {
       await isWaiting();
       await worker.query("insert into events (event, impact, resource_type) values ('SEEN', 'LOW', 'test')");

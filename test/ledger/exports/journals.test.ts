@@ -240,7 +240,7 @@ describe('An export of journals', () => {
     expect((await stack.get('/v1/exports/journals?day=2026-03-02')).status).toBe(401);
   });
 
-  // The last: what is posted on a day that was sealed would be found out.
+  // The last test: postings on a sealed day would be reported.
   it('An export says that it is sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
     await sealAll(stack);
     const sealed = await ofDay('2026-03-02');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** Work in a transaction past all guards that is taken back. */
+/** Runs work past all guards in a transaction that is rolled back. */
 async function undone<T>(work: (tx: EntityManager) => Promise<T>): Promise<T> {
   const em = stack.owner();
   await em.begin();

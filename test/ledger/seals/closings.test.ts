@@ -12,7 +12,7 @@ import { sealAll } from './build-seals.ts';
 
 let stack: Stack;
 let accounts: string[];
-/** Each posting into one of the accounts: where, when and how much, as it was planted. */
+/** Each posting to one of the accounts: where, when and how much, as planted. */
 const posted: { accountId: string; at: string; amount: string }[] = [];
 beforeAll(async () => {
   stack = await startStack({ own: true });
@@ -131,7 +131,7 @@ describe('The closing of a day', () => {
 
   it('A day is closed once, even by two sessions at the same moment', async () => {
     const last = (await closedDays()).at(-1);
-    // As if the nights since had not passed yet.
+    // As if the following nights had not passed yet.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(`delete from closings where day > date '2026-03-02'`);

@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../../support/stack.ts';
 import { sealAll } from './build-seals.ts';
 
 const journals = isFullRun() ? 100_000 : 2_000;
-/** What one seal needs, and everything else: with every journal in memory it would not do. */
+/** Memory for one seal, and everything else: with every journal in memory it would not suffice. */
 const heapMegabytes = 96;
 
 let stack: Stack;

@@ -195,7 +195,7 @@ describe('A failing sealing activity', () => {
     await postMany(stack, 2);
     const before = await countSeals(stack);
     const away = openStorage(readConfig({ ...stack.env, S3_ENDPOINT: 'http://127.0.0.1:1' }));
-    // What is there can be seen.
+    // Committed journals are visible.
     const storage = { ...stack.deps.storage, put: away.put };
     const pass = newId();
     for (let index = 0; index < 3; index += 1) {
@@ -224,7 +224,7 @@ describe('Seal metrics', () => {
       ]);
     const sealedAt = Number(must(row, 'it has begun').at);
     expect(await read('amanah_last_seal_timestamp_seconds')).toBeCloseTo(sealedAt, 2);
-    // More follow: until then it is the pass before that counts.
+    // More follow: until then the previous run counts.
     expect(await read('amanah_sealed_until_timestamp_seconds')).toBeLessThan(sealedAt - 0.001);
     let { done } = first;
     while (!done) ({ done } = await makeSeal(stack.em(), { ...parts(), size: 1 }, pass));

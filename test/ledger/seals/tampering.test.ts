@@ -50,14 +50,14 @@ beforeEach(async () => {
   await expectIntact(stack);
 });
 
-/** What a superuser can do who switches the triggers off; every statement past all guards. */
+/** What a superuser can do by disabling the triggers; every statement bypasses all guards. */
 const tamper = (...sql: string[]) =>
   stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     for (const statement of sql) await tx.execute(statement);
   });
 
-/** Puts everything back. */
+/** Restores everything. */
 async function restore(): Promise<void> {
   const columns = await stack.owner().execute<{ table_name: string; columns: string }[]>(
     `select table_name, string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
@@ -157,7 +157,7 @@ describe('Verification of sealed journals', () => {
       .filter(([column]) => column !== journal)
       .map(([column, kind]) => [table, column, kind, journal] as const),
   );
-  // canonical.test.ts shows that none is left out of the text.
+  // canonical.test.ts shows that the text omits none.
   const changedColumns = casesOf(columnsSealed, ([table], index) => table !== 'transactions' || index % 4 === 0);
   it.each(changedColumns)(
     'Verify reports a change of %s.%s in a sealed journal',
@@ -169,7 +169,7 @@ describe('Verification of sealed journals', () => {
         instant: `${column} + interval '1 second'`,
       }[kind];
       await tamper(
-        // The values of some columns are limited; an attacker past the triggers is past that too.
+        // The values of some columns are constrained; an attacker past the triggers is past that too.
         ...['status', 'type', 'reference_type', 'purpose'].map(
           (name) => `alter table transactions drop constraint if exists transactions_${name}_check`,
         ),
@@ -369,7 +369,7 @@ describe('Verification of signatures', () => {
     expect(await verify({ em: stack.em, deps })).toMatchObject({ differences: 0, seals: 4 });
     const forgotten = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: newer }) };
     expect((await verify({ em: stack.em, deps: forgotten })).sample).toHaveLength(3);
-    // Nothing is built on a seal of a key that is not known.
+    // Nothing is based on a seal of an unknown key.
     const strange = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: old }) };
     await expect(sealAll({ em: stack.em, deps: strange })).rejects.toThrow('seal 4 is not to be believed');
     await stack.deps.storage.remove((await seal4()).key);
@@ -489,7 +489,7 @@ describe('npm run verify', () => {
   }, 60_000);
 
   it('npm run verify names a check that it could not read, reads the others, and does not call the books in order', async () => {
-    // Nobody but its owner may read it, and it comes before the others.
+    // Only its owner may read it, and it sorts before the others.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     try {
       const { code, stdout } = await run();
