@@ -94,7 +94,7 @@ describe('The signature over the whole request', () => {
   const path = '/v1/partners/quotes';
   const second = () => Math.floor(Date.now() / 1000);
 
-  /** Written out here, apart from the code that it tests. */
+  /** Spelled out here, independently of the code that it tests. */
   function whole(asked: {
     at?: number;
     method?: string;

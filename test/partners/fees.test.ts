@@ -7,7 +7,7 @@ import { buildPartner } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-/** Money in ten-thousandths of a rupiah, the exact way. */
+/** Money in ten-thousandths of a rupiah, exactly. */
 const units = (amount: string): bigint => {
   const [whole = '', fraction = ''] = amount.split('.');
   return BigInt(whole + fraction.padEnd(4, '0'));
@@ -17,7 +17,7 @@ const money = (max: number) =>
     return `${whole}.${String(fraction).padStart(4, '0')}`;
   });
 const rule = fc.record({ fixed: money(20_000), basis_points: fc.integer({ min: 0, max: 10_000 }) });
-/** One that leaves something of the largest amount: any other is refused. */
+/** One that leaves something of the largest amount: all others are refused. */
 const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Block, blocksOf, Reader } from './guide-reader.ts';
 
-/** What a block is recognized by, and what it prints. */
+/** How to recognize a block, and its output. */
 const prints: [block: RegExp, output: RegExp][] = [
   [/call GET \/balance/, /"available":"/],
   [/"virtual_account","channel":"BCA","amount"/, /"show_account_number".*^succeeded$/ms],
@@ -44,7 +44,7 @@ beforeAll(async () => {
     (await fetch(`${urls.api}/docs/partners/${page}`)).text(),
   );
   blocks = (await Promise.all(pages)).flatMap(blocksOf);
-  // All that a stranger was given.
+  // Everything that a stranger was given.
   reader = new Reader(directory, {
     AMANAH_API_KEY: partner.api_key,
     AMANAH_SIGNING_SECRET: partner.signing_secret,

@@ -9,7 +9,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 import { wordsOf } from './guide-reader.ts';
 
 let stack: Stack;
-/** The bytes as they are sent; `fetch` decompresses. */
+/** The bytes as sent; `fetch` decompresses. */
 const asSent = (path: string, encoding: string): Promise<{ headers: IncomingHttpHeaders; rawBody: Buffer }> =>
   new Promise((resolve, reject) => {
     get(`${stack.url}${path}`, { headers: { 'accept-encoding': encoding } }, (answer) => {

@@ -31,7 +31,7 @@ async function channelsOf(partner: BuiltPartner): Promise<Channel[]> {
   const { collection, payout_banks } = (await partner.get('/channels')).body.data;
   return [...collection, ...payout_banks];
 }
-/** Whether a creation for so much is refused for the amount alone. */
+/** Whether a creation of this amount is refused for the amount alone. */
 async function isTooLittle(partner: BuiltPartner, { method = 'payout', channel, bank_code }: Channel, amount: string) {
   const { status, body } = await (method === 'payout'
     ? partner.post('/quotes', { method, bank_code, amount })

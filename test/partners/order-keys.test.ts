@@ -72,7 +72,7 @@ const delivered = (id: string) =>
         ),
     (rows) => rows.length > 0,
   );
-/** The ids of the keys under which these values are sealed. */
+/** The ids of the keys that encrypt these values. */
 const keysOf = async (sql: string, id: string) =>
   (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
 const inKeys = <T>(sql: string, params: unknown[]): Promise<T[]> =>
@@ -349,7 +349,7 @@ describe.each([
 describe('Keys destroyed before a restore of the main database', () => {
   it('A webhook encrypted under a destroyed key is parked unsent, and read without its body', async () => {
     const { delivery } = old;
-    // The main database as it was before, the keys as they are.
+    // The main database as it was before, and the keys unchanged.
     await withoutTriggers(
       stack,
       "update webhook_deliveries set body_sealed = ?, status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?",

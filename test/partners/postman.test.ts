@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** The packages that Postman gives to scripts. */
+/** The packages that Postman provides to scripts. */
 const provided: Record<string, object> = {
   'crypto-js': {
     SHA256: (text: string) => createHash('sha256').update(text).digest('hex'),
@@ -28,7 +28,7 @@ const provided: Record<string, object> = {
   },
 };
 
-/** Makes a call as Postman does: runs the script on the request, with Postman's objects as far as it uses them. */
+/** Makes a call as Postman does: runs the script on the request, with the Postman objects it uses. */
 async function send({ request }: Item, script: string, variables: Record<string, string>) {
   const path = `/${request.url.path.map((part) => request.url.variable.find(({ key }) => `:${key}` === part)?.value ?? part).join('/')}`;
   const headers = new Map(request.header.map(({ key, value }) => [key.toLowerCase(), value]));

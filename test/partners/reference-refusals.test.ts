@@ -79,7 +79,7 @@ describe('Errors returned by the API', () => {
   }, 120_000);
   afterAll(() => stack.stop());
 
-  /** The error that an operation answers to these bytes; undefined sends no credentials. */
+  /** The error that an operation returns for these bytes; undefined sends no credentials. */
   async function errorOf({ route }: { route: Route }, by: BuiltPartner | undefined, raw = '', id?: string) {
     const path = route.path.replace(':day', id ?? '2026-01-15').replace(/:\w+/g, id ?? newId());
     const { method } = route;

@@ -50,7 +50,7 @@ describe('A webhook', () => {
     ['decline', { method: 'ewallet', channel: 'DANA', amount: '20000' }, 'payment.failed', 'failed'],
     ['expire', qris, 'payment.expired', 'expired'],
   ] as const;
-  // asked-for.test.ts lets one expire.
+  // asked-for.test.ts covers an expired one.
   it.each(casesOf(endings, ([how]) => how !== 'expire'))(
     'A webhook after %s of %j is %s, with the payment as the API returns it',
     async (how, body, type, status) => {

@@ -310,7 +310,7 @@ describe('A disabled endpoint', () => {
   });
 
   it('A disabled or deleted endpoint parks its pending deliveries at their next attempt', async () => {
-    // They are not tried again before the test has that done.
+    // They are not retried before the test requests it.
     for (const receiver of receivers) {
       receiver.behave((response) => void response.writeHead(503, { 'retry-after': '3600' }).end());
     }

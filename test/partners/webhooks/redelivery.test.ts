@@ -8,7 +8,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Attempts are made here, by the step itself: no worker makes another one at the same time. */
+/** Attempts are made here, by the activity itself: no worker makes another one at the same time. */
 let stack: Stack;
 let receiver: Receiver;
 let partner: BuiltPartner;
@@ -40,7 +40,7 @@ const attempt = (number: number, elapsedMs: number, redeliveries?: number) =>
 const lastAttempt = (redeliveries?: number) => attempt(13, webhookLifetimeMs, redeliveries);
 const redeliver = () => partner.send('post', `/webhook-deliveries/${id}/redeliver`);
 const read = async () => (await partner.get(`/webhook-deliveries/${id}`)).body.data;
-/** The next request is answered after a redelivery was asked for; later ones with 200 at once. */
+/** The next request is answered after a redelivery was requested; later ones with 200 at once. */
 const answerAfterRedelivery = (status: number) =>
   receiver.behave(async (response) => {
     receiver.behave((later) => void later.writeHead(200).end());

@@ -32,7 +32,7 @@ const replay = (body: object, by = partner) => by.send('post', '/webhook-deliver
 const deliveries = async (query = '') => (await partner.get(`/webhook-deliveries?limit=100${query}`)).body.data;
 const bodiesReceived = () => Map.groupBy(receiver.received, ({ headers }) => String(headers['webhook-id']));
 
-/** So many webhooks of the past: delivered, and no workflow looks after them. */
+/** This many past webhooks: delivered, and without a workflow. */
 async function tellInThePast(count: number, who = partner): Promise<string[]> {
   const ids = await withTime(stack.em(), budgets.database.sweep, async (tx) => {
     const told: string[] = [];
@@ -61,7 +61,7 @@ const deliveredAgain = (count: number) =>
     ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
   );
 
-/** Deliveries that were not woken, as there were too many or Temporal was too busy: made due, and swept. */
+/** Deliveries that were not signalled, as there were too many or Temporal was too busy: made due, and swept. */
 async function sweepWhatIsLeft(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
   for (let pass = 1; pass <= 2; pass += 1) {
@@ -145,7 +145,8 @@ describe('A replay', () => {
        where p.id = ? group by p.id`,
       [partner.id],
     );
-    // Four times as many at twenty a second, one alone a fourth of it; the first event comes a moment after its turn.
+    // Four times as many at twenty a second, one alone at a fourth of that; the first event comes a moment after its
+    // turn.
     expect(seconds).toBeGreaterThan(count / 10);
     await deliveredAgain(count);
     const bodies = bodiesReceived();
@@ -175,7 +176,7 @@ describe('A replay', () => {
        select 'webhook_delivery', id, 11, now() + interval '1 day' from unnest(?::uuid[]) id`,
       [textArray(ids)],
     );
-    // As where the process died before it woke anything.
+    // As if the process had died before it signalled any.
     const workflows = { hastenWebhookDeliveries: () => undefined };
     const input = { partnerId: partner.id, requestId: newId(), from: new Date(0), to: new Date('2999-12-31') };
     expect(await replayDeliveries(stack.em(), { workflows }, { ...input, dryRun: false })).toBe(25);
@@ -201,7 +202,7 @@ describe('A replay', () => {
       (row) => row.status === 'pending' && Date.parse(row.next_attempt_at) > Date.now() + 3_600_000,
     );
     receiver.behave((response) => void response.writeHead(200).end());
-    // As a replay leaves it whose process died before it woke anything.
+    // As left by a replay whose process died before it signalled any.
     await stack
       .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [id]);

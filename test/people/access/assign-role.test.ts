@@ -155,7 +155,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       assign(superAdmin, { user_id: other.id, unassign_role: true }),
       assign(other, { user_id: superAdmin.id, role_id: platformAdminRole }),
     ]);
-    // The one who came too late is refused for being the last, or has no right any more.
+    // The later one is refused as the last holder, or has lost the permission.
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const left = answers[0].status === 200 ? superAdmin : other;
     for (const body of [{ unassign_role: true }, { role_id: platformAdminRole }]) {
@@ -224,7 +224,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       ]);
       expect(await roleOf(user.id)).toBe(held.id);
     }
-    // Giving what is held already takes nothing.
+    // Assigning what is already held removes nothing.
     const own = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const holder = await buildIndividual(stack, { organizationId: ownId, role: own.name });
     expect((await assign(admin, { user_id: holder.id, role_id: own.id })).status).toBe(200);
@@ -238,7 +238,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       const last = await buildOrganizationAdmin(stack);
       const organizationId = String(last.organizationId);
       const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });
-      // Neither an individual, for whom the routes are closed, nor who is suspended could assign anything.
+      // Neither an individual, who cannot use the routes, nor a suspended user could assign anything.
       const named = await buildRole(stack, { organizationId, permissions: ['assign-role'] });
       await buildIndividual(stack, { organizationId, role: named.name });
       const gone = await buildOrganizationAdmin(stack, { organizationId });
@@ -316,7 +316,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
       if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
     }
-    // Until each has won once: who does is the machine's.
+    // Until each has won once, which is random.
     for (let batch = 0; batch < pairs / 10 || (batch < 20 && Math.min(deleted, assigned) === 0); batch += 1) {
       await Promise.all(Array.from({ length: 10 }, (_, index) => pair(index % 2 === 1)));
     }

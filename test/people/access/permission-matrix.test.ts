@@ -89,13 +89,13 @@ describe('The permission matrix', () => {
       return [null, expired, unsigned];
     }
 
-    /** By turns one of some; in full all of them. */
+    /** In turn one of several; in the full run all of them. */
     const turnsOf = <T>(some: readonly T[], name: string): T[] => {
       const turn = titled.findIndex(([each]) => each === name);
       return casesOf(some, (_, index) => index === turn % some.length);
     };
 
-    /** A role of the callers' organization with exactly these permissions, made once per set. */
+    /** A role of the callers' organization with exactly these permissions, created once per set. */
     function roleWith(held: string[]): Promise<string> {
       const key = held.join(' ');
       const made =
@@ -117,7 +117,7 @@ describe('The permission matrix', () => {
         ]);
     }
 
-    /** A token of its own for each call: some of the routes end tokens. */
+    /** A new token for each call: some of the routes revoke tokens. */
     async function freshToken(type: UserType, user = callers[type]): Promise<string> {
       const [row] = await stack
         .em()
@@ -196,7 +196,7 @@ describe('The permission matrix', () => {
       .filter(([, { access, method }]) => method !== 'get' && (access.userTypes ?? userTypes).includes('organization'))
       // Routes that concern only the caller's own account.
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
-    // One law for all of them, in front of the routes.
+    // One rule for all of them, before the routes.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);
     it.each(standing)('%s lets a suspended organization read but not write', async (_, route) => {
       await give(permissions);

@@ -64,7 +64,7 @@ describe('An API killed with -9', () => {
     const one = { ...nothing, objects: 1, documents: 1 };
     await eventually(left, ({ documents }) => documents === 1);
     expect(await left()).toEqual({ ...one, objects: 3, uploads: 3 });
-    // Uploads of this age are not under way any more: four minutes pass in one statement.
+    // Uploads of this age are no longer in progress: four minutes pass in one statement.
     await stack.owner().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
     await stack.restart();
     // It sweeps when it starts, and every half minute.
@@ -105,7 +105,7 @@ describe('Memory', () => {
       process.stdout.write(
         `RSS of the API: ${idleMb} MB after twenty small uploads, at most ${firstMb} MB over the first four uploads of 50 MB at once, at most ${peakMb} MB over ${4 * rounds} more\n`,
       );
-      // Buffers that wait for the collector move by tens of megabytes; files held whole would cost 200 MB a round.
+      // Buffers awaiting collection vary by tens of megabytes; files held whole would cost 200 MB a round.
       expect(first - idle).toBeLessThan(256);
       expect(peak - first).toBeLessThan(120);
       expect(filesOnDisk()).toEqual([]);

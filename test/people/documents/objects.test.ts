@@ -88,7 +88,7 @@ describe('Documents that share an object', () => {
     const [one, two] = [await uploaded(), await uploaded()];
     const give = (id: string, { url }: { url: string }) =>
       stack.patch(`/v1/documents/${id}`, { url }, { token: creator.token });
-    // The copy is held by somebody else, so that both wait for it before either may go on.
+    // Another session has locked the copy, so that both wait for it before either may continue.
     const answers = await stack.owner().transactional(async (tx) => {
       await tx.execute('select from documents where id = ? for update', [copy.id]);
       const later = give(copy.id, two);

@@ -129,7 +129,7 @@ describe('An object that its document no longer uses', () => {
       await buildIndividual(stack, { organizationId }),
     ];
     const scan = (await upload(stack, owner, await buildTransaction(stack, owner))).body;
-    // Its key is known to a colleague from before it was a scan.
+    // A colleague has known its key since before it was a scan.
     const { url } = (await stack.get(`/v1/documents/${scan.id}`, { token: fellow.token })).body.document;
     const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Owner', document_id: scan.id };
     expect((await stack.post('/v1/official-documents', passport, { token: owner.token })).status).toBe(201);

@@ -14,7 +14,7 @@ const build = async () => {
   const user = await buildIndividual(stack);
   return { user, product: await buildTransaction(stack, user) };
 };
-/** Keeps an upload under way until it is ended; one that is refused, as another holds its slot, is begun again. */
+/** Keeps an upload in progress until it is ended; one that is refused, as another has its slot, is started again. */
 function hold({ user, product }: { user: BuiltUser; product: string }) {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   let isOver = false;
@@ -29,7 +29,7 @@ function hold({ user, product }: { user: BuiltUser; product: string }) {
   return { end, ended: keep() };
 }
 
-/** An upload that is refused for its type when it is not refused before. */
+/** An upload that is refused for its type unless it is refused before. */
 const poem =
   ({ user, product }: { user: BuiltUser; product: string }) =>
   () =>

@@ -107,7 +107,7 @@ describe('Invited users', () => {
     ['taken back', (user: { id: string }) => takeBack(admin, user.id)],
     ['invited anew', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
   ])('Invitations that are %s and accepted at the same time', (_, undo) => {
-    /** Does both, each as far as it gets while the invitation is locked, then lets them go. */
+    /** Starts both while the invitation is locked, then releases the lock. */
     async function race(
       first: () => ReturnType<typeof accept>,
       second: () => ReturnType<typeof accept>,
@@ -327,7 +327,7 @@ describe('Invited users', () => {
       const accountsOf = async (userId: string) =>
         (await stack.owner().execute('select 1 from accounts where user_id = ?', [userId])).length;
 
-      /** A person with a name, an account and a login; or none at all. */
+      /** A complete person with a name, an account and a login; or none at all. */
       async function expectWholeOrNobody(user: { id: string; email: string }, status: number) {
         const shown = await show(user.id);
         const login = await stack.post('/v1/auth/login', { email: user.email, password });

@@ -20,7 +20,7 @@ describe('While the personal keys are unreachable', () => {
   let proxy: TcpProxy;
   let deps: Dependencies;
   let server: Server;
-  /** The same product, whose way to the keys a test cuts. */
+  /** The same product, whose connection to the keys a test cuts. */
   let http: Http;
   let url: string;
   beforeAll(async () => {

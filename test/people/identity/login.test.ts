@@ -9,7 +9,7 @@ import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
 const password = 'correct horse battery';
-/** How many guess at once, all of them wrong but one. */
+/** The number of simultaneous guesses, all of them wrong but one. */
 const wrongGuesses = isFullRun() ? 39 : 14;
 
 describe('Logging in and out', () => {
@@ -105,7 +105,7 @@ describe('Logging in and out', () => {
     const { email } = await signUp();
     const stranger = `${newId()}@example.org`;
     const work = { known: [] as number[], unknown: [] as number[] };
-    // The work that this process did, not how long others let it wait.
+    // The processor time of this process, without waiting for others.
     const attempt = async (address: string, network: string) => {
       const before = process.cpuUsage();
       await logIn(address, 'wrong password', network);
@@ -140,7 +140,7 @@ describe('Logging in and out', () => {
     expect((await stack.post('/v1/auth/signup', { name: 'Zoë', email, password: apart })).status).toBe(201);
     expect((await logIn(email, composed)).status).toBe(200);
     expect((await logIn(email, apart)).status).toBe(200);
-    // A hash of what was typed apart, as it was stored once: it lets in, and is replaced.
+    // A hash of a decomposed password, as once stored: it is accepted, and replaced.
     const stored = 'select password_sealed from users where id = ?';
     const [row] = await stack.em().execute<{ id: string }[]>('select id from users order by created_at desc limit 1');
     const id = String(row?.id);
@@ -204,7 +204,7 @@ describe('Logging in and out', () => {
     const answers = await Promise.all(secrets.map(untilTold));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
-    // Let in, if it came early; otherwise refused as everything after the tenth failure is.
+    // Accepted if it came early; otherwise refused like everything after the tenth failure.
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
     expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
@@ -255,7 +255,7 @@ describe('Logging in and out', () => {
       );
     expect((await logIn(newcomer.email, password, shared)).status).toBe(429);
     expect((await logIn(regular.email, password, shared)).status).toBe(200);
-    // The account's own failures from there hold it back all the same.
+    // The account's own failures from that address still count.
     for (let attempt = 0; attempt < 10; attempt += 1) {
       expect((await logIn(regular.email, 'wrong password', shared)).status).toBe(401);
     }

@@ -14,7 +14,7 @@ describe('Sessions', () => {
   });
   afterAll(() => stack?.stop());
 
-  /** Each person from an address of its own, so that failures do not add up. */
+  /** Each person from their own address, so that failures do not add up. */
   let hosts = 0;
   async function signUp(): Promise<{ id: string; email: string; headers: Record<string, string> }> {
     hosts += 1;

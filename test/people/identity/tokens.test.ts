@@ -95,7 +95,7 @@ describe('Access tokens', () => {
           const { privateKey, publicKey } = await generateKeyPair('EdDSA');
           const kid = newId();
           const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' };
-          // What is sealed for another row does not open here.
+          // A value encrypted for another row does not decrypt here.
           await stack.em().execute(
             `insert into token_signing_keys (id, public_jwk, private_key_sealed, published_until)
              select ?, ?::jsonb, private_key_sealed, '2099-01-01' from token_signing_keys limit 1`,

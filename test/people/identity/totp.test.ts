@@ -28,10 +28,10 @@ describe('A second factor', () => {
     const remove = (code: string) => stack.delete('/v1/auth/totp', { code }, { token, headers });
     return { id: body.data.id as string, email, headers, token, logIn, begin, confirm, remove };
   }
-  /** The code of now, or of a number of half minutes later. */
+  /** The current code, or that of a number of half minutes later. */
   const codeOf = (secret: string, steps = 0) =>
     generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + 30 * steps });
-  /** A person who confirmed a second factor a while ago: no code of now is spent. */
+  /** A person who confirmed a second factor a while ago: no current code is used up. */
   async function secured() {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data as { secret: string };
@@ -100,7 +100,7 @@ describe('A second factor', () => {
     expect([good.status, claimsOf(good.body.data.access_token).amr]).toEqual([200, ['pwd', 'otp']]);
     const replayed = await logIn({ totp_code: code });
     expect([replayed.status, replayed.body.message]).toEqual([401, 'totp_code: is wrong or already used']);
-    // A code from before the last one that was spent is spent too.
+    // A code older than the last one used is used up too.
     expect((await logIn({ totp_code: codeOf(secret, -1) })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
   });
@@ -153,7 +153,7 @@ describe('A second factor', () => {
         401,
       );
     }
-    // Neither a log-in without a code nor a wrong password is a guess of the code.
+    // Neither a login without a code nor a wrong password is a guess of the code.
     expect((await guessFrom('198.51.100.20', {})).status).toBe(401);
     expect((await guessFrom('198.51.100.20', { password: 'wrong horse battery' })).status).toBe(401);
     expect((await person.remove('000000')).status).toBe(400);
@@ -206,7 +206,7 @@ describe('A second factor', () => {
     const next = { current_password: password, new_password: 'staple of another horse' };
     const changed = await stack.put('/v1/auth/password', next, { token, headers });
     expect(claimsOf(changed.body.data.access_token).amr).toEqual(['pwd', 'otp']);
-    // The token that removes it is the earlier one, which the change has ended.
+    // The token that removes it is the earlier one, which the change has revoked.
     expect((await remove(recoveryCodes[1] ?? '')).status).toBe(401);
     const options = { token: changed.body.data.access_token as string, headers };
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What Postfix sends to the sender of a mail, shortened. */
+/** Postfix's message to the sender of a mail, shortened. */
 const report = (messageId: string, { action = 'failed', status = '5.1.1' } = {}) =>
   `Return-Path: <>
 From: MAILER-DAEMON@mx.example.net (Mail Delivery System)

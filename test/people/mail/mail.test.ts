@@ -55,7 +55,7 @@ describe('Mail to people', () => {
       .em()
       .execute<{ at: Date | null }[]>('select email_confirmed_at as at from users where id = ?', [id]);
     expect(user?.at).not.toBeNull();
-    // From now on it is known whose the name is.
+    // From now on the owner of the name is known.
     await stack.post('/v1/auth/password/forgot', { email });
     expect(await awaitMail(stack, email, /sandi/)).toMatchObject({
       text: expect.stringMatching(/^Halo Ibu <Sari>,\n/),
