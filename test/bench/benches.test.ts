@@ -7,7 +7,7 @@ import { itInFull } from '../support/full.ts';
 const runFile = promisify(execFile);
 const benchMs = 300_000;
 
-/** Each bench with the least that it can measure, and what its table names. */
+/** Each bench with the smallest size that it can measure, and the contents of its table. */
 const benches: [name: string, args: string[], names: RegExp][] = [
   [
     'balance',

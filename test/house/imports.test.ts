@@ -5,7 +5,7 @@ import { arrows, findBroken, findForbidden, findLong, wings } from './imports.ts
 const src = join(import.meta.dirname, '..', '..', 'src');
 const next = Map.groupBy(arrows, ({ from }) => from);
 
-/** The modules that a module reaches, over any number of arrows. */
+/** The modules that a module reaches, directly or indirectly. */
 function reachedFrom(module: string): Set<string> {
   const reached = new Set<string>();
   const open = [module];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const sources = globSync('{src,activities,workflows}/**/*.{ts,sql}', { cwd: root });
 
-/** What belongs to a session, which a pooler in transaction mode hands to another client after each transaction. */
+/** Session state, which a pooler in transaction mode passes to another client after each transaction. */
 const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: string])[] = [
   ['a lock of the session', /pg_(try_)?advisory_(lock|unlock)/, "em.execute('select pg_advisory_lock(1)')"],
   [
@@ -30,7 +30,7 @@ const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: st
   ],
 ];
 
-/** Where a session is needed, and why; such a place connects to the database itself (docs/reference.md, Pooler). */
+/** Where a session is needed, and why; such code connects to the database itself (docs/reference.md, Pooler). */
 const exemptions: Readonly<Record<string, RegExp>> = {
   // Concurrent migrations take turns; one connection holds lock and time-outs.
   'src/wiring/commands/migrate.ts': /pg_try_advisory_lock/,

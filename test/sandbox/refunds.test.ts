@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** A wallet payment that was paid; answers the provider's id of its request. */
+/** A paid wallet payment; returns the provider's id of its request. */
 async function buildPaid(channelCode = 'DANA', amount = '2000000.0000'): Promise<string> {
   const outcome = await sandbox.gateway.requestInstrument(
     buildInstrumentRequest({ method: 'ewallet', channelCode, amount }),

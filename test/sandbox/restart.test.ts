@@ -49,7 +49,7 @@ const control = (method: string, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Of a callback, as the sandbox has written it down. */
+/** Of a callback, as stored by the sandbox. */
 function stateOf(webhookId: string): unknown {
   using file = new DatabaseSync(join(dataDir, 'sandbox.db'), { readOnly: true });
   return file.prepare('select state from callbacks where webhook_id = ?').get(webhookId)?.state;
@@ -109,7 +109,7 @@ describe('The sandbox as a process', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(all.at(-1)?.webhookId).toBe(refused?.webhookId);
     expect(all.at(-1)?.text).toBe(refused?.text);
-    // Killed before it has written the answer down it would rightly send once more.
+    // Killed before it has stored the answer, it would rightly send once more.
     await eventually(
       async () => stateOf(String(refused?.webhookId)),
       (state) => state === 'delivered',

@@ -3,7 +3,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { buildInstrumentRequest, buildTransferRequest, openSandbox, secretKey } from './open-sandbox.ts';
 
-/** Where the sandbox says no as the provider does, lists what it reaches, and lets time pass. */
+/** Where the sandbox refuses like the provider, lists what it accepts, and advances its clock. */
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
 beforeAll(async () => {
   sandbox = await openSandbox();
@@ -86,7 +86,7 @@ describe('A payout', () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
-    // However many came since.
+    // However many arrived since.
     await Promise.all(Array.from({ length: 21 }, () => sendPayout(payoutBody())));
     const list = await (await fetch(`${sandbox.url}/`)).text();
     expect(list).toContain(`/payouts/${body.id}`);

@@ -19,7 +19,7 @@ const done: Action = { status: 200, body: { data: { id: 'made' }, request_id: 'r
 const payout = { amount: '20000', bank_code: 'BCA', bank_account_number: '1234567890' };
 const idempotencyKey = 'order-4711';
 
-/** What a call is refused with. */
+/** The error of a refused call. */
 async function refusedWith(call: Promise<unknown>): Promise<PartnerApiError> {
   const error: unknown = await call.catch((thrown: unknown) => thrown);
   if (!(error instanceof PartnerApiError)) throw new Error(`not refused by the API: ${error}`);

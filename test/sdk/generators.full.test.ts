@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type BuiltPartner, buildPartner } from '../support/partner.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
-/** What a partner writes around either generated client: the signature over the bytes that are sent. */
+/** What a partner adds to either generated client: the signature over the bytes that are sent. */
 const signing = `
 import { createHmac } from 'node:crypto';
 export const { API_URL = '', API_KEY = '', SIGNING_SECRET = '' } = process.env;

@@ -13,7 +13,7 @@ interface Failure {
   code: string;
   retryAfter?: string;
 }
-/** What is answered to the next requests for the list, and for one delivery, instead of the truth. */
+/** The answers to the next requests for the list, and for one delivery, in place of the real ones. */
 let failures: { list: Failure[]; one: Map<string, Failure[]> };
 let told: { id: string; created_at: string; resource_id: string }[];
 let asked: { path: string; at: number }[];
@@ -63,7 +63,7 @@ afterEach(async () => {
   api.close();
 });
 
-/** The command against an API that fails as the test says: a stand-in, as the real one does not fail on request. */
+/** The command against an API that fails as the test says: a stub, as the real one does not fail on request. */
 function run() {
   const { port } = api.address() as AddressInfo;
   const keys = { apiKey: 'a-key', signingSecret: 'a-secret' };
@@ -78,7 +78,7 @@ const forwardedWhen = (count: number) =>
     async () => forwarded(),
     (ids) => ids.length >= count,
   );
-/** The client itself asks five times before it gives up. */
+/** The client itself tries five times before it gives up. */
 const five = (failure: Failure): Failure[] => Array.from({ length: 5 }, () => failure);
 const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '0' };
 const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
@@ -107,7 +107,7 @@ describe('amanah-listen', () => {
       tell('first');
       expect(await forwardedWhen(1)).toEqual(['first']);
       const lists = asked.filter(({ path }) => path === prefix);
-      // Five refusals at the start, of which each is followed by an answer or a refusal a second later at the earliest.
+      // Five refusals at the start, each followed by an answer or a refusal at least a second later.
       const [start, ...next] = lists.slice(0, 6);
       for (const [index, { at }] of next.entries()) {
         expect(at - ([start, ...next][index]?.at ?? 0)).toBeGreaterThan(990);

@@ -17,7 +17,7 @@ import { createHttp, type Http } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Action, openPeer } from './peer.ts';
 
-/** All that these tests know of the product that they speak to is in its `credentials.json`. */
+/** Everything these tests know about the product is in its `credentials.json`. */
 let product: Product;
 let directory: string;
 let given: Credentials;
@@ -59,7 +59,7 @@ interface Kept {
   headers: Record<string, string>;
   body: string;
 }
-/** The webhook about a resource, as the endpoint that the demo partner has on the sandbox got it. */
+/** The webhook about a resource, as received by the demo partner's endpoint on the sandbox. */
 async function receive(id: string): Promise<Kept> {
   const got = await eventually(
     async (): Promise<Kept[]> => (await sandbox.get(`/sandbox/webhooks?contains=${id}`)).body.webhooks,

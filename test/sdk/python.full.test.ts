@@ -61,7 +61,7 @@ const names = readdirSync(join(client, 'tests'))
     rmSync(directory, { recursive: true, force: true });
   }, 30_000);
 
-  /** Runs every test in one process, beside the installed package and not in its sources; returns what it printed. */
+  /** Runs every test in one process, against the installed package and not its sources; returns the output. */
   function runTests(python: string, data: string): Promise<string> {
     cpSync(join(client, 'tests'), join(directory, 'tests'), { recursive: true });
     const args = [

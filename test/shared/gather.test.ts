@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createGathering, type GatherOptions } from '../../src/shared/gather.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** Runs that complete when the test decides, each with the questions that it got. */
+/** Runs that complete when the test decides, each with its requests. */
 function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
   const runs: { questions: readonly string[]; end(): void; fail(error: unknown): void }[] = [];
   const ask = createGathering<string, string>({

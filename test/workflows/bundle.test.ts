@@ -6,7 +6,7 @@ import { testRun } from '../support/run.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The packages that may run in the workflow sandbox; a new one here is a decision, not an accident. */
+/** The packages allowed in the workflow sandbox; a new one here is a decision, not an accident. */
 const allowed = [
   /^@temporalio\//,
   /^@protobufjs\//,
@@ -17,7 +17,7 @@ const allowed = [
   /^heap-js$/,
   /^assert$/,
 ];
-/** Our own files that may: the workflows and pure facts. */
+/** Our own allowed files: the workflows and pure facts. */
 const ours = [
   /^workflows\//,
   /^src\/shared\//,

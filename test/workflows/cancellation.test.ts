@@ -12,7 +12,7 @@ import { buildOperators, decide } from '../support/decide.ts';
 import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-/** What an operator does by “Request Cancellation” in the web UI. */
+/** “Request Cancellation” in the web UI by an operator. */
 let stack: Stack;
 let payer: BuiltUser;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const detailsOf = async (id: string): Promise<string> => {
 };
 const asked = 'CANCELLATION WAS REQUESTED and changes nothing';
 
-/** Asks for it, and waits until the workflow says that it goes on, beside what it waits for. */
+/** Requests it, and waits until the workflow's details say that it continues, beside what it waits for. */
 async function requestCancellation(id: string): Promise<string> {
   const before = await eventually(
     () => detailsOf(id),

@@ -7,8 +7,8 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
 /**
- * What is due later, when Temporal asks for it now: because its clock is ahead, as here, where it skips time and the
- * database does not, or because somebody who reaches it has a step begin.
+ * Work due later that Temporal requests now: because its clock is ahead, as here, where it skips time and the database
+ * does not, or because an attacker has an activity started.
  */
 let stack: TimeSkippingStack;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /**
- * What is due later, when Temporal asks for it now: because its clock is ahead, as in early.full.test.ts, where a workflow
- * does it, or because somebody who reaches it has a step begin, as here.
+ * Work due later that Temporal requests now: because its clock is ahead, as in early.full.test.ts, or because an
+ * attacker has an activity started, as here.
  */
 let stack: Stack;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** What a history says beside its steps and timers. */
+/** The summaries in a history beside its activities and timers. */
 async function summariesOf(id: string): Promise<string[]> {
   const { events } = await stack.deps.workflows.client.workflow.getHandle(id).fetchHistory();
   return (events ?? []).flatMap(({ userMetadata }) => {

@@ -29,7 +29,7 @@ describe('The admin commands', () => {
     );
     return promise;
   }
-  /** A command is given what it uses, and nothing else. */
+  /** A command gets only the settings that it uses. */
   const given = (...names: string[]) =>
     Object.fromEntries(['PATH', 'DATABASE_URL', ...names].map((name) => [name, stack.env[name] ?? '']));
   const admin = (...args: string[]) => run('admin', args, given('KEYS_DATABASE_URL', 'DATA_ENCRYPTION_KEYS'));
@@ -73,7 +73,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  /** By the command in the full run, otherwise by what it calls: a process takes seconds. */
+  /** By the command in the full run, otherwise by the function it calls: a process takes seconds. */
   const change = {
     setPassword: async (email: string, password: string) =>
       isFullRun()
@@ -139,7 +139,7 @@ describe('The admin commands', () => {
       writeFileSync(join(directory, 'environment.json'), JSON.stringify({ pid: process.pid, environment: stack.env }));
       const { code, stdout, stderr } = await run('keys-rotate-tokens', ['--json'], env);
       expect([code, stderr]).toEqual([0, '']);
-      // A process reads its keys again within seconds of a rotation, not at once.
+      // A process reloads its keys within seconds of a rotation, not at once.
       await eventually(
         async () => (await stack.get('/.well-known/jwks.json')).body.keys[0].kid,
         (kid) => kid === JSON.parse(stdout).key_id,

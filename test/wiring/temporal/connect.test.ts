@@ -1,7 +1,7 @@
 import { findFreePort } from '../../../dev/ports.ts';
 import { openTemporal } from '../../../src/wiring/temporal/connect.ts';
 
-/** Longer than any pause before a retry that the SDK could still have in hand. */
+/** Longer than any pause before a retry that the SDK could still be waiting for. */
 const afterLastRetryMs = 1500;
 
 describe('A client of Temporal', () => {

@@ -18,7 +18,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What an attacker can do who reaches Temporal's port without a key of ours. */
+/** What an attacker with access to Temporal can do without a key of ours. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -44,14 +44,14 @@ const collect = async () => {
 interface Kind {
   type: keyof typeof workflowIds;
   table: string;
-  /** The field of the input that holds the id, and the field of money or of a person that somebody would like to change. */
+  /** The field of the input that holds the id, and the field of money or of a person worth changing. */
   idField: string;
   changed: object;
-  /** The part of the facts that has it, where it is not on its own. */
+  /** The part of the facts that contains it, if nested. */
   within?: 'order' | 'circle';
   /** Where the facts are in the input. */
   isFlat?: boolean;
-  /** Makes one as clients do; its id. */
+  /** Creates one as clients do; its id. */
   make(): Promise<string>;
   lapsed: unknown;
 }
@@ -152,7 +152,7 @@ const kinds: [string, Kind][] = [
 describe.each(kinds)(
   'An attacker with access to Temporal who opens %s',
   (_, { type, table, idField, changed, ...kind }) => {
-    /** What an honest one was begun with, as everybody reads it there. */
+    /** The input of an honest one, readable by everyone with access. */
     let honest: Record<string, unknown> & { proof?: unknown };
     let honestId: string;
     beforeAll(async () => {
