@@ -110,7 +110,7 @@ describe('An order for a contribution', () => {
   });
 });
 
-describe('Before anybody is covered or excluded', () => {
+describe('An order that is open at the end of the grace period', () => {
   itInFull.each([
     { on_default: 'exclude' as const, guarantee_percent: 0 },
     { on_default: 'cover' as const, guarantee_percent: 100 },
@@ -159,7 +159,7 @@ describe('Before anybody is covered or excluded', () => {
   }, 90_000);
 });
 
-describe('Before a member who has received is debited', () => {
+describe('An open order of a member who has received the pot', () => {
   /**
    * The second round of a circle of two, in which the second has paid and the first, who has received the pot, has an
    * open order.

@@ -147,7 +147,7 @@ describe('A replacement', () => {
   });
 });
 
-describe('Someone asked to take over a place', () => {
+describe('A person offered a place', () => {
   it('Someone offered a place reads a private circle’s terms and turns until the offer expires, but no accounts, debts or payments', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude', guarantee_percent: 10 });
     const [creator, second] = members as [BuiltUser, BuiltUser];

@@ -45,7 +45,7 @@ it('Every rule has a test with metrics from our processes or with its own series
 });
 
 /** Building the tester takes minutes if it is not installed yet. */
-(isFullRun() ? describe : describe.skip)('An alarm, asked of Prometheus over what the processes tell,', () => {
+(isFullRun() ? describe : describe.skip)('Alarms evaluated by Prometheus over the processes’ metrics', () => {
   let stack: Stack;
   let payer: BuiltUser;
   let activities: Activities;

@@ -97,7 +97,7 @@ async function buildProviderMoney(stack: ProcessStack) {
   };
 }
 
-(isFullRun() && !isGivenUp ? describe : describe.skip)('With the disk of PostgreSQL full,', () => {
+(isFullRun() && !isGivenUp ? describe : describe.skip)('A full disk of PostgreSQL', () => {
   it('Requests on a full disk succeed or get a 503, no process exits, and once there is space each succeeds once and received payments are booked', async () => {
     if (disk === null)
       throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');

@@ -92,7 +92,7 @@ describe('Migrations of a database with rows', () => {
   // Nothing to show if there is none.
   const itWithMigrations = migrations.length > 1 ? it : itInFull;
   itWithMigrations(
-    'every migration after the baseline can be applied while others work, and leaves no broken index',
+    'Every migration after the baseline can be applied while others work, and leaves no broken index',
     async () => {
       const { url, client } = await copy();
       expect(await migrate(url)).toEqual(migrations.slice(1).map(({ name }) => name));

@@ -261,7 +261,7 @@ describe.each([
 ])('An order whose key was $how', ({ lose }) => {
   const itForLost = lose === loseKey ? it : itInFull;
 
-  itForLost('a payout whose transfer has ended is settled, with nobody named', async () => {
+  itForLost('A payout whose key was lost and whose transfer is final is settled without names', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await eventually(
       () =>
@@ -315,7 +315,7 @@ describe.each([
     await expect(openUnderKey(sealer, repeated, row)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
   });
 
-  itForLost('a webhook that was sealed under it is tried again, and sent when the key is back', async () => {
+  itForLost('A webhook encrypted under a lost key is retried, and sent when the key is restored', async () => {
     const id = await payOut();
     await ended(id);
     const [delivery] = await delivered(id);

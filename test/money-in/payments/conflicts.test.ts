@@ -82,7 +82,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   });
 
   whileWritten(
-    'of many donations made together leaves each made or not at all, and refuses none',
+    'A transaction conflict of many donations written together leaves each made or not at all, and refuses none',
     async () => {
       const first = await must(balanceWays['a donation'], 'a donation is a way to pay').build(stack);
       /**
@@ -120,7 +120,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 
   whileWritten(
-    'that settles a top-up is repeated until it is booked once',
+    'A settlement of a top-up that meets a transaction conflict is retried until it is booked once',
     async () => {
       const payer = await buildIndividual(stack);
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
@@ -140,7 +140,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 
   atCommit(
-    'that reserves or ends a payout is repeated until it is booked once',
+    'A reservation or completion of a payout that meets a transaction conflict is retried until it is booked once',
     async () => {
       const partner = await buildPayer(stack);
       const key = freshKey();

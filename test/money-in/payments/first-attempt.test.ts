@@ -194,7 +194,7 @@ describe.each<[string, Rail]>([
   );
 
   ofUser(
-    'is told of a refusal that takes the provider some seconds',
+    'A refusal that takes the provider some seconds is returned to the payer',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 4_000 } });
       await refuse(true);
@@ -258,7 +258,7 @@ describe.each<[string, Rail]>([
   );
 
   ofUser(
-    'fails if the provider refuses it and does not know it two minutes after the last attempt',
+    'A payment fails if the provider refuses it and does not have it two minutes after the last attempt',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const id = await rail.begin();

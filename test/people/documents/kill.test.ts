@@ -82,7 +82,7 @@ describe('Memory', () => {
   const canMeasure = process.platform === 'linux' ? itInFull : it.skip;
 
   canMeasure(
-    'of the API does not grow with what is uploaded: four files of 50 MB at once, again and again',
+    'The API’s memory does not grow with uploads: four files of 50 MB at once, repeatedly',
     async () => {
       // A process that has just started grows with the code that it loads.
       for (let warm = 0; warm < 20; warm += 1) await upload(stack, user, product);

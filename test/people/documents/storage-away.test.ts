@@ -44,12 +44,15 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
 
   // Silence counts only after fifteen seconds.
   const when = how === 'refuses connections' ? it : itInFull;
-  when('an upload is a 503 with Retry-After, and leaves no document and nothing on disk', async () => {
-    const { status, headers } = await upload(stack, user, product);
-    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-    expect(filesOnDisk()).toEqual([]);
-    expect(await stack.em().execute('select id from documents')).toEqual([]);
-    // Whether the object exists is unknown now; the sweep retries until storage confirms its removal.
-    expect(await stack.owner().execute('delete from document_uploads returning 1')).toHaveLength(1);
-  });
+  when(
+    'An upload while storage is down returns 503 with Retry-After, and leaves no document and nothing on disk',
+    async () => {
+      const { status, headers } = await upload(stack, user, product);
+      expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+      expect(filesOnDisk()).toEqual([]);
+      expect(await stack.em().execute('select id from documents')).toEqual([]);
+      // Whether the object exists is unknown now; the sweep retries until storage confirms its removal.
+      expect(await stack.owner().execute('delete from document_uploads returning 1')).toHaveLength(1);
+    },
+  );
 });

@@ -53,7 +53,7 @@ async function run(command: string, env: Record<string, string>): Promise<string
   return said;
 }
 
-whenFull('While keys are rotated under load', () => {
+whenFull('Rotating keys under load', () => {
   beforeAll(async () => {
     const env = { ...keys(old, fresh), RATE_LIMIT_REQUESTS_PER_10S: '100000', DRAIN_DELAY_SECONDS: '1' };
     stack = await startStack({ own: true, isImpatient: true, sandbox: true, env });
