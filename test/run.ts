@@ -47,19 +47,19 @@ type TestFile = z.infer<typeof jestReport>['testResults'][number];
 const slowestShown = 10;
 const shownLines = 12;
 
-/** What failed, by name, at the end of the output: that alone shows where to look. */
+/** The failures, by name, at the end of the output, which suffices to see where to look. */
 const failures: string[] = [];
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 
-/** Runs a program, of our packages or by its full path, with our terminal; returns whether it succeeded in time. */
+/** Runs a program, of our packages or by its full path, in our terminal; returns whether it succeeded in time. */
 function run(
   script: string,
   args: string[],
   { env = process.env, withinMs }: { env?: NodeJS.ProcessEnv; withinMs?: number } = {},
 ): Promise<boolean> {
   const node = ['--experimental-vm-modules', '--no-warnings', resolve(binaries, script), ...args];
-  // The channel is never spoken on: its end tells the tests that we are gone, however that happened.
+  // Nothing is sent on the channel: its end tells the tests that we have exited, for whatever reason.
   const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.current = started;
   const late = withinMs === undefined ? undefined : setTimeout(() => started.kill('SIGKILL'), withinMs);
@@ -90,12 +90,12 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     sayWhatIsSlow(report.testResults);
     failures.push(...report.testResults.flatMap(failuresOf));
     const complaints = existsSync(complaint) ? [readFileSync(complaint, 'utf8')] : [];
-    // Neither a test nor its teardown failed: whatever else it was, it is a failure.
+    // Neither a test nor its teardown failed: whatever else happened is a failure.
     if (failed + complaints.length === 0 && !endedWell) complaints.push('jest did not end well');
     failures.push(...complaints);
     return { passed: report.numPassedTests, failed: failed + complaints.length };
   } catch (error) {
-    // Without a report the tests did not run: a failure, not nothing.
+    // Without a report the tests did not run, which is a failure.
     failures.push(`there is no report of the tests: ${String(error)}`);
     return { passed: 0, failed: 1 };
   } finally {
@@ -113,7 +113,7 @@ function failuresOf({ name, status, assertionResults }: TestFile): string[] {
   );
 }
 
-/** The first lines of a failure: what was expected, what came, without colours and places. */
+/** The first lines of a failure: expected and received, without colours and places. */
 function inShort(message: string): string {
   const lines = stripVTControlCharacters(message)
     .split('\n')
@@ -166,16 +166,22 @@ const forJest = argv.filter((_, index) => !taken.has(index));
 const [part, parts] = (/(?:^|\s)--shard[= ](\d+\/\d+)/.exec(argv.join(' '))?.[1] ?? '1/1').split('/');
 const hasFuzzing = values.full === true && part === parts;
 const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
-/** Every kind of caller, with few examples of each operation, which find what is broken for many; `npm run test:fuzz` has them all. */
+/**
+ * Every kind of caller, with few examples of each operation, which find widespread failures; `npm run test:fuzz` has
+ * them all.
+ */
 const fuzzed = 'nobody,individual,partner,organization_admin,platform_admin,platform_super_admin';
-/** Half of the operations of which some call succeeded when this was written: what is only refused finds nothing. */
+/**
+ * Half of the operations of which some call succeeded when this was written: a caller who is only refused finds
+ * nothing.
+ */
 const succeeding = 'nobody:2,individual:18,partner:12,organization_admin:24,platform_admin:33,platform_super_admin:37';
 const fuzzSeed = process.env.AMANAH_FUZZ_SEED ?? String(randomInt(1, 2 ** 31));
 const fuzz = [
   ...['--examples', '3', '--callers', fuzzed, '--least', succeeding],
   ...['--seed', fuzzSeed, '--phases', 'examples,fuzzing'],
 ];
-/** Minutes on two quiet cores; beyond this something hangs. */
+/** Minutes on two quiet cores; anything longer hangs. */
 const fuzzMs = 30 * 60_000;
 /** It comes to rest within six minutes, or reports what did not. */
 const tortureMs = 20 * 60_000;

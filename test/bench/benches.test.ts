@@ -7,7 +7,7 @@ import { itInFull } from '../support/full.ts';
 const runFile = promisify(execFile);
 const benchMs = 300_000;
 
-/** Each bench with the least that it can measure, and what its table names. */
+/** Each bench with the smallest size that it can measure, and the contents of its table. */
 const benches: [name: string, args: string[], names: RegExp][] = [
   [
     'balance',
@@ -37,9 +37,9 @@ const benches: [name: string, args: string[], names: RegExp][] = [
   ['sweeps', ['--rows', '300', '--starts', '1000'], /seconds of sweeping/],
 ];
 
-describe('benches', () => {
+describe('Benches', () => {
   itInFull.each(benches)(
-    'runs the bench of %s in its smallest size, with correct results',
+    'The bench of %s runs in its smallest size with correct results',
     async (name, args, names) => {
       const script = join(import.meta.dirname, '..', '..', 'bench', `${name}.ts`);
       const { NODE_OPTIONS: _, ...env } = process.env;
@@ -50,7 +50,7 @@ describe('benches', () => {
     benchMs,
   );
 
-  it('say which bound a figure has missed', () => {
+  it('A bench reports each bound that a figure has missed', () => {
     const said: string[] = [];
     const say = (text: string) => void said.push(text);
     expect(keepBounds([{ figure: 'kept', value: 0.5, least: 0.5, wanted: 0.7 }], say)).toBe(true);

@@ -33,8 +33,8 @@ async function hold(statement: string, parameters: unknown[]): Promise<() => Pro
 
 const journals = async () => (await stack.em().execute<[{ count: string }]>('select count(*) from journals'))[0].count;
 
-describe('A lock that is held', () => {
-  it('never turns a payment into a 4xx or a 500: it is a 503 within the budget, writes nothing, and the same request works afterwards', async () => {
+describe('Held locks', () => {
+  it('A held lock never turns a payment into a 4xx or a 500: it gets a 503 within its time-out, writes nothing and can be repeated', async () => {
     const body = {
       source_account_id: payer.accountId,
       reference_type: 'charitable_cause_open_donate',
@@ -58,7 +58,7 @@ describe('A lock that is held', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('990000.0000');
   }, 30_000);
 
-  it("never refuses a payout: a reservation that waited too long for the partner's row is tried again and succeeds", async () => {
+  it("A held lock never refuses a payout: a reservation that waited too long for the partner's row is retried and succeeds", async () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);
@@ -72,8 +72,8 @@ describe('A lock that is held', () => {
   }, 60_000);
 });
 
-describe('A transaction that the database ends', () => {
-  it('never keeps its place in the pool', async () => {
+describe('Transactions terminated by the database', () => {
+  it('A transaction terminated by the database never keeps its connection in the pool', async () => {
     const poolSize = 2;
     await using orm = await openDatabase({ url: stack.env.DATABASE_URL ?? '', poolSize });
     for (let place = 0; place <= poolSize; place += 1) {

@@ -14,7 +14,7 @@ export function flattenBudgets(tree: object = budgets, prefix = ''): FlatBudgets
 
 const transactions = Object.keys(budgets.database);
 
-/** Whose transactions run within what. */
+/** Which transactions run within what. */
 const runsWithin: Readonly<Record<string, readonly string[]>> = {
   role: [
     'steps.first',
@@ -116,10 +116,10 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['shutdown.requests', 'shutdown.process'],
 ];
 
-/** Steps that talk to the provider: one call fits into the time they have for all their calls. */
+/** Activities that call the provider: one call fits into the time for all their calls. */
 const providerSteps = ['steps.instrument', 'steps.provider', 'steps.reconciliation'];
 
-/** What does not nest, as sentences; none is as it should be. */
+/** What does not nest, as sentences; empty if all is well. */
 export function findUnnested(flat: FlatBudgets): string[] {
   const of = (name: string): number => flat[name] ?? Number.NaN;
   const pairs = nestings

@@ -53,15 +53,15 @@ const forget = () => {
 
 const expected = Object.entries(asNamed).map(([name, ms]) => ({ name, ms, source: 'database user' }));
 
-describe('The time-outs of the database', () => {
-  it('are defaults of the role, read back on a fresh connection of any client', async () => {
+describe('Time-outs of the database', () => {
+  it('The database’s time-outs are defaults of the role, read back on a fresh connection of any client', async () => {
     await forget();
     expect((await ask(settings)).map(({ ms }) => ms)).toEqual([0, 0, 0, 0]);
     await migrate(database.ownerUrl);
     expect(await ask(settings)).toEqual(expected);
   });
 
-  it('are set by concurrent migrations, in one database and in several', async () => {
+  it('The database’s time-outs are set by concurrent migrations, in one database and in several', async () => {
     const others = await Promise.all(casesOf([cloneDatabase, cloneDatabase]).map((clone) => clone()));
     const urls = [database, database, ...others].map(({ ownerUrl }) => ownerUrl);
     expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual(urls.map(() => []));
@@ -69,7 +69,7 @@ describe('The time-outs of the database', () => {
     for (const { drop } of others) await drop();
   });
 
-  it('are longer for one transaction that asks for it, and only for that one', async () => {
+  it('The database’s time-outs can be longer for one transaction that asks for it, and only for that one', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     const em = orm.em.fork();
     const longer = { lock: 5000, statement: 7500, idle: 9000, transaction: 9500 };
@@ -80,7 +80,7 @@ describe('The time-outs of the database', () => {
     expect(await em.execute(settings)).toEqual(expected);
   });
 
-  it('end a transaction by the time-out that it asked for, not by the one it began with', async () => {
+  it('A transaction is terminated by the time-out it asked for, not by the one it started with', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     const em = orm.em.fork();
     const shorter = { lock: 100, statement: 2000, idle: 2000, transaction: 1000 };
@@ -92,7 +92,7 @@ describe('The time-outs of the database', () => {
     expect(await em.execute<{ one: number }[]>('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('are not connection parameters, which a pooler would drop', async () => {
+  it('The database’s time-outs are not connection parameters, which a pooler would drop', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     expect(await orm.em.fork().execute(settings)).toEqual(expected);
     await forget();
@@ -102,8 +102,8 @@ describe('The time-outs of the database', () => {
   });
 });
 
-describe('A process on a role without them', () => {
-  it('learns which are missing, and what to do', async () => {
+describe('A role without time-outs', () => {
+  it('A process on a role without time-outs reports which are missing, and the remedy', async () => {
     await forget();
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     await expect(refuseOtherTimeOuts(orm.em.fork())).rejects.toThrow(
@@ -112,7 +112,7 @@ describe('A process on a role without them', () => {
   });
 
   itInFull.each(['api', 'worker'])(
-    'ends at once and says so: %s',
+    'A process on a role without time-outs exits at once and says so: %s',
     async (name) => {
       await forget();
       const addresses = {

@@ -21,7 +21,7 @@ afterAll(() => stack.stop());
 
 const attemptMs = 1500;
 
-/** Where an activity runs with so short a time, as Temporal would run it. */
+/** The context of an activity with such a short time-out, as in Temporal. */
 const within = (startToCloseTimeoutMs: number) =>
   new MockActivityEnvironment({ startToCloseTimeoutMs }, { logger: new DefaultLogger('ERROR') });
 const attempt = (work: Parameters<typeof step<object, unknown>>[2], ms = attemptMs) =>
@@ -40,7 +40,7 @@ async function holdUser(): Promise<() => Promise<void>> {
   return () => em.rollback();
 }
 
-/** An attempt that began now writes nothing once its time is over, when the lock that it waits for is released. */
+/** An attempt that started now writes nothing after its time-out, when the lock that it waits for is released. */
 async function expectNothingOf(running: Promise<unknown>, release: () => Promise<void> = async () => undefined) {
   const before = await nameOf();
   const outcome = running.then(
@@ -53,15 +53,15 @@ async function expectNothingOf(running: Promise<unknown>, release: () => Promise
   expect(await nameOf()).toBe(before);
 }
 
-describe('A step whose attempt is over', () => {
-  it('never writes, in its transaction or in a single statement, when the lock it waited for is released', async () => {
+describe('Activities whose attempt has timed out', () => {
+  it('An activity that timed out never writes when the lock it waited for is released, in a transaction or a single statement', async () => {
     const release = await holdUser();
     const inTransaction = attempt((em) => em.transactional((tx) => tx.execute(rename, ['late', user.id])));
     const alone = attempt((em) => em.execute(rename, ['late', user.id]));
     await Promise.all([expectNothingOf(inTransaction, release), expectNothingOf(alone)]);
   });
 
-  it('never commits what it wrote in time', async () => {
+  it('An activity that timed out never commits what it wrote in time', async () => {
     const late = attempt((em) =>
       em.transactional(async (tx) => {
         await tx.execute(rename, ['late', user.id]);
@@ -71,7 +71,7 @@ describe('A step whose attempt is over', () => {
     await expectNothingOf(late);
   });
 
-  it('never begins to write, and gives its connections back', async () => {
+  it('An activity that timed out never starts to write, and returns its connections', async () => {
     const { DATABASE_POOL_SIZE: size } = stack.deps.config;
     const late = Array.from({ length: size + 1 }, () =>
       attempt(async (em) => {
@@ -88,7 +88,7 @@ describe('A step whose attempt is over', () => {
     expect(await nameOf()).not.toBe('late');
   });
 
-  it('may write until then', async () => {
+  it('An activity may write until its time-out', async () => {
     await attempt(async (em) => {
       await em.transactional((tx) => tx.execute(rename, ['in a transaction', user.id]));
       expect(await nameOf()).toBe('in a transaction');
@@ -98,8 +98,8 @@ describe('A step whose attempt is over', () => {
   });
 });
 
-describe('A step that asks the provider', () => {
-  it('gives up on a silent provider in time to write that down', async () => {
+describe('Activities that call the provider', () => {
+  it('An activity gives up on a silent provider in time to record that', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
     const { openReceipt } = createActivities(stack.deps);
     const startedAt = performance.now();
@@ -115,7 +115,7 @@ describe('A step that asks the provider', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('never makes two calls that together take longer than its time, and begins none after it', async () => {
+  it('An activity never makes two calls that together exceed its time-out, and starts none after it', async () => {
     const provider = await openStubProvider();
     const gateway = createXenditGateway({
       secretKey: 'xnd_development_x',

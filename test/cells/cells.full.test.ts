@@ -21,10 +21,10 @@ import type { CellOptions } from './cell.ts';
 import type { Transfer } from './transfer.ts';
 
 /*
- * A simulation of two cells on one machine. Each is a database of the one PostgreSQL server (the schema that ships, with the
- * ledger's own functions, and cells.sql), a Temporal server, and one process, cell.ts, which connects as the owner; nothing
- * else of the product runs. The processes are killed at arrows and from outside while money goes both ways, PostgreSQL and
- * Temporal are not, and the sum is judged whenever both processes are still.
+ * A simulation of two cells on one machine. Each is a database of the one PostgreSQL server (the shipped schema with
+ * the ledger's own functions, and cells.sql), a Temporal server, and one process, cell.ts, which connects as the owner;
+ * nothing else of the product runs. The processes are killed at failpoints and from outside while money moves both
+ * ways; PostgreSQL and Temporal are not. The sum is checked whenever both processes are stopped.
  */
 
 const transfers = isFullRun() ? 120 : 24;
@@ -43,7 +43,7 @@ interface Cell {
   taskQueue: string;
   accounts: string[];
   process: Part | undefined;
-  /** Resolves when the process being started runs, or has failed to start. */
+  /** Resolves when the process being started is running, or has failed to start. */
   starting: Promise<Part | undefined> | undefined;
   deaths: number;
   ends: boolean;
@@ -123,7 +123,7 @@ async function buildCell(name: string): Promise<Cell> {
 /** No process is started before this resolves. */
 let mayStart = Promise.resolve();
 
-/** Runs a cell's process, and another each time it dies, as a supervisor does. */
+/** Runs a cell's process, and restarts it each time it dies, as a supervisor does. */
 function start(cell: Cell, other: Cell, chance: number): void {
   const options: CellOptions = {
     databaseUrl: cell.database.ownerUrl,
@@ -195,7 +195,7 @@ const held = async (cell: Cell): Promise<string> => {
   return sum;
 };
 
-/** Nobody moves: the processes stand still, none is started, and the statements they had sent have ended. */
+/** Everything is still: the processes are stopped, none is being started, and their statements have completed. */
 async function whileStill<T>(work: () => Promise<T>): Promise<T> {
   const { promise, resolve: letStart } = Promise.withResolvers<void>();
   mayStart = promise;
@@ -224,7 +224,7 @@ async function whileStill<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What everybody holds, with what is under way and not yet at the other side: never more, never less. */
+/** All balances plus money in transit to the other side: constant. */
 async function expectTheSum(): Promise<void> {
   const ofWest = await verdicts(west);
   const ofEast = await verdicts(east);
@@ -252,7 +252,7 @@ async function expectBooksInOrder(): Promise<void> {
 }
 
 describe('Money between two cells', () => {
-  it('is never more and never less over both, whenever either is killed', async () => {
+  it('Money sent between two cells is neither lost nor duplicated, whichever cell is killed', async () => {
     start(west, east, deathChance);
     start(east, west, deathChance);
     const expected = new Map<string, string>([...west.accounts, ...east.accounts].map((id) => [id, funded]));
@@ -296,7 +296,7 @@ describe('Money between two cells', () => {
     await Promise.all(both().map(stop));
   }, 1_800_000);
 
-  it('stays in transit while the destination does not answer, and is not taken back', async () => {
+  it('Money sent to another cell stays in transit while that one does not answer, and is not reversed', async () => {
     const transfer = {
       id: newId(),
       fromAccountId: west.accounts[0] ?? '',
@@ -304,7 +304,7 @@ describe('Money between two cells', () => {
       amount: '7.0000',
     };
     start(west, east, 0);
-    // It takes the request and says nothing.
+    // It accepts the request and never answers.
     const silent = createServer((socket) => socket.on('error', () => undefined));
     silent.listen(east.port, '127.0.0.1');
     await once(silent, 'listening');
@@ -329,7 +329,7 @@ describe('Money between two cells', () => {
     await Promise.all(both().map(stop));
   }, 300_000);
 
-  it('that was refused stays refused for any retry, whatever has changed since', async () => {
+  it('A refused transfer between cells stays refused on every retry, whatever has changed since', async () => {
     const [id, account] = [newId(), newId()];
     const judge = async () =>
       (
@@ -343,7 +343,7 @@ describe('Money between two cells', () => {
     await expectBooksInOrder();
   });
 
-  it('that is taken back without its money is seen by the check', async () => {
+  it('A reversal between cells without its money is found by the check', async () => {
     const em = ownerOf(west);
     await em.begin();
     await em.execute('select send_transfer(?, ?, ?, 3)', [newId(), west.accounts[0], unknownAccount]);

@@ -12,7 +12,7 @@ export type Verdict = 'accepted' | 'refused';
 export interface TransferSteps {
   /** Debits its account; the money is in transit from then on. */
   sendTransfer(transfer: Transfer): Promise<void>;
-  /** Asks the destination for its verdict until it says one. */
+  /** Asks the destination for its verdict until it gives one. */
   askForVerdict(transfer: Transfer): Promise<Verdict>;
   concludeTransfer(id: string, verdict: Verdict): Promise<void>;
 }

@@ -7,7 +7,7 @@ const steps = proxyActivities<TransferSteps>({
 });
 
 /**
- * Moves money to the other cell. A destination that does not answer leaves it in transit: only its verdict ends that.
+ * Moves money to the other cell. It stays in transit while the destination does not answer; only its verdict decides.
  */
 export async function transferBetweenCells(transfer: Transfer): Promise<string> {
   await steps.sendTransfer(transfer);

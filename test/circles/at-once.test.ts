@@ -6,14 +6,14 @@ import { type BegunCircle, begun, move, onDay, opened, passTime } from './begin-
 import { addMembers, buildMembers, contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** For rows that one transaction wrote: how many there are, and how many statements wrote them. */
+/** For rows written by one transaction: their number, and the number of statements that wrote them. */
 async function written(rows: string, circleId: string): Promise<{ rows: number; statements: number }> {
   const [found] = await stack
     .owner()
@@ -24,7 +24,7 @@ async function written(rows: string, circleId: string): Promise<{ rows: number; 
   return found ?? { rows: 0, statements: 0 };
 }
 
-/** A circle of six in its second round, in which nobody has paid but the last three members. */
+/** A circle of six in its second round, in which only the last three members have paid. */
 async function halfPaid(terms: Partial<CircleTerms>): Promise<BegunCircle> {
   const circle = await begun(stack, 6, terms);
   const { id, members } = circle;
@@ -35,8 +35,8 @@ async function halfPaid(terms: Partial<CircleTerms>): Promise<BegunCircle> {
   return circle;
 }
 
-describe('However many members a circle has, one statement', () => {
-  itInFull('adds all that join together, in the order of the request', async () => {
+describe('Circle operations that run as one statement, whatever the number of members', () => {
+  itInFull('Members added in one request join in the order of the request', async () => {
     const members = await buildMembers(stack, 6);
     const [creator] = members as [(typeof members)[0]];
     const id = await opened(stack, creator);
@@ -48,7 +48,7 @@ describe('However many members a circle has, one statement', () => {
     expect(await written('saving_circle_members where saving_circle_id = ?', id)).toEqual({ rows: 6, statements: 1 });
   });
 
-  it('reports what is missing, and writes what covers it', async () => {
+  it('Each report of a missing contribution, and the covers, take one statement for all members', async () => {
     const { id } = await halfPaid({ on_default: 'cover', guarantee_percent: 100 });
     await passTime(stack, id, onDay(3));
     for (const event of ['CONTRIBUTION_DUE', 'CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
@@ -58,14 +58,14 @@ describe('However many members a circle has, one statement', () => {
     expect(await written('saving_circle_covers where saving_circle_id = ?', id)).toEqual({ rows: 3, statements: 1 });
   });
 
-  itInFull('gives all later turns when members are excluded', async () => {
+  itInFull('Excluding members renumbers all later turns in one statement', async () => {
     const { id } = await halfPaid({ on_default: 'exclude' });
     await passTime(stack, id, onDay(3));
     const places = 'saving_circle_members where saving_circle_id = ? and';
     expect(await written(`${places} turn_number > 1`, id)).toEqual({ rows: 3, statements: 1 });
   });
 
-  itInFull('notes what is refunded when it is cancelled, and shares out the rest', async () => {
+  itInFull('Cancelling a circle records the refunds and distributes the rest in one statement', async () => {
     const { id } = await halfPaid({ guarantee_percent: 50 });
     const { token } = await buildPlatformAdmin(stack);
     const cancelled = await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token });

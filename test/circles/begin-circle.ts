@@ -7,16 +7,16 @@ import type { Stack } from '../support/stack.ts';
 import { readCircle } from './build-circle.ts';
 
 const day = 24 * 60 * 60 * 1000;
-/** So late that the sweep of a stack with a worker finds nothing to begin, to cancel or to pay. */
+/** Late enough that the sweep of a stack with a worker finds nothing to start, cancel or pay. */
 const begin = Date.parse('2126-01-01T00:00:00+07:00');
-/** So many days after the circle began. */
+/** This many days after the circle started. */
 export const onDay = (days: number): string => new Date(begin + days * day).toISOString();
 
-/** What the circle's workflow does at that time: the next step, if it is due. */
+/** Runs the circle's next step at that time, if it is due. */
 export const move = (stack: Stack, circleId: string, at: string): Promise<CircleProgress> =>
   moveCircle(stack.em(), stack.deps, { circleId, at });
 
-/** Everything that its workflow would do until then in a round that misses contributions. */
+/** Runs every step that the workflow would run until then in a round with missing contributions. */
 export async function passTime(stack: Stack, circleId: string, at: string): Promise<CircleProgress> {
   let progress = await move(stack, circleId, at);
   const isDue = () => progress.phase === 'collecting' && progress.next !== null && progress.next.at <= at;
@@ -58,7 +58,7 @@ export function opened(
   });
 }
 
-/** A daily circle of IDR 100,000 that has begun, with its first round open; by default no sweep finds it due. */
+/** A daily circle of IDR 100,000 that has started, with its first round open; not due for any sweep by default. */
 export async function begun(
   stack: Stack,
   size: number,

@@ -19,7 +19,7 @@ import type { RoundPlace } from './end-interval.ts';
 export type CirclePlace = Http & BuildPlace;
 type StartingPlace = CirclePlace & RoundPlace;
 
-/** Everybody whom a circle may meet. */
+/** Every kind of caller of a circle. */
 export interface Cast {
   organizationId: string;
   admin: BuiltUser;
@@ -46,11 +46,11 @@ export async function buildCast(stack: CirclePlace): Promise<Cast> {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A calendar day of UTC+7, so many days from today. */
+/** A calendar day of UTC+7, this many days from today. */
 export const dayFromToday = (days: number): string =>
   formatWesternIndonesia(new Date(Date.now() + days * dayMs)).slice(0, 10);
 
-/** A circle that starts tomorrow, IDR 100,000 a month, unless asked otherwise; answers the body of the creation. */
+/** A circle that starts tomorrow, IDR 100,000 a month by default; returns the body of the answer. */
 export async function createCircle(stack: CirclePlace, creator: BuiltUser, fields: object = {}) {
   const { status, body } = await asAClient(() =>
     stack.post(
@@ -86,7 +86,7 @@ export const circleWhen = (stack: CirclePlace, as: BuiltUser, circleId: string, 
     (circle) => Object.entries(fields).every(([field, value]) => circle[field] === value),
   );
 
-/** Lets a circle start now, as time would. */
+/** Makes a circle start now. */
 export async function startNow(stack: StartingPlace, by: BuiltUser, circleId: string): Promise<void> {
   await stack.owner().execute('update saving_circles set starts_at = now() where id = ?', [circleId]);
   await stack.deps.workflows.lookAfterSavingCircle(circleId);
@@ -100,11 +100,11 @@ export interface BuiltCircle {
   members: BuiltUser[];
 }
 
-/** So many people with IDR 1,000,000 each. */
+/** This many people with IDR 1,000,000 each. */
 export const buildMembers = (stack: CirclePlace, count: number): Promise<BuiltUser[]> =>
   Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance: '1000000' })));
 
-/** An active circle of so many members with IDR 1,000,000 each. */
+/** An active circle of this many members with IDR 1,000,000 each. */
 export async function buildActiveCircle(stack: StartingPlace, size: number, fields: object = {}): Promise<BuiltCircle> {
   const members = await buildMembers(stack, size);
   const [creator] = members;
@@ -116,7 +116,7 @@ export async function buildActiveCircle(stack: StartingPlace, size: number, fiel
   return { id, creator, members };
 }
 
-/** An active daily circle of so many members with these terms, of which the first `paid` have contributed. */
+/** An active daily circle of this many members with these terms, of which the first `paid` have contributed. */
 export async function buildDailyCircle(
   stack: StartingPlace,
   size: number,
@@ -130,8 +130,8 @@ export async function buildDailyCircle(
 }
 
 /**
- * An active daily circle that anybody may join, and whose members all did so by themselves, with consent; the first of
- * them founds it.
+ * An active daily circle that anyone may join, and whose members all joined by themselves, with consent; the first of
+ * them created it.
  */
 export async function buildConsentedCircle(
   stack: StartingPlace,
@@ -148,7 +148,7 @@ export async function buildConsentedCircle(
   return { id, creator, members };
 }
 
-/** The places of these members in a circle, in the order in which they are given. */
+/** The places of these members in a circle, in the given order. */
 export async function memberIdsOf(
   stack: CirclePlace,
   circleId: string,
@@ -166,11 +166,11 @@ export const contribute = (stack: CirclePlace, member: BuiltUser, circleId: stri
     { token: member.token },
   );
 
-/** IDR on the account of each of these members. */
+/** The balance of each of these members, IDR. */
 export const balancesOf = (stack: CirclePlace, members: readonly BuiltUser[]): Promise<number[]> =>
   Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
 
-/** What rests on the circle's holding account. */
+/** The balance of the circle's holding account. */
 export async function heldBy(stack: CirclePlace, circleId: string): Promise<string> {
   const [row] = await stack
     .em()

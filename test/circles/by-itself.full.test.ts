@@ -30,7 +30,7 @@ async function untilSecondRound(id: string, as: BuiltUser) {
 }
 
 describe('The workflow of a circle', () => {
-  it('pays the rounds that open by standing orders, and their pots', async () => {
+  it('A circle’s workflow charges standing orders when a round opens and pays the pots', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     const memberIds = await memberIdsOf(stack, id, members);
     for (const [index, { accountId, token }] of members.entries()) {
@@ -43,7 +43,7 @@ describe('The workflow of a circle', () => {
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   });
 
-  it('debits a member who has received once the interval and the grace are over', async () => {
+  it('A circle’s workflow debits a member who has received the pot once the interval and the grace period are over', async () => {
     const { id, creator, members } = await buildWindfall(stack, { grace_days: 2 });
     await pay(id, members.slice(1));
     await endInterval(stack, id);
@@ -57,18 +57,21 @@ describe('The workflow of a circle', () => {
   it.each([
     { on_default: 'cover', held: '50000.0000', receiver: 1_050_000 },
     { on_default: 'exclude', held: '150000.0000', receiver: 950_000 },
-  ])('pays the pot under $on_default although one has not paid', async ({ on_default, held, receiver }) => {
-    const terms = { on_default, guarantee_percent: 50 };
-    const { id, creator, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
-    const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
-    await pay(id, members);
-    await untilSecondRound(id, creator);
-    await circleWhen(stack, creator, id, { next_round_opens_at: null });
-    await pay(id, [second, third]);
-    await endInterval(stack, id);
-    await circleWhen(stack, creator, id, { current_turn: 3 });
-    expect(await heldBy(stack, id)).toBe(held);
-    expect(await balances([second])).toEqual([receiver]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: first.id } }]);
-  });
+  ])(
+    'A circle’s workflow pays the pot under $on_default although one member has not paid',
+    async ({ on_default, held, receiver }) => {
+      const terms = { on_default, guarantee_percent: 50 };
+      const { id, creator, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
+      const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+      await pay(id, members);
+      await untilSecondRound(id, creator);
+      await circleWhen(stack, creator, id, { next_round_opens_at: null });
+      await pay(id, [second, third]);
+      await endInterval(stack, id);
+      await circleWhen(stack, creator, id, { current_turn: 3 });
+      expect(await heldBy(stack, id)).toBe(held);
+      expect(await balances([second])).toEqual([receiver]);
+      expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: first.id } }]);
+    },
+  );
 });

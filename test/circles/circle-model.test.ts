@@ -23,15 +23,15 @@ const circles = fc.record({
   amount: fc.integer({ min: 1, max: 100_000 }),
   percent: fc.integer({ min: 0, max: 100 }),
   rule: fc.constantFrom(...defaultRules),
-  /** For each round and member whether they pay in time; for a round that waits whether it is cancelled. */
+  /** For each round and member whether they pay in time; for a waiting round whether it is cancelled. */
   habits: fc.array(fc.record({ pays: fc.nat(127), debited: fc.nat(127), cancels: fc.integer({ min: 0, max: 9 }) }), {
     minLength: 14,
     maxLength: 14,
   }),
 });
 
-describe('Circles, whoever pays and whatever their terms', () => {
-  it(`pay each pot once funded and to nobody twice, hold what was paid in, and end even (${numRuns} cases)`, () => {
+describe('Circles with random terms and payments', () => {
+  it(`Circles pay each pot once when it is funded, hold what members paid in and close with zero balances (${numRuns} cases)`, () => {
     fc.assert(
       fc.property(circles, ({ size, amount, percent, rule, habits }) => {
         const circle = newCircle({ size, amount, percent });
@@ -46,7 +46,7 @@ describe('Circles, whoever pays and whatever their terms', () => {
           else defaultOrCancel(circle, rule, habit);
           expectSound(circle);
         }
-        // Whoever still waits is cancelled by an operator: every circle ends.
+        // A circle that still waits is cancelled by an operator: every circle ends.
         if (circle.status === 'active') cancel(circle);
         expectSound(circle);
       }),
@@ -65,7 +65,7 @@ function defaultOrCancel(
   if (remedy === 'wait' && cancels === 0) cancel(circle);
 }
 
-describe('What is due next in a round', () => {
+describe('The next action of a round', () => {
   const facts = fc.record({
     rule: fc.constantFrom(null, ...defaultRules),
     graceDays: fc.integer({ min: 0, max: 30 }),
@@ -79,7 +79,7 @@ describe('What is due next in a round', () => {
     hasStandingOrders: fc.constant(false),
   });
 
-  it('is never a default within the days of grace or while an order is open, and is only ever a reminder in circles without terms', () => {
+  it('A round reports no default during the grace period or while an order is open, and only reminders in circles without terms', () => {
     fc.assert(
       fc.property(facts, (round) => {
         const next = nextOfRound(round);
@@ -98,7 +98,7 @@ describe('What is due next in a round', () => {
   });
 });
 
-describe('Guarantees that cover what is missing', () => {
+describe('Guarantees that cover a missing contribution', () => {
   const place = (index: number, has_paid: boolean, guarantee: string) => ({
     member_id: `m${index}`,
     has_paid,
@@ -107,7 +107,7 @@ describe('Guarantees that cover what is missing', () => {
     covered: '0',
   });
 
-  it('pay the own contribution first, then as equal parts as each has left, to four decimals', () => {
+  it('Covering debits the defaulter’s own guarantee first and divides the rest equally among the others, to four decimals', () => {
     const places = [
       place(0, false, '4'),
       place(1, true, '1'),
@@ -124,7 +124,7 @@ describe('Guarantees that cover what is missing', () => {
     ]);
   });
 
-  it('are divided in the largest circle, too, and what is due is known before', () => {
+  it('Cover can be computed in advance and divided in the largest circle', () => {
     const places = Array.from({ length: 1000 }, (_, index) => place(index, index >= 400, '50'));
     expect(remedyOf('cover', '100', places)).toBe('cover');
     const covers = coversOf('100', places);
@@ -134,7 +134,7 @@ describe('Guarantees that cover what is missing', () => {
 });
 
 describe('Shares', () => {
-  it('sum to what is shared, and none exceeds its weight if the weights suffice', () => {
+  it('Shares sum to the amount shared, and none exceeds its weight if the weights suffice', () => {
     const money = fc.integer({ min: 0, max: 1_000_000_000 }).map((units) => (units / 10_000).toFixed(4));
     fc.assert(
       fc.property(

@@ -9,15 +9,15 @@ const actions = fc.record({
   who: fc.nat(3),
   whom: fc.nat(3),
 });
-/** Lives of circles: their terms, and what their members do in each round, in any order. */
+/** Random circles: their terms, and the members' actions in each round, in any order. */
 export const stories = fc.record({
   size: fc.integer({ min: 2, max: 4 }),
   percent: fc.constantFrom(0, 25, 50, 100),
   rule: fc.constantFrom(...defaultRules),
   graceDays: fc.integer({ min: 0, max: 2 }),
-  /** Which of the members have little. */
+  /** Members with a small balance. */
   poor: fc.nat(15),
-  /** For each round what members do, in any order, and whether it is cancelled then. */
+  /** The members' actions in each round, in any order, and whether it is cancelled then. */
   rounds: fc.array(fc.record({ actions: fc.array(actions, { maxLength: 7 }), cancels: fc.nat(9) }), {
     minLength: 4,
     maxLength: 4,

@@ -42,7 +42,7 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
 const patch = (as: BuiltUser, id: string, body: object) => stack.patch(`${path}/${id}`, body, { token: as.token });
 
 describe('POST /v1/saving-circles', () => {
-  it('by an individual answers 201 with its fields, status new, turn 1, and the event RESOURCE_CREATED', async () => {
+  it('An individual who creates a circle gets 201 with its fields, status new and turn 1, and RESOURCE_CREATED is recorded', async () => {
     const fields = valid(owner.accountId);
     const { status, body } = await post(owner, { ...fields, capacity: 5 });
     expect({ status, body }).toMatchObject({
@@ -72,14 +72,14 @@ describe('POST /v1/saving-circles', () => {
     expect((await readCircle(stack, owner, body.id)).members).toEqual([]);
   });
 
-  it('by an organization admin, or by platform for its account, makes a circle of the organization', async () => {
+  it('A circle created by an organization admin, or by platform for the organization’s account, belongs to the organization', async () => {
     for (const creator of [admin, platform]) {
       const { body } = await post(creator, valid(admin.accountId));
       expect(body).toMatchObject({ owner_type: 'organization', owner_id: organizationId });
     }
   });
 
-  it('takes a date-time as the start, and needs no capacity', async () => {
+  it('A circle may start at a date-time and needs no capacity', async () => {
     const start_date = new Date(Date.now() + 3_600_000).toISOString();
     const { body } = await post(owner, { ...valid(owner.accountId), start_date });
     expect(body).toMatchObject({ start_date, starts_at: start_date, capacity: 100 });
@@ -111,7 +111,7 @@ describe('POST /v1/saving-circles', () => {
     ['round_interval', 'yearly'],
     ['turn_order', 'random'],
     ['status', 'active'],
-  ])('refuses %s: %s with a 400 that names the field', async (field, value) => {
+  ])('Creating a circle with %s: %s returns 400 and names the field', async (field, value) => {
     const { status, body } = await post(owner, { ...valid(owner.accountId), [field]: value });
     expect({ status, message: String(body.message) }).toMatchObject({
       status: 400,
@@ -119,7 +119,7 @@ describe('POST /v1/saving-circles', () => {
     });
   });
 
-  it('caps the capacity only by the largest possible pot, which limits amount and capacity and is named', async () => {
+  it('A circle’s capacity is limited only by the largest possible pot, and the error names that limit', async () => {
     const big = await createCircle(stack, owner, { capacity: 250_000 });
     expect(big.capacity).toBe(250_000);
     const largest = { ...valid(owner.accountId), capacity: 3, amount: '3333333333333333.3333' };
@@ -139,7 +139,7 @@ describe('POST /v1/saving-circles', () => {
     expect((await patch(owner, id, { capacity: 4, amount: '1' })).status).toBe(200);
   });
 
-  itInFull('with today as the start makes a circle that waits for a second member until the day is over', async () => {
+  itInFull('A circle that starts today waits for a second member until the end of the day', async () => {
     const { id } = await createCircle(stack, owner, { start_date: dayFromToday(0), visibility: 'public' });
     expect((await join(owner, id, [owner.accountId])).status).toBe(201);
     const [row] = await stack
@@ -150,7 +150,7 @@ describe('POST /v1/saving-circles', () => {
     await circleWhen(stack, owner, id, { status: 'active' });
   });
 
-  it("refuses somebody else's account with 403, a missing one with 404, no token with 401", async () => {
+  it('Creating a circle returns 403 for someone else’s account, 404 for a missing one and 401 without a token', async () => {
     expect((await post(owner, valid(stranger.accountId))).status).toBe(403);
     expect((await post(platform, valid(owner.accountId))).status).toBe(403);
     expect((await post(employee, valid(admin.accountId))).status).toBe(403);
@@ -162,7 +162,7 @@ describe('POST /v1/saving-circles', () => {
 });
 
 describe('PATCH /v1/saving-circles/:id', () => {
-  it('changes everything while the circle is new, with the event RESOURCE_UPDATED', async () => {
+  it('A new circle can be changed in every field, and RESOURCE_UPDATED is recorded', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 5 });
     const change = {
       name: 'Arisan Mawar',
@@ -180,7 +180,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await patch(platform, id, { name: 'By the platform' })).status).toBe(200);
   });
 
-  it('refuses a capacity below the members, a turn beyond the capacity, a past day and unknown fields', async () => {
+  it('Updating a circle rejects a capacity below its members, a turn beyond its capacity, a past day and unknown fields', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 5 });
     await join(owner, id, [owner.accountId, stranger.accountId]);
     for (const [field, value] of [
@@ -209,7 +209,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await patch(owner, alone, { capacity: 2, current_turn: 2 })).status).toBe(200);
   });
 
-  it('changes only name and visibility once the circle is active', async () => {
+  it('An active circle can only change its name and visibility', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     expect((await patch(creator, id, { name: 'New name', visibility: 'public' })).body.data).toMatchObject({
       name: 'New name',
@@ -227,7 +227,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await readCircle(stack, creator, id)).name).toBe('New name');
   });
 
-  it('is for the creator and admins only (403 otherwise); an unknown circle is a 404', async () => {
+  it('Only the creator and admins may update a circle (403 otherwise); an unknown circle returns 404', async () => {
     const { id } = await createCircle(stack, admin, { visibility: 'public' });
     await join(admin, id, [stranger.accountId]);
     for (const as of [stranger, otherAdmin, employee]) expect((await patch(as, id, { name: 'X' })).status).toBe(403);
@@ -247,7 +247,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
       ({ status }) => status.name === 'COMPLETED',
     );
 
-  it('of a new circle removes it (404 afterwards), leaves the event RESOURCE_DELETED, and ends its workflow', async () => {
+  it('Deleting a new circle removes it (404 afterwards), records RESOURCE_DELETED and completes its workflow', async () => {
     const { id } = await createCircle(stack, owner);
     await join(owner, id, [owner.accountId, stranger.accountId]);
     expect((await remove(stranger, id)).status).toBe(403);
@@ -262,7 +262,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
     await isOver(id);
   });
 
-  it('of an active circle removes it if it has no contributions; with one of any status it is a 400', async () => {
+  it('An active circle can be deleted only while it has no contribution of any status (400 otherwise)', async () => {
     const empty = await buildActiveCircle(stack, 2);
     expect((await remove(empty.creator, empty.id)).status).toBe(200);
     expect((await stack.get(`${path}/${empty.id}`, { token: empty.creator.token })).status).toBe(404);
@@ -277,7 +277,7 @@ describe('DELETE /v1/saving-circles/:id', () => {
     expect((await readCircle(stack, used.creator, used.id)).status).toBe('cancelled');
   });
 
-  it('of a completed circle is a 400', async () => {
+  it('Deleting a completed circle returns 400', async () => {
     const [first, second] = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '100000' })));
     const { id } = await createCircle(stack, first as BuiltUser);
     const lastTurn = { current_turn: 2, start_date: dayFromToday(0) };

@@ -16,7 +16,7 @@ import {
 const bca = 1;
 
 let stack: Stack;
-/** An active circle, of which each test takes a member who has not paid. */
+/** An active circle, from which each test takes a member who has not paid. */
 let circle: BuiltCircle;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -57,7 +57,7 @@ const rails: [rail: 'balance' | 'gateway', fields: object][] = [
 
 describe('An Idempotency-Key of a contribution', () => {
   it.each(casesOf(rails, ([rail]) => rail === 'gateway'))(
-    'from %s replays the first answer byte for byte, and contributes once',
+    'A %s contribution sent again with its key replays the first answer byte for byte and contributes once',
     async (rail, fields) => {
       const { id, first } = takeMember();
       const key = freshKey();
@@ -70,7 +70,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('replays the first answer when the round is over and the contribution has changed', async () => {
+  it('A contribution’s key replays the first answer after the round is over and the contribution has changed', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const key = freshKey();
@@ -84,7 +84,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(2);
   });
 
-  it('is matched by what the body means, not by how its amount is written', async () => {
+  it('Contributions with the same key match if their bodies mean the same, however the amount is written', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key);
@@ -92,7 +92,7 @@ describe('An Idempotency-Key of a contribution', () => {
   });
 
   it.each(casesOf(rails))(
-    'from %s is refused with another body, and on the routes of payments',
+    'The key of a %s contribution is rejected with another body and on the payment routes',
     async (rail, fields) => {
       const { id, first } = takeMember();
       const { id: other } = await createCircle(stack, first);
@@ -120,7 +120,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('is reported as used, never as an error, when a top-up takes it at the same time', async () => {
+  it('A key that a simultaneous top-up also uses is reported as used, never as an error', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const numbersTaken = async () => {
@@ -129,7 +129,7 @@ describe('An Idempotency-Key of a contribution', () => {
     };
     const before = await numbersTaken();
     const untilBegun = (count: number) => eventually(numbersTaken, (last) => last >= before + count);
-    // No order is written until both requests have begun.
+    // No order is written until both requests have started.
     const holder = stack.owner();
     await holder.begin();
     await holder.execute('lock table payment_orders in exclusive mode');
@@ -146,7 +146,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsBy(first)).toEqual([]);
   });
 
-  it.each(rails)('from %s that was refused is still unused', async (_, fields) => {
+  it.each(rails)('The key of a rejected %s contribution stays unused', async (_, fields) => {
     const { id, first } = takeMember();
     const key = freshKey();
     const refused = await send(first, id, key, { ...fields, contribution_amount: '5' });
@@ -156,7 +156,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await send(first, id, key, fields)).toMatchObject({ status: 201, replayed: null });
   });
 
-  it('names the fields of this request in a refusal, also when it is repeated', async () => {
+  it('An error under a key names the fields of the current request, also on a retry', async () => {
     const { id, first } = takeMember();
     const pocket = await openPocket(first);
     const key = freshKey();
@@ -166,29 +166,34 @@ describe('An Idempotency-Key of a contribution', () => {
     }
   });
 
-  it("is the user's own: the same key of another member is a different key", async () => {
+  it('An Idempotency-Key belongs to its user: another member may use the same one', async () => {
     const key = freshKey();
     for (const { id, first: member } of [takeMember(), takeMember()]) {
       expect(await send(member, id, key)).toMatchObject({ status: 201, replayed: null });
     }
   });
 
-  it.each(['short', 'k'.repeat(129), ''])('of %j is a 400', async (wrong) => {
+  it.each(['short', 'k'.repeat(129), ''])('A contribution with the Idempotency-Key %j returns 400', async (wrong) => {
     const { id, first } = takeMember();
     expect((await send(first, id, wrong)).status).toBe(400);
   });
 
-  it.each(casesOf(rails))('from %s, sent many times at once, contributes once, with one answer', async (_, fields) => {
-    const { id, first } = takeMember();
-    const key = freshKey();
-    const answers = await Promise.all(Array.from({ length: isFullRun() ? 20 : 6 }, () => send(first, id, key, fields)));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers[0]?.status).toBe(201);
-    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
-    expect(await contributionsBy(first)).toHaveLength(1);
-  });
+  it.each(casesOf(rails))(
+    'A %s contribution sent many times at once with one key contributes once, and all get the same answer',
+    async (_, fields) => {
+      const { id, first } = takeMember();
+      const key = freshKey();
+      const answers = await Promise.all(
+        Array.from({ length: isFullRun() ? 20 : 6 }, () => send(first, id, key, fields)),
+      );
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+      expect(answers[0]?.status).toBe(201);
+      expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+      expect(await contributionsBy(first)).toHaveLength(1);
+    },
+  );
 
-  it('sent on both rails at once contributes on one of them', async () => {
+  it('A key sent on both rails at once contributes on one of them', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const answers = await Promise.all(
@@ -203,7 +208,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await balanceOf(stack, first.accountId)).toBe(left);
   });
 
-  it('is stored without any text of the payer', async () => {
+  it('A stored contribution key contains no text written by the payer', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key, { payment_id: bca });

@@ -7,7 +7,7 @@ import { begun, move, onDay, passTime } from './begin-circle.ts';
 import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -27,7 +27,7 @@ const netsOf = async (as: BuiltUser, id: string) =>
 const balances = (members: BuiltUser[]) => balancesOf(stack, members);
 
 describe('A guarantee', () => {
-  it('is debited with the first contribution only, held, and returned after the last round', async () => {
+  it('A guarantee is debited with the first contribution only, held, and returned after the last round', async () => {
     const { id, members } = await begun(stack, 2, { guarantee_percent: 25 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const made = await contribute(stack, first, id);
@@ -57,7 +57,7 @@ describe('A guarantee', () => {
     expect(await settlementOf(first, id)).toMatchObject({ held: '0.0000', debts: [] });
   });
 
-  it('is not debited if the balance covers only the contribution, which is not debited either', async () => {
+  it('A first contribution debits nothing if the balance does not also cover the guarantee', async () => {
     const { id, members } = await begun(stack, 2, { guarantee_percent: 50 }, ['149999']);
     const [first] = members as [BuiltUser];
     expect(await contribute(stack, first, id)).toMatchObject({ status: 400 });
@@ -67,7 +67,7 @@ describe('A guarantee', () => {
 });
 
 describe('A member who does not pay', () => {
-  it('is reminded a day before the end, overdue at it, and in default after the days of grace, once each', async () => {
+  it('A member who does not pay is reminded a day before the due date, overdue on it and in default after the grace period, once each', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { grace_days: 2, on_default: 'wait' });
     await pay(id, members[0]);
     const twice = async (days: number) => {
@@ -88,7 +88,7 @@ describe('A member who does not pay', () => {
 });
 
 describe('Under `cover`', () => {
-  it('guarantees complete the pot, first the defaulter’s own, then all others equally, and the member owes it', async () => {
+  it('Under `cover`, guarantees complete the pot: the defaulter’s own first, then the others’ equally, and the defaulter owes the amount', async () => {
     const { id, members, memberIds } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 50 });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -112,7 +112,7 @@ describe('Under `cover`', () => {
     await open(id, 2);
     await pay(id, ...members);
     await payOut(id, 2);
-    // The first has paid twice and received once; what is left goes to the others.
+    // The first has paid twice and received once; the rest is distributed to the others.
     expect(await balances(members)).toEqual([1_050_000, 975_000, 975_000]);
     expect((await settlementOf(first, id)).debts).toEqual([
       { debtor_member_id: a, creditor_member_id: b, amount: '25000.0000' },
@@ -120,7 +120,7 @@ describe('Under `cover`', () => {
     ]);
   });
 
-  it('the round waits while guarantees are too small, takes nothing, and continues as soon as they suffice', async () => {
+  it('Under `cover`, a round waits while guarantees are too small, debits none of them, and continues as soon as they suffice', async () => {
     const { id, members } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 60 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     await pay(id, first);
@@ -138,7 +138,7 @@ describe('Under `cover`', () => {
 });
 
 describe('Under `exclude`', () => {
-  it('a place ends, turns move up, and what its member paid comes back after the last round', async () => {
+  it('Under `exclude`, the defaulter loses the place, later turns move up, and the paid contributions are refunded after the last round', async () => {
     const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 100 });
     const [first, second, third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -169,25 +169,28 @@ describe('Under `exclude`', () => {
     expect((await settlementOf(first, id)).debts).toEqual([]);
   });
 
-  itInFull('no guarantee pays what comes back to the excluded: whoever received more owes it', async () => {
-    const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 50 });
-    const [first, , third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
-    await pay(id, ...members);
-    await payOut(id, 0);
-    for (const day of [1, 2]) {
-      await open(id, day);
-      await pay(id, first, third, fourth);
-      if (day === 1) await pass(id, 2);
-      else await payOut(id, 2);
-    }
-    // The first received 400,000 and paid 300,000: the guarantee is 50,000 of that, the rest is a debt.
-    expect(await balances(members)).toEqual([1_050_000, 950_000, 1_000_000, 1_000_000]);
-    expect((await settlementOf(first, id)).debts).toEqual([
-      { debtor_member_id: memberIds[0], creditor_member_id: memberIds[1], amount: '50000.0000' },
-    ]);
-  });
+  itInFull(
+    'Under `exclude`, no guarantee pays the refund of an excluded member: those who received more owe it',
+    async () => {
+      const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 50 });
+      const [first, , third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
+      await pay(id, ...members);
+      await payOut(id, 0);
+      for (const day of [1, 2]) {
+        await open(id, day);
+        await pay(id, first, third, fourth);
+        if (day === 1) await pass(id, 2);
+        else await payOut(id, 2);
+      }
+      // The first received 400,000 and paid 300,000: the guarantee is 50,000 of that, the rest is a debt.
+      expect(await balances(members)).toEqual([1_050_000, 950_000, 1_000_000, 1_000_000]);
+      expect((await settlementOf(first, id)).debts).toEqual([
+        { debtor_member_id: memberIds[0], creditor_member_id: memberIds[1], amount: '50000.0000' },
+      ]);
+    },
+  );
 
-  it('the last to receive can lose the place: the circle ends and what was paid in comes back', async () => {
+  it('Under `exclude`, a circle whose last recipient loses the place completes and refunds the contributions', async () => {
     const { id, members } = await begun(stack, 2, { on_default: 'exclude' });
     const [first] = members as [BuiltUser];
     await pay(id, ...members);
@@ -198,14 +201,14 @@ describe('Under `exclude`', () => {
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   });
 
-  it('nobody is excluded from a round that nobody has paid', async () => {
+  it('Under `exclude`, nobody is excluded from a round that nobody has paid', async () => {
     const { id } = await begun(stack, 2, { on_default: 'exclude' });
     expect(await pass(id, 2)).toMatchObject({ phase: 'collecting', round: { missing: 2 } });
   });
 });
 
 describe('Under `winner_first`', () => {
-  it('a member who has received is debited daily until paid; one who has not is waited for', async () => {
+  it('Under `winner_first`, a member who has received the pot is debited daily until paid; one who has not is waited for', async () => {
     const { id, members } = await begun(stack, 3, { on_default: 'winner_first' }, ['100000']);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -223,7 +226,7 @@ describe('Under `winner_first`', () => {
     expect(await balances([first, second])).toEqual([200_000, 900_000]);
   });
 
-  it('members have to join by themselves and consent', async () => {
+  it('Under `winner_first`, members must join by themselves and consent', async () => {
     const creator = await buildIndividual(stack);
     const { id } = await begun(stack, 2, { on_default: 'winner_first' });
     expect((await addMembers(stack, creator, id, [creator])).status).toBe(403);
@@ -231,7 +234,7 @@ describe('Under `winner_first`', () => {
 });
 
 describe('Paying for another', () => {
-  it('makes it the member’s contribution, refundable to the payer', async () => {
+  it('A contribution paid for another member counts as that member’s and is refunded to the payer', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { guarantee_percent: 10 });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const made = await contribute(stack, first, id, { on_behalf_of: memberIds[1] });
@@ -252,7 +255,7 @@ describe('Paying for another', () => {
 });
 
 describe('Cancelling', () => {
-  it('refunds the unfinished round, shares out what is held in proportion to what is due, and leaves the rest as debts', async () => {
+  it('Cancelling a circle refunds the unfinished round, distributes the held money in proportion to claims and records the rest as debts', async () => {
     const { id, members, memberIds } = await begun(stack, 3, { guarantee_percent: 30 });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -263,7 +266,7 @@ describe('Cancelling', () => {
     expect(await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: platform.token })).toMatchObject({
       status: 200,
     });
-    // The first owes 170,000; 90,000 are held for the two others, who are due 130,000 each.
+    // The first owes 170,000; 90,000 are held for the two others, who have claims of 130,000 each.
     expect(await balances(members)).toEqual([1_170_000, 915_000, 915_000]);
     expect(await settlementOf(third, id)).toMatchObject({
       held: '0.0000',

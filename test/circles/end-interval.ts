@@ -7,7 +7,7 @@ export interface RoundPlace {
   deps: Pick<Dependencies, 'workflows'>;
 }
 
-/** Lets the interval and the days of grace of a circle's open round be over, as time would, and its orders with them. */
+/** Ends the interval and the grace period of a circle's open round, and its orders with them. */
 export async function endInterval(place: RoundPlace, circleId: string): Promise<void> {
   await place.owner().execute(
     `update saving_circle_rounds r set due_at = now() - interval '1 hour' - c.grace_days * interval '1 day'
@@ -18,7 +18,7 @@ export async function endInterval(place: RoundPlace, circleId: string): Promise<
   await place.deps.workflows.lookAfterSavingCircle(circleId);
 }
 
-/** Lets the deadline of open orders for contributions to a circle have come. */
+/** Ends the lifetime of open orders for contributions to a circle. */
 export async function endItsOrders({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
   const orders = await owner().execute<{ id: string }[]>(
     `update payment_orders set expires_at = now() where reference_type = 'saving_circle_contribution'
@@ -28,7 +28,7 @@ export async function endItsOrders({ owner, deps }: RoundPlace, circleId: string
   for (const { id } of orders) await deps.workflows.hintGatewayPayment(id);
 }
 
-/** Opens a circle's next round now, as time would. */
+/** Opens a circle's next round now. */
 export async function openNextRound({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
   await owner().execute('update saving_circles set next_opens_at = now() where id = ? and next_opens_at is not null', [
     circleId,

@@ -34,7 +34,7 @@ describe('Cancelling an active circle', () => {
   const cancel = (id: string, as: BuiltUser = platform) =>
     stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: as.token });
 
-  it('refunds completed contributions to where they came from, as well as gateway money that still arrives', async () => {
+  it('Cancelling an active circle refunds completed contributions to their source, and gateway money that arrives later', async () => {
     const { id, members } = await buildActiveCircle(stack, 4);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Arisan' }, { token: first.token });
@@ -81,7 +81,7 @@ describe('Cancelling an active circle', () => {
     expect(status.name).toBe('COMPLETED');
   });
 
-  it('at the instant of the last contributions leaves nothing held and nothing lost, whichever comes first', async () => {
+  it('Cancelling at the instant of the last contributions leaves no money held or lost, whichever commits first', async () => {
     const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 3)));
     await Promise.all(
       circles.flatMap(({ id, members }) => [
@@ -99,7 +99,7 @@ describe('Cancelling an active circle', () => {
     }
   }, 60_000);
 
-  it('is refused with 400 for a new circle, and with 404 for a missing one', async () => {
+  it('Cancelling returns 400 for a new circle and 404 for a missing one', async () => {
     const { id } = await createCircle(stack, await buildIndividual(stack));
     expect((await cancel(id)).status).toBe(400);
     expect((await cancel('6f1e0c5e-6a86-4f0e-a4ad-0a1d5d0b2c11')).status).toBe(404);
@@ -113,7 +113,7 @@ describe('The workflow of a circle', () => {
     return client.workflow.execute('sweep', { taskQueue, workflowId: newId() });
   };
 
-  it('shows operators the round, who has not paid, and what happens next', async () => {
+  it('A circle’s workflow shows operators the round, who has not paid, and the next step', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     await contribute(stack, first, id);
@@ -127,7 +127,7 @@ describe('The workflow of a circle', () => {
     expect(details).not.toContain('Arisan Melati');
   });
 
-  it('learns from the sweep that the circle was cancelled when the process died before signalling it', async () => {
+  it('The sweep signals a cancelled circle’s workflow if the process died before it could', async () => {
     const { id } = await buildActiveCircle(stack, 2);
     const caller = { userId: platform.id } as Caller;
     const silent = { workflows: { wakeSavingCircle: async () => undefined } };
@@ -137,7 +137,7 @@ describe('The workflow of a circle', () => {
     expect(await stack.deps.workflows.client.workflow.getHandle(`saving-circle/${id}`).result()).toBe('cancelled');
   });
 
-  it('is restarted from its row by the sweep when it was lost with all its signals', async () => {
+  it('The sweep restarts a circle’s lost workflow from its row, without its signals', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     await loseWorkflow(stack.deps.workflows.client, `saving-circle/${id}`);
     for (const { id: userId, accountId } of members) {

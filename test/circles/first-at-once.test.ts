@@ -4,17 +4,17 @@ import { begun } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is asked for here. */
+/** Temporal is down: only what the test requests happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-describe('First contributions with a guarantee for one member, sent by all members at once', () => {
-  it('make one, and the others are told that there is one', async () => {
+describe('First contributions with a guarantee', () => {
+  it('First contributions for one member sent by all members at once create one, and the others are told so', async () => {
     const size = isFullRun() ? 8 : 4;
-    // Which of the two rules that allow one comes first is a matter of luck: so there are many tries.
+    // Which of the two valid orders occurs is random, hence many tries.
     for (let tries = 0; tries < (isFullRun() ? 2 : 1); tries += 1) {
       const { id, members, memberIds } = await begun(
         stack,

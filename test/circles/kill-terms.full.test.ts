@@ -4,7 +4,7 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { balancesOf, buildDailyCircle, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 import { endInterval } from './end-interval.ts';
 
-/** Further points, and the same under other terms, of what kill.test.ts shows. */
+/** More failpoints, and the same ones under other terms, than kill.test.ts covers. */
 let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
@@ -20,10 +20,10 @@ const untilSecondTurn = (as: BuiltUser, id: string) =>
     90_000,
   );
 
-describe('The remedy for a default is applied once when the worker is killed', () => {
+describe('The default remedy when the worker is killed', () => {
   const points = ['settle-default.settled', 'pay-round.posted'];
   it.each(points.flatMap((failpoint) => [['cover', failpoint] as const, ['exclude', failpoint] as const]))(
-    'under %s at %s',
+    'The remedy for a default under %s is applied once when the worker is killed at %s',
     async (on_default, failpoint) => {
       const terms = { on_default, guarantee_percent: 100 };
       const { id, creator, members } = await buildDailyCircle(stack, 3, { paid: 2, terms });
@@ -33,7 +33,7 @@ describe('The remedy for a default is applied once when the worker is killed', (
       await stack.restart();
       await untilSecondTurn(creator, id);
       const isCovered = on_default === 'cover';
-      // Two guarantees are held, of which a half each covers what is missing, or none.
+      // Two guarantees are held; half of each covers the missing contribution, or none does.
       expect(await heldBy(stack, id)).toBe(isCovered ? '100000.0000' : '200000.0000');
       expect(await balancesOf(stack, members)).toEqual([isCovered ? 1_100_000 : 1_000_000, 800_000, 1_000_000]);
       expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toHaveLength(1);
@@ -42,8 +42,8 @@ describe('The remedy for a default is applied once when the worker is killed', (
   );
 });
 
-describe('A pot is paid once when the worker is killed', () => {
-  it('before it is looked at', async () => {
+describe('The pot when the worker is killed', () => {
+  it('A pot is paid once when the worker is killed before it checks the round', async () => {
     const { id, creator, members } = await buildDailyCircle(stack, 2, { paid: 1, terms: {} });
     stack.arm('move-circle.before=kill');
     expect((await contribute(stack, members[1] as BuiltUser, id)).status).toBe(201);
@@ -54,8 +54,8 @@ describe('A pot is paid once when the worker is killed', () => {
   }, 120_000);
 });
 
-describe('A place is handed over once when the API is killed', () => {
-  it('before it is committed', async () => {
+describe('A place when the API is killed', () => {
+  it('A place is handed over once when the API is killed before the commit', async () => {
     const { id, members, memberIds } = await buildDailyCircle(stack, 2, { paid: 2, terms: {} });
     const leaving = members[1] as BuiltUser;
     const heir = await buildIndividual(stack, { balance: '1000000' });

@@ -35,7 +35,7 @@ const becomes = (as: BuiltUser, id: string, fields: object) =>
     (circle) => Object.entries(fields).every(([field, value]) => circle[field] === value),
     90_000,
   );
-/** As a careful client: under a key, repeated while the answer is a 503, for what is held may hold locks. */
+/** A careful client: it uses a key and retries a 503, since held requests may hold locks. */
 const contributeAll = async (members: readonly BuiltUser[], id: string) => {
   for (const member of members) {
     const options = { token: member.token, headers: { 'idempotency-key': randomUUID() } };
@@ -47,7 +47,7 @@ const contributeAll = async (members: readonly BuiltUser[], id: string) => {
     expect({ status, message: body.message }).toMatchObject({ status: 201 });
   }
 };
-/** Waits until a transaction that has posted what this circle pays waits for its end. */
+/** Waits until a transaction that has posted this circle's payments waits for its commit. */
 const untilPosted = (id: string) =>
   eventually(
     async () => {
@@ -64,7 +64,7 @@ const untilPosted = (id: string) =>
     (locked) => locked > 0,
   );
 
-/** A circle in its second and last round, of which each member has also given a guarantee. */
+/** A circle in its second and last round, in which each member has also paid a guarantee. */
 async function lastRound() {
   const circle = await buildDailyCircle(stack, 2, { paid: 2, terms: { guarantee_percent: 50 } });
   const { id, creator } = circle;
@@ -84,14 +84,14 @@ async function standingOrders() {
   await becomes(creator, id, { current_turn: 2 });
   return circle;
 }
-/** A circle whose second member can pay, and lets an order by the first give way. */
+/** A circle whose second member can pay, which cancels an order created by the first. */
 async function givenOrder() {
   const circle = await buildDailyCircle(stack, 2, { paid: 0, terms: {} });
   const given = { payment_id: bca, on_behalf_of: circle.memberIds[1] };
   const { body } = await contribute(stack, circle.creator, circle.id, given);
   return { ...circle, orderId: body.payment_order_id as string };
 }
-/** People who have founded a circle and joined it. */
+/** People who have created a circle and joined it. */
 async function joinedCircle() {
   const members = await buildMembers(stack, 2);
   const [creator] = members as [BuiltUser];
@@ -152,7 +152,7 @@ describe('Everything that the worker does for circles is done once when it is ki
     await stack.holdAt('pay-round.posted', () => contributeAll(posted.members, posted.id));
     await untilPosted(posted.id);
     await stack.kill('worker');
-    // What was not committed is gone, what was is there; nobody has to know which.
+    // Uncommitted work is gone, committed work is there; the outcome does not depend on which.
     expect(await balances([paid.creator, posted.creator])).toEqual([1_100_000, 900_000]);
     await stack.restart();
 
@@ -172,7 +172,7 @@ describe('Everything that the worker does for circles is done once when it is ki
     }
     await becomes(covered.creator, covered.id, { current_turn: 2 });
     expect(await heldBy(stack, covered.id)).toBe('100000.0000');
-    // Two guarantees are held, of which a half each covers what is missing.
+    // Two guarantees are held; half of each covers the missing contribution.
     expect(await balances(covered.members)).toEqual([1_100_000, 800_000, 1_000_000]);
     for (const [{ id }, late] of [
       [windfall, windfall.creator],

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('Contributions are settled, debited and paid from balances, and pots paid, at once without a deadlock', async () => {
+it('Settling, debiting and paying contributions and pots at the same time never deadlocks', async () => {
   const { id, creator, members } = await buildActiveCircle(stack, size);
   const orders = await Promise.all(
     members.map(async (member) => (await contribute(stack, member, id, { payment_id: 1 })).body.payment_order_id),

@@ -23,7 +23,7 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
 describe('POST /v1/saving-circles/members', () => {
-  it('adds accounts in the given order, all or none, and leaves the event RESOURCE_UPDATED', async () => {
+  it('Accounts are added to a circle in the given order, all or none, and RESOURCE_UPDATED is recorded', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 3 });
     const { status, body } = await join(owner, id, [stranger.accountId, owner.accountId]);
     expect(status).toBe(201);
@@ -42,7 +42,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toHaveLength(2);
   });
 
-  it('refuses anyone who is already a member, even with another account, and anyone named twice in one request', async () => {
+  it('Adding members rejects existing members, even with another account, and anyone listed twice', async () => {
     const { id } = await createCircle(stack, owner);
     await join(owner, id, [owner.accountId]);
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Second' }, { token: owner.token });
@@ -62,7 +62,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toHaveLength(1);
   });
 
-  it('lets people join by themselves if the visibility allows it', async () => {
+  it('People may join a circle by themselves if its visibility allows it', async () => {
     const circle = async (visibility: string) =>
       (await createCircle(stack, admin, { visibility, account_id: admin.accountId })).id;
     const [hidden, inside, open] = [await circle('private'), await circle('organization'), await circle('public')];
@@ -84,7 +84,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(platform, open)).status).toBe(400);
   });
 
-  it('refuses an unknown circle or account with 404, a circle that has started and an empty list with 400', async () => {
+  it('Adding members returns 404 for an unknown circle or account, and 400 for a started circle or an empty list', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     expect((await join(creator, id, [stranger.accountId])).status).toBe(400);
     expect(await join(owner, unknown)).toMatchObject({
@@ -98,7 +98,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(owner, 'not-a-uuid')).status).toBe(400);
   });
 
-  it('of employees are found, asked and told by the organization’s admin alone, and join by themselves', async () => {
+  it('Employees are found, invited and notified only by their organization’s admin, and join by themselves', async () => {
     const organizationId = await buildOrganization(stack);
     const head = await buildOrganizationAdmin(stack, { organizationId });
     const [first, second] = [
@@ -135,7 +135,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, head, id)).members).toHaveLength(2);
   });
 
-  it('never adds suspended users', async () => {
+  it('A suspended user is never added to a circle', async () => {
     const { id } = await createCircle(stack, owner);
     const suspended = await buildIndividual(stack);
     await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
@@ -147,7 +147,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });
 
-  it('is refused to somebody who is suspended while they wait', async () => {
+  it('A user suspended while their join request waits is rejected', async () => {
     const { id } = await createCircle(stack, owner, { visibility: 'public' });
     const joining = await buildIndividual(stack);
     let joined: ReturnType<typeof join> | undefined;
@@ -161,7 +161,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });
 
-  it('takes no more members than the capacity when many join at once', async () => {
+  it('A circle never exceeds its capacity when many join at once', async () => {
     const { id } = await createCircle(stack, owner, { visibility: 'public', capacity: 4 });
     const crowd = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack)));
     const answers = await Promise.all(crowd.map((person) => join(person, id)));
@@ -174,7 +174,7 @@ describe('DELETE /v1/saving-circles/:id/members/:member_id', () => {
   const leave = (as: BuiltUser, id: string, member: string) =>
     stack.delete(`${path}/${id}/members/${member}`, undefined, { token: as.token });
 
-  it('is for the member, the creator and admins (403 otherwise) while the circle is new (400 later); unknown ones are a 404', async () => {
+  it('The member, the creator and admins may remove a member (403 otherwise) from a new circle (400 later); unknown ids return 404', async () => {
     const { id } = await createCircle(stack, owner);
     const { body } = await join(owner, id, [stranger.accountId, employee.accountId]);
     const [first, second] = body.data.members.map((member: { id: string }) => member.id);

@@ -29,7 +29,7 @@ const bca = 1;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A circle in which all but the last have paid, and the last has ordered to. */
+/** A circle in which all but the last member have paid, and the last has an open order. */
 async function ordered(terms: Partial<CircleTerms>) {
   const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
   const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
@@ -43,7 +43,10 @@ const silentlyPaid = async (code: string) => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
-/** An order is paid at the provider, who then does not answer; grace ends, and much later its default is settled. */
+/**
+ * An order is paid at the provider, which then does not answer; the grace period ends, and much later the default is
+ * resolved.
+ */
 async function defaultInSilence({ id, code }: { id: string; code: string }) {
   await silentlyPaid(code);
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, requests: { error_rate: 1 } });
@@ -54,7 +57,7 @@ async function defaultInSilence({ id, code }: { id: string; code: string }) {
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status);
 const placesOf = async (as: BuiltUser, id: string): Promise<{ excluded_turn: number | null }[]> =>
   (await readCircle(stack, as, id)).members;
-/** Has the interval of the open round end so many milliseconds from now. */
+/** Makes the interval of the open round end in this many milliseconds. */
 const dueIn = (id: string, ms: number) =>
   stack
     .owner()
@@ -70,7 +73,7 @@ async function livesOf(orderId: string): Promise<number> {
 }
 
 describe('An order for a contribution', () => {
-  it('lives until the days of grace end, and is refused in their last minutes and after them, when a balance still pays', async () => {
+  it('A contribution order expires with the grace period; in its last minutes and later only balance payments are accepted', async () => {
     const terms = { on_default: 'exclude' as const, grace_days: 1 };
     const { id, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
     const [first, second] = members as [BuiltUser, BuiltUser];
@@ -88,14 +91,14 @@ describe('An order for a contribution', () => {
     expect((await contribute(stack, second, id)).status).toBe(201);
   });
 
-  it('lives for 24 hours in a circle without terms, also when its interval ends before', async () => {
+  it('A contribution order lives for 24 hours in a circle without terms, even past the interval', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     await dueIn(id, minute);
     const { body } = await contribute(stack, creator, id, { payment_id: bca });
     expect(await livesOf(body.payment_order_id)).toBe(day);
   });
 
-  it('is taken again under `wait` once the default was reported, as the round waits for it', async () => {
+  it('Under `wait`, contribution orders are accepted again after the default was reported', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms: {} });
     await endInterval(stack, id);
     await eventually(
@@ -107,22 +110,27 @@ describe('An order for a contribution', () => {
   });
 });
 
-describe('Before anybody is covered or excluded', () => {
+describe('An order that is open at the end of the grace period', () => {
   itInFull.each([
     { on_default: 'exclude' as const, guarantee_percent: 0 },
     { on_default: 'cover' as const, guarantee_percent: 100 },
-  ])('what the provider says was paid counts, under $on_default', async (terms) => {
-    const { id, first, third, code } = await ordered(terms);
-    await silentlyPaid(code);
-    await endInterval(stack, id);
-    await circleWhen(stack, first, id, { current_turn: 2 });
-    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed']);
-    expect((await placesOf(third, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, null]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
-    expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual([]);
-  });
+  ])(
+    'A payment confirmed by the provider counts before anyone is covered or excluded, under $on_default',
+    async (terms) => {
+      const { id, first, third, code } = await ordered(terms);
+      await silentlyPaid(code);
+      await endInterval(stack, id);
+      await circleWhen(stack, first, id, { current_turn: 2 });
+      expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed']);
+      expect((await placesOf(third, id)).map(({ excluded_turn }) => excluded_turn)).toEqual([null, null, null]);
+      expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+      expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual(
+        [],
+      );
+    },
+  );
 
-  it('an unpaid order takes no more money, and then its member is in default', async () => {
+  it('An unpaid order is closed to payments before its member is in default', async () => {
     const { id, first, third, orderId } = await ordered({ on_default: 'exclude' });
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { current_turn: 2 });
@@ -137,7 +145,7 @@ describe('Before anybody is covered or excluded', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: third.id } }]);
   });
 
-  it('the round waits while the provider does not answer, and nobody is reported in default', async () => {
+  it('A round waits while the provider does not answer, and nobody is reported in default', async () => {
     const { id, first, code } = await ordered({ on_default: 'exclude' });
     await defaultInSilence({ id, code });
     expect(await findProgress(stack.em(), id)).toMatchObject({
@@ -151,8 +159,11 @@ describe('Before anybody is covered or excluded', () => {
   }, 90_000);
 });
 
-describe('Before a member who has received is debited', () => {
-  /** The second round of a circle of two, in which the second has paid and the first, who has received, has ordered. */
+describe('An open order of a member who has received the pot', () => {
+  /**
+   * The second round of a circle of two, in which the second has paid and the first, who has received the pot, has an
+   * open order.
+   */
   async function received() {
     const { id, members } = await buildWindfall(stack);
     const [first, second] = members as [BuiltUser, BuiltUser];
@@ -163,18 +174,21 @@ describe('Before a member who has received is debited', () => {
   }
   const balances = (...members: BuiltUser[]) => balancesOf(stack, members);
 
-  itInFull('what the provider says was paid counts: nobody pays one round twice', async () => {
-    const { id, first, second, code } = await received();
-    await silentlyPaid(code);
-    await endInterval(stack, id);
-    await circleWhen(stack, first, id, { status: 'completed' });
-    expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed', 'completed']);
-    // The first paid the second round from outside.
-    expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
-    expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
-  });
+  itInFull(
+    'A payment confirmed by the provider counts before a member who received the pot is debited, so nobody pays a round twice',
+    async () => {
+      const { id, first, second, code } = await received();
+      await silentlyPaid(code);
+      await endInterval(stack, id);
+      await circleWhen(stack, first, id, { status: 'completed' });
+      expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed', 'completed']);
+      // The first paid the second round from outside.
+      expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
+      expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
+    },
+  );
 
-  itInFull('an unpaid order takes no more money, and then its member is in default and debited', async () => {
+  itInFull('An unpaid order is closed to payments before its member is in default and debited', async () => {
     const { id, first, second, orderId } = await received();
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { status: 'completed' });

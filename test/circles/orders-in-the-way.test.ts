@@ -28,7 +28,7 @@ interface Ordered {
   payment_order_id: string;
   payment_code: string;
 }
-/** Orders a contribution by the gateway and does not pay it. */
+/** Orders a gateway contribution and does not pay it. */
 async function order(payer: BuiltUser, id: string, fields: object = {}): Promise<Ordered> {
   const amount = (await readCircle(stack, payer, id)).amount;
   const { status, body } = await stack.post(
@@ -43,7 +43,7 @@ async function order(payer: BuiltUser, id: string, fields: object = {}): Promise
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status).toSorted();
 const statusOf = async (payer: BuiltUser, { payment_order_id }: Ordered): Promise<string> =>
   (await stack.get(`/v1/payments/orders/${payment_order_id}`, { token: payer.token })).body.data.status;
-/** Nobody can pay it any more: it has ended here and at the provider. */
+/** It can no longer be paid: it is closed here and at the provider. */
 async function whenEnded(payer: BuiltUser, ordered: Ordered): Promise<void> {
   await eventually(
     () => statusOf(payer, ordered),
@@ -68,7 +68,7 @@ const replace = async (leaving: BuiltUser, heir: BuiltUser, id: string, memberId
 
 describe('An unpaid order for a contribution', () => {
   it.each(casesOf(['by an order of their own', 'from a balance']))(
-    'that somebody else made for a member ends when the member pays %s',
+    'An unpaid order that someone else created for a member is cancelled when the member pays %s',
     async (how) => {
       const { id, first, second, memberIds } = await activeCircle({ terms: { guarantee_percent: 25 } });
       const given = await order(first, id, { on_behalf_of: memberIds[1] });
@@ -82,7 +82,7 @@ describe('An unpaid order for a contribution', () => {
     },
   );
 
-  it('ends when its member is replaced, whoever made it, and with its circle', async () => {
+  it('An unpaid order is cancelled when its member is replaced, whoever created it, and when its circle is cancelled', async () => {
     const { id, members } = await buildActiveCircle(stack, 3);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const memberIds = await memberIdsOf(stack, id, members);
@@ -98,7 +98,7 @@ describe('An unpaid order for a contribution', () => {
     await whenEnded(first, staying);
   });
 
-  it('is ended by the sweep when nobody else did', async () => {
+  it('The sweep cancels an unpaid order that nothing else cancelled', async () => {
     const { id, first } = await activeCircle();
     const own = await order(first, id);
     const giveWay =
@@ -110,7 +110,7 @@ describe('An unpaid order for a contribution', () => {
     await whenEnded(first, own);
   });
 
-  it('that was paid already pays its payer back, and was not cancelled', async () => {
+  it('An order that was already paid when it should be cancelled refunds its payer', async () => {
     const { id, first, second, memberIds } = await activeCircle();
     const given = await order(first, id, { on_behalf_of: memberIds[1] });
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
@@ -127,7 +127,7 @@ describe('An unpaid order for a contribution', () => {
     expect(await stack.em().execute(cancelled, [given.payment_order_id])).toEqual([]);
   });
 
-  it('keeps its member from being debited as long as it is open', async () => {
+  it('A member is not debited while an order for the contribution is open', async () => {
     const { id, first, memberIds } = await activeCircle();
     await order(first, id);
     await fund(stack, first.accountId, '1000000');

@@ -6,7 +6,7 @@ import { begun, move, onDay } from './begin-circle.ts';
 import { contribute, eventsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -23,7 +23,7 @@ const accept = (as: BuiltUser, id: string, replacementId: string, body: object =
   stack.post(`/v1/saving-circles/${id}/replacements/${replacementId}/accept`, body, { token: as.token });
 
 describe('A replacement', () => {
-  it('proposed by the leaving member hands over the place once the new one accepts', async () => {
+  it('A replacement proposed by the leaving member hands over the place once the new member accepts', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack, { balance: '1000000' });
@@ -61,7 +61,7 @@ describe('A replacement', () => {
     expect(await balanceOf(stack, heir.accountId)).toBe('1100000.0000');
   });
 
-  it('never hands the place to somebody who was suspended after they accepted', async () => {
+  it('A place is never handed to a user who was suspended after accepting', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -82,7 +82,7 @@ describe('A replacement', () => {
     });
   });
 
-  it('proposed by the creator also needs the leaving member, and is withdrawn by a later proposal', async () => {
+  it('A replacement proposed by the creator also needs the leaving member’s consent, and a later proposal withdraws it', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -100,7 +100,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
   });
 
-  it('is shown, as long as it is open, to those who have to agree, whoever proposed it, and the platform', async () => {
+  it('An open replacement is shown to those who must consent, whoever proposed it, and to platform', async () => {
     const { id, members, memberIds } = await begun(stack, 3, {});
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -116,7 +116,7 @@ describe('A replacement', () => {
     for (const concerned of [creator, heir]) expect(await shownTo(concerned)).toEqual([]);
   });
 
-  it('is not shown any more when the place has ended', async () => {
+  it('A replacement is no longer shown once the place is closed', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude' });
     const [creator, second] = members as [BuiltUser, BuiltUser];
     expect((await propose(second, id, memberIds[1], (await buildIndividual(stack)).accountId)).status).toBe(201);
@@ -131,7 +131,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, second, id)).replacements).toHaveLength(1);
   });
 
-  it('that is proposed again stays what it is, with the agreement given, and the leaving member agrees by it', async () => {
+  it('Proposing the same replacement again keeps it and its consents, and counts as consent of the leaving member', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -147,8 +147,8 @@ describe('A replacement', () => {
   });
 });
 
-describe('Someone asked to take over a place', () => {
-  it('reads the terms and turns of a private circle until the offer ends, but no accounts, debts or payments', async () => {
+describe('A person offered a place', () => {
+  it('Someone offered a place reads a private circle’s terms and turns until the offer expires, but no accounts, debts or payments', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude', guarantee_percent: 10 });
     const [creator, second] = members as [BuiltUser, BuiltUser];
     await stack.owner().execute(`update saving_circles set visibility = 'private' where id = ?`, [id]);
@@ -188,7 +188,7 @@ describe('A standing order', () => {
   const end = (as: BuiltUser, id: string, memberId: string | undefined) =>
     stack.delete(`/v1/saving-circles/${id}/members/${memberId}/standing-order`, undefined, { token: as.token });
 
-  it('pays each round that opens after it, once, until it is ended or the balance is too small', async () => {
+  it('A standing order pays each later round once, until it is stopped or the balance is too small', async () => {
     const { id, members, memberIds } = await begun(stack, 3, {}, ['1000000', '1000000', '150000']);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     for (const [index, member] of [second, third].entries()) {
@@ -197,7 +197,7 @@ describe('A standing order', () => {
         body: { data: { member_id: memberIds[index + 1], source_account_id: member.accountId } },
       });
     }
-    // The round that is open already is paid by hand.
+    // The round that is already open is paid by hand.
     expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
     await move(stack, id, onDay(0));
@@ -213,7 +213,7 @@ describe('A standing order', () => {
     expect((await end(second, id, memberIds[1])).status).toBe(404);
   });
 
-  it('is made only by the member, from an account of their own', async () => {
+  it('Only the member may create a standing order, from an account of their own', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     expect((await order(creator, id, memberIds[1], creator.accountId)).status).toBe(403);

@@ -28,7 +28,7 @@ const dana = 30;
 const statusesOf = async (circleId: string) => (await contributionsOf(stack, circleId)).map(({ status }) => status);
 
 describe('A contribution from a balance', () => {
-  it('is completed at once, moves the money to the holding account and leaves the event CONTRIBUTION_MADE', async () => {
+  it('A contribution from a balance completes at once, credits the holding account and records CONTRIBUTION_MADE', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { contribution_amount: '100000.00' });
@@ -61,7 +61,7 @@ describe('A contribution from a balance', () => {
     });
   });
 
-  it('comes from another account of the member when one is named, and by /v1/payments/balance too', async () => {
+  it('A contribution may come from another account of the member, also through /v1/payments/balance', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Arisan' }, { token: first.token });
@@ -83,8 +83,8 @@ describe('A contribution from a balance', () => {
   });
 });
 
-describe('A contribution is refused', () => {
-  it('with 404 for a circle that does not exist, 403 for a non-member, 400 for another amount', async () => {
+describe('Rejected contributions', () => {
+  it('A contribution returns 404 for a missing circle, 403 for a non-member and 400 for another amount', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '500000' });
@@ -117,7 +117,7 @@ describe('A contribution is refused', () => {
     expect(await statusesOf(id)).toEqual([]);
   });
 
-  it('with 400 before the circle starts, between rounds and after its end', async () => {
+  it('A contribution returns 400 before the circle starts, between rounds and after the last round', async () => {
     const [first, second] = [
       await buildIndividual(stack, { balance: '900000' }),
       await buildIndividual(stack, { balance: '900000' }),
@@ -133,7 +133,7 @@ describe('A contribution is refused', () => {
     expect((await contribute(stack, first, id)).status).toBe(400);
   });
 
-  it('with 400 for a repeat, and when the balance does not cover it', async () => {
+  it('A second contribution to a round returns 400, and so does one that the balance does not cover', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     expect((await contribute(stack, first, id)).status).toBe(201);
@@ -146,7 +146,7 @@ describe('A contribution is refused', () => {
     expect(await balanceOf(stack, first.accountId)).toBe('900000.0000');
   });
 
-  it('naming the fields of the request: its own, or those of a payment', async () => {
+  it('A rejected contribution names the fields of its own request or of the payment, whichever was sent', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { amount: '1000000.5' });
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '5' });
@@ -165,7 +165,7 @@ describe('A contribution is refused', () => {
 });
 
 describe('A contribution by the gateway', () => {
-  it('is pending until it is paid, with the guarantee beside the first; then it is completed, and the pot paid if it was the last', async () => {
+  it('A gateway contribution is pending until paid, the guarantee with the first; then it completes, and the last one pays the pot', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { terms: { guarantee_percent: 25 } });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { payment_id: bca });
@@ -191,7 +191,7 @@ describe('A contribution by the gateway', () => {
     expect(await heldBy(stack, id)).toBe('50000.0000');
     expect(await balanceOf(stack, first.accountId)).toBe('1200000.0000');
 
-    // Repeated, because its worker died after the commit, the step wakes the circle again.
+    // Retried because its worker died after the commit, the activity signals the circle again.
     const woken: string[] = [];
     const [receipt] = await stack
       .em()
@@ -213,7 +213,7 @@ describe('A contribution by the gateway', () => {
     expect([settled, woken]).toEqual(['PAID', [id]]);
   });
 
-  it('becomes failed when declined and cancelled when it expires, and allows a retry after either', async () => {
+  it('A declined gateway contribution becomes failed and an expired one cancelled; both may be retried', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const declined = await contribute(stack, first, id, { payment_id: dana });
@@ -239,7 +239,7 @@ describe('A contribution by the gateway', () => {
 });
 
 describe('The pot', () => {
-  it('goes in full to the member whose turn it is, once, when everybody has paid', async () => {
+  it('The full pot goes once to the member whose turn it is, when everyone has paid', async () => {
     const { id, members } = await buildActiveCircle(stack, 3);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     for (const member of [third, second]) expect((await contribute(stack, member, id)).status).toBe(201);
@@ -264,7 +264,7 @@ describe('The pot', () => {
     });
   });
 
-  it('is paid once when the last two contributions come at the same instant', async () => {
+  it('The pot is paid once when the last two contributions commit at the same instant', async () => {
     const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 2)));
     await Promise.all(circles.flatMap(({ id, members }) => members.map((member) => contribute(stack, member, id))));
     for (const { id, creator } of circles) {
@@ -274,8 +274,8 @@ describe('The pot', () => {
   }, 60_000);
 });
 
-describe('Many simultaneous contributions of one member for one turn, on both rails', () => {
-  it('make one row and one debit', async () => {
+describe('Simultaneous contributions of one member', () => {
+  it('Many contributions of one member for one turn, sent at once on both rails, create one row and one debit', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const answers = await Promise.all(
@@ -284,7 +284,7 @@ describe('Many simultaneous contributions of one member for one turn, on both ra
       ),
     );
     const statuses = answers.map(({ status }) => status);
-    // On a busy machine some wait for too long behind the others, and are told so: the one that contributed, too.
+    // On a busy machine some wait too long behind the others and get a 503, perhaps even the successful one.
     const told = statuses.filter((status) => status !== 503);
     expect(told.filter((status) => status !== 201 && status !== 400)).toEqual([]);
     const contributed = told.filter((status) => status === 201).length;

@@ -2,26 +2,26 @@ import type { DefaultRule } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
 import { type Circle, cancel, contribute, inDefault, type Member, payPot, placesOf } from './circle-model.ts';
 
-/** A member of a running circle: who has the place, and what is on their account. */
+/** A place of a running circle: its member and balance. */
 export interface RunningMember extends Member {
-  /** The account of whoever has the place now; of the model, not of the ledger. */
+  /** The account of the place's current member, in the model, not in the ledger. */
   account_id: string;
-  /** Ordered by a virtual account and not paid: by which account's owner. */
+  /** Ordered by a virtual account and not paid: the owner of which account ordered it. */
   orderedBy: string | null;
   hasStandingOrder: boolean;
 }
 
-/** What the product has beside the rules: orders, standing orders, time, and everybody's money. */
+/** What the product has beyond the rules: orders, standing orders, time, and balances. */
 export interface Running extends Circle {
   members: RunningMember[];
   rule: DefaultRule;
   isOpen: boolean;
-  /** The open round is past its interval and the days of grace, and somebody was found in default. */
+  /** The open round is past its interval and the grace period, and a default was reported. */
   isDefaulted: boolean;
-  /** The interval of the open round is over: when its pot is paid the next one opens at once. */
+  /** The interval of the open round is over: the next one opens as soon as the pot is paid. */
   isLate: boolean;
   balances: Map<string, string>;
-  /** Where the contributions of the open round go back to. */
+  /** Where refunds of the open round go. */
   refundTo: Map<string, string>;
 }
 
@@ -30,14 +30,14 @@ const balanceOfAccount = (circle: Running, account: string): string => circle.ba
 const change = (circle: Running, account: string, by: string): void =>
   void circle.balances.set(account, addMoney(balanceOfAccount(circle, account), by));
 
-/** What is due of a member now, with the guarantee beside a first contribution. */
+/** What a member has to pay now, with the guarantee beside a first contribution. */
 const dueOf = (circle: Running, member: Member): string =>
   compareMoney(member.guarantee, '0') === 0 ? addMoney(circle.amount, circle.guarantee) : circle.amount;
 
 const canPay = (circle: Running, account: string, member: Member): boolean =>
   compareMoney(balanceOfAccount(circle, account), dueOf(circle, member)) >= 0;
 
-/** Whether a contribution by this account would be taken; `onTrust` is paid from outside. */
+/** Whether a contribution from this account would be accepted; `onTrust` is paid from outside. */
 export function mayContribute(
   circle: Running,
   member: RunningMember,
@@ -50,7 +50,7 @@ export function mayContribute(
   return onTrust || canPay(circle, account, member);
 }
 
-/** A contribution that is paid, from a balance or from outside, and what follows from it. */
+/** A paid contribution, from a balance or from outside, and its consequences. */
 export function pay(
   circle: Running,
   member: RunningMember,
@@ -63,12 +63,12 @@ export function pay(
   goOn(circle);
 }
 
-/** What the product does by itself as soon as it can: the pot, a remedy that has become possible. */
+/** What the product does by itself as soon as possible: pay the pot, apply a remedy. */
 function goOn(circle: Running): void {
   if (circle.status !== 'active' || !circle.isOpen) return;
   if (placesOf(circle).every(({ has_paid }) => has_paid)) withMoney(circle, () => payPot(circle));
   else if (circle.isDefaulted) {
-    // Debits are tried again a day later only.
+    // Debits are retried only a day later.
     if (circle.rule === 'cover' || circle.rule === 'exclude') withMoney(circle, () => remedy(circle));
   }
 }
@@ -83,7 +83,7 @@ const remedy = (circle: Running) =>
     return mayBe;
   });
 
-/** Does what pays pots and shares, and moves the money with it. */
+/** Runs what pays pots and shares, and moves the money with it. */
 function withMoney(circle: Running, does: () => unknown): void {
   const before = new Map(circle.members.map(({ member_id, received, pots }) => [member_id, { received, pots }]));
   does();
@@ -98,7 +98,7 @@ function withMoney(circle: Running, does: () => unknown): void {
   if (circle.status === 'active' && circle.isLate) open(circle);
 }
 
-/** A round opens: it is paid by standing orders as far as they go. */
+/** A round opens and is paid by standing orders as far as balances suffice. */
 export function open(circle: Running): void {
   Object.assign(circle, { isOpen: true, isDefaulted: false, isLate: false });
   for (const member of circle.members) {
@@ -111,7 +111,7 @@ export function open(circle: Running): void {
   goOn(circle);
 }
 
-/** The interval and the days of grace are over, and every order of the round with them. */
+/** The interval and the grace period are over, and with them every order of the round. */
 export function passTime(circle: Running): void {
   Object.assign(circle, { isDefaulted: true, isLate: true });
   for (const member of circle.members) member.orderedBy = null;
@@ -119,14 +119,14 @@ export function passTime(circle: Running): void {
   goOn(circle);
 }
 
-/** Somebody else takes over a place: their account is this. */
+/** Another member, with this account, takes over a place. */
 export function replace(member: RunningMember, account: string): void {
   member.account_id = account;
   member.orderedBy = null;
   member.hasStandingOrder = false;
 }
 
-/** An operator cancels the circle: what is paid of the open round goes back to who paid it. */
+/** An operator cancels the circle: paid contributions of the open round are refunded to their payers. */
 export function cancelRunning(circle: Running): void {
   for (const { member_id, hasPaid } of circle.members) {
     if (hasPaid) change(circle, circle.refundTo.get(member_id) ?? '', circle.amount);

@@ -36,11 +36,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.stop());
 
-/** A circle of the model, and the same in the product. */
+/** A circle of the model, and the same one in the product. */
 interface Pair {
   id: string;
   model: Running;
-  /** By the accounts of the model. */
+  /** Keyed by the model's accounts. */
   users: Map<string, BuiltUser>;
 }
 
@@ -83,7 +83,7 @@ async function found({ size, percent, rule, graceDays, poor: haveLittle }: Story
   return { id, model, users };
 }
 
-/** What must be the same in the model and the product, in each state. */
+/** What must be equal in the model and the product, in each state. */
 const stateOfModel = (model: Running) => ({
   status: model.status,
   turn: model.status === 'active' ? model.turn : null,
@@ -144,7 +144,7 @@ async function stateOfProduct({ id, users }: Pair): Promise<ReturnType<typeof st
   };
 }
 
-/** Waits until the product is where the model is, and looks whether both are sound. */
+/** Waits until the product has caught up with the model, and checks both. */
 async function agree(pair: Pair): Promise<void> {
   expectSound(pair.model);
   const expected = stateOfModel(pair.model);
@@ -232,7 +232,7 @@ async function cancelNow(pair: Pair): Promise<void> {
   await agree(pair);
 }
 
-/** Lives a circle from its first round to its end, in the model and in the product. */
+/** Runs a circle from its first round to its end, in the model and in the product. */
 async function live(story: Story): Promise<void> {
   const pair = await found(story);
   const { id, model } = pair;
@@ -254,7 +254,7 @@ async function live(story: Story): Promise<void> {
       await agree(pair);
     }
   }
-  // Whoever still waits is cancelled by an operator: every circle ends.
+  // A circle that still waits is cancelled by an operator: every circle ends.
   if (model.status === 'active') await cancelNow(pair);
   const twice = await stack
     .em()
@@ -266,7 +266,7 @@ async function live(story: Story): Promise<void> {
   await expectChecksEmpty(stack);
 }
 
-/** Lets the interval and the grace of the open round pass, and has whoever can pay then, as long as it waits. */
+/** Ends the interval and the grace period of the open round, and lets members who can pay do so while it waits. */
 async function untilDefault(pair: Pair, { graceDays }: Story): Promise<void> {
   const { id, model } = pair;
   const { turn } = model;
@@ -285,7 +285,7 @@ async function untilDefault(pair: Pair, { graceDays }: Story): Promise<void> {
 }
 
 describe('A real circle', () => {
-  it(`behaves like the model, whatever its terms and members (${numRuns} circles)`, async () => {
+  it(`A real circle behaves like the model, whatever its terms and members (${numRuns} circles)`, async () => {
     await fc.assert(fc.asyncProperty(stories, live), { numRuns, endOnFailure: true, verbose: 1 });
   }, 3_600_000);
 });

@@ -18,22 +18,22 @@ afterAll(async () => {
   await client?.connection.close();
 });
 
-/** How many hints the current run of the circle's workflow has been sent. */
+/** How many signals the current run of the circle's workflow has received. */
 async function hintsOf(circleId: string): Promise<number> {
   const { events } = await client.workflow.getHandle(workflowIds.savingCircle(circleId)).fetchHistory();
   const name = 'circleChanged';
   return events?.filter(({ workflowExecutionSignaledEventAttributes: sent }) => sent?.signalName === name).length ?? 0;
 }
 
-/** Before a sweep may notice by itself that a contribution was not heard of: that takes a minute at least. */
+/** Before a sweep could find the missed contribution by itself, which takes at least a minute. */
 const beforeSweepsMs = 30_000;
 
-describe('A contribution that completes a round while the circle is being looked at', () => {
-  it('is not lost: the circle looks again, and pays the pot at once', async () => {
+describe('A contribution during the check of a circle', () => {
+  it('A contribution that completes a round while the circle is being checked triggers another check, and the pot is paid at once', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2);
     const [first, last] = members as [typeof creator, typeof creator];
     const { worker } = stack;
-    // The look has read that one contribution is missing, and its worker stands still before it can tell.
+    // The check has read that one contribution is missing, and its worker is paused before it can report that.
     const before = await hintsOf(id);
     stack.arm('move-circle.read=stop');
     expect((await contribute(stack, first, id)).status).toBe(201);

@@ -14,7 +14,7 @@ describe('The balance among members', () => {
     fc.record({ member_id: fc.uuid(), account_id: fc.uuid(), paid: rupiah, guarantee: rupiah, received: rupiah }),
     { selector: ({ member_id }) => member_id, minLength: 1, maxLength: 20 },
   );
-  /** A circle that holds nothing any more: the last member received what all others brought in beyond it. */
+  /** A circle that holds nothing any more: the last member received what all others paid in beyond their share. */
   const even = accounts.map((all) => {
     const held = settle(all, { hasEnded: true }).held;
     const isOver = compareMoney(held, '0') > 0;
@@ -22,7 +22,7 @@ describe('The balance among members', () => {
     return [...all, { ...last, paid: isOver ? '0' : negateMoney(held), received: isOver ? held : '0' }];
   });
 
-  it('sums to what is held, and shows no debts while the circle runs', () => {
+  it('Members’ balances sum to the held amount, and no debts are shown while the circle runs', () => {
     fc.assert(
       fc.property(accounts, (all) => {
         const { members, held, debts } = settle(all, { hasEnded: false });
@@ -35,7 +35,7 @@ describe('The balance among members', () => {
     );
   });
 
-  it('is even for everybody once the debts of a cancelled circle, which are fewer than its members, are paid', () => {
+  it('Everyone is even once the debts of a cancelled circle are paid, and there are fewer debts than members', () => {
     fc.assert(
       fc.property(even, (all) => {
         const { members, debts } = settle(all, { hasEnded: true });
@@ -76,7 +76,7 @@ describe('GET /v1/saving-circles/:id/settlement', () => {
     net_position: position,
   });
 
-  it('follows the money of a circle, and says after its cancellation who owes whom', async () => {
+  it('A settlement follows the circle’s money and shows who owes whom after its cancellation', async () => {
     const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily' });
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     for (const member of [first, second]) expect((await contribute(stack, member, id)).status).toBe(201);
@@ -121,25 +121,22 @@ describe('GET /v1/saving-circles/:id/settlement', () => {
     });
   });
 
-  itInFull(
-    'counts no contribution that was refunded: a circle cancelled in its first round leaves no debts',
-    async () => {
-      const { id, members } = await buildActiveCircle(stack, 2);
-      const [first] = members as [BuiltUser];
-      expect((await contribute(stack, first, id)).status).toBe(201);
-      expect((await settlement(first, id)).body.data.held).toBe('100000.0000');
-      expect(await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: platform.token })).toMatchObject({
-        status: 200,
-      });
-      expect((await settlement(first, id)).body.data).toEqual({
-        members: members.map(() => row('0.0000', '0.0000', '0.0000')),
-        held: '0.0000',
-        debts: [],
-      });
-    },
-  );
+  itInFull('A circle cancelled in its first round leaves no debts: refunded contributions do not count', async () => {
+    const { id, members } = await buildActiveCircle(stack, 2);
+    const [first] = members as [BuiltUser];
+    expect((await contribute(stack, first, id)).status).toBe(201);
+    expect((await settlement(first, id)).body.data.held).toBe('100000.0000');
+    expect(await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: platform.token })).toMatchObject({
+      status: 200,
+    });
+    expect((await settlement(first, id)).body.data).toEqual({
+      members: members.map(() => row('0.0000', '0.0000', '0.0000')),
+      held: '0.0000',
+      debts: [],
+    });
+  });
 
-  it('is empty before anybody joins, and is for members, the creator and platform only, even of a public circle', async () => {
+  it('A settlement is empty before anyone joins and visible only to members, the creator and platform, even for public circles', async () => {
     const creator = await buildIndividual(stack);
     const { id } = await createCircle(stack, creator, { visibility: 'public' });
     const nobody = { members: [], held: '0.0000', debts: [] };

@@ -19,7 +19,7 @@ import {
 } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -56,8 +56,8 @@ const roundOf = async (circleId: string) => {
   return progress.phase === 'collecting' ? progress.round : null;
 };
 
-describe('Each step of a circle', () => {
-  it('is done once, however often it is tried, even at the same time', async () => {
+describe('The activities of a circle', () => {
+  it('Each circle activity takes effect once, however often it is retried, even in parallel', async () => {
     const { circleId, members } = await circleOf(2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     expect(await eventsOf(stack, 'RESOURCE_CREATED', circleId)).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('Each step of a circle', () => {
     expect(await balanceOf(stack, second.accountId)).toBe('1000000.0000');
   });
 
-  it('changes nothing before its time', async () => {
+  it('Circle activities change nothing before they are due', async () => {
     const { circleId, members } = await circleOf(2);
     await start(circleId, january31);
     const early = iso('2026-02-27T23:59:59.999+07:00');
@@ -101,8 +101,8 @@ describe('Each step of a circle', () => {
   });
 });
 
-describe('A member whose account somebody else has locked', () => {
-  it('keeps no other member from being paid for, and is paid for later', async () => {
+describe('A member whose account is locked', () => {
+  it('A locked account does not delay payments for other members, and is paid for later', async () => {
     const { circleId, members } = await circleOf(3);
     const memberIds = await memberIdsOf(stack, circleId, members);
     for (const [index, { accountId, token }] of members.entries()) {
@@ -131,7 +131,7 @@ describe('The start of a circle', () => {
         .execute('select status, draw_seed is null as hidden from saving_circles where id = ?', [circleId])
     )[0];
 
-  it('that was set for the same day waits for a second member until the day (UTC+7) is over', async () => {
+  it('A circle set to start the same day waits for a second member until the day (UTC+7) is over', async () => {
     const { circleId, members } = await circleOf(1, ten);
     const waiting = { phase: 'waiting for its start', next: { step: 'start', at: iso('2026-02-01T00:00:00+07:00') } };
     for (const at of ['2026-01-31T10:00:00+07:00', '2026-01-31T23:59:59+07:00']) {
@@ -145,18 +145,18 @@ describe('The start of a circle', () => {
     expect(await start(alone.circleId, '2026-02-01T00:00:00+07:00')).toEqual({ phase: 'ended', status: 'cancelled' });
   });
 
-  it('that was set for a later day happens with two members or not at all', async () => {
+  it('A circle set to start on a later day starts with two members or is cancelled', async () => {
     const { circleId } = await circleOf(1);
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
   });
 
-  it('without a round to run never completes the circle: it is cancelled, its lottery not drawn', async () => {
+  it('A circle that starts with no round left is cancelled without a draw, never completed', async () => {
     const { circleId } = await circleOf(2, { turn_order: 'lottery', firstTurn: 3 });
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
 
-  itInFull('is never counted as woken by the sweep when Temporal does not take the signal', async () => {
+  itInFull('The sweep never counts a circle as woken when Temporal rejects the signal', async () => {
     const { circleId } = await circleOf(1);
     await stack.owner().execute('delete from sweep_looks');
     const client = new Client({ connection: stack.deps.workflows.client.connection, namespace: 'nowhere' });
@@ -167,7 +167,7 @@ describe('The start of a circle', () => {
     await stack.owner().execute('delete from sweep_looks');
   });
 
-  it('is found by the sweep when its workflow is lost, but not while it waits for a second member', async () => {
+  it('The sweep finds a circle whose workflow is lost, but not one waiting for a second member', async () => {
     const woken: string[] = [];
     const workflows = { ...nobody, lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
@@ -180,7 +180,7 @@ describe('The start of a circle', () => {
 });
 
 describe('Monthly rounds from 31 January', () => {
-  it('are due on the last day of a shorter month, and keep the day otherwise', async () => {
+  it('Monthly rounds from 31 January are due on the last day of shorter months and on the 31st otherwise', async () => {
     const { circleId, members } = await circleOf(4);
     await start(circleId, january31);
     const dues: (string | undefined)[] = [];

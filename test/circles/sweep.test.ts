@@ -6,7 +6,7 @@ import { begun as begunAt, move } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: no workflow hears of anything, and only the sweep finds what is due. */
+/** Temporal is down: no workflow gets a signal, and only the sweep finds what is due. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -38,7 +38,7 @@ const update = (what: string, circleId: string, params: unknown[] = []) =>
     ]);
 const endIn = (interval: string, circleId: string) =>
   update("due_at = date_trunc('milliseconds', now()) + ?::interval", circleId, [interval]);
-/** Whoever has contributed has done so for long enough that the workflow should have heard of it. */
+/** Contributions are old enough that the workflow should have been signalled. */
 const waitForSignals = (circleId: string) =>
   stack
     .owner()
@@ -46,7 +46,7 @@ const waitForSignals = (circleId: string) =>
       "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
       [circleId],
     );
-/** When the next sweep looks at the open round, counted from its end, and how many contributions it looks at. */
+/** When the next sweep checks the open round, counted from its end, and how many contributions it has counted. */
 async function looks(circleId: string): Promise<{ before: string | null; contributions: number }> {
   const [row] = await stack.em().execute<[{ before: string | null; contributions: number }]>(
     `select (due_at - look_at)::text as before,
@@ -59,7 +59,7 @@ async function looks(circleId: string): Promise<{ before: string | null; contrib
 }
 
 describe('The sweep of circles', () => {
-  it('passes over a round of which nothing is due, and finds it when the last contribution was not heard of', async () => {
+  it('The sweep skips a round with nothing due, and finds it if the signal of the last contribution was lost', async () => {
     const { id, members } = await begun(3, {});
     await endIn('20 days', id);
     expect(await isWoken(id)).toBe(false);
@@ -83,7 +83,7 @@ describe('The sweep of circles', () => {
     expect(await isWoken(id)).toBe(false);
   });
 
-  it('finds each thing that becomes due of a round, and nothing between them', async () => {
+  it('The sweep finds each action of a round when it becomes due, and nothing in between', async () => {
     const { id, members } = await begun(2, { grace_days: 2, on_default: 'winner_first' });
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
     for (const days of [0, 1]) await move(stack, id, new Date(Date.parse(longAgo) + days * 86_400_000).toISOString());
@@ -107,7 +107,7 @@ describe('The sweep of circles', () => {
     expect(await isWoken(id)).toBe(true);
   });
 
-  it('never looks again at a round that only waits for its members', async () => {
+  it('The sweep never rechecks a round that only waits for its members', async () => {
     const { id } = await begun(2, { on_default: 'wait' });
     await update('reminded_at = now(), overdue_reported_at = now(), defaulted_at = now()', id);
     await endIn('-30 days', id);
@@ -115,7 +115,7 @@ describe('The sweep of circles', () => {
     expect((await looks(id)).before).toBeNull();
   });
 
-  it('finds a round whose standing orders were not tried when it opened', async () => {
+  it('The sweep finds a round whose standing orders were not charged when it opened', async () => {
     const { id, memberIds, members } = await begun(2, {});
     await endIn('20 days', id);
     await stack

@@ -8,11 +8,11 @@ const member = fc.record({ account_id: fc.uuid() });
 const members = fc.uniqueArray(member, { selector: ({ account_id }) => account_id, maxLength: 30 });
 
 describe('The order of turns', () => {
-  it('is the order of joining by default', () => {
+  it('Turns follow the order of joining by default', () => {
     fc.assert(fc.property(members, (all) => expect(inTurnOrder('joining', all, null)).toEqual(all)));
   });
 
-  it('in a lottery is the members by ascending SHA-256 of `seed:account_id`, whatever the order of joining', () => {
+  it('A lottery orders members by ascending SHA-256 of `seed:account_id`, whatever the order of joining', () => {
     fc.assert(
       fc.property(members, fc.stringMatching(/^[0-9a-f]{64}$/), (all, seed) => {
         const ranks = inTurnOrder('lottery', all, seed).map(({ account_id }) => sha256(`${seed}:${account_id}`));
@@ -22,7 +22,7 @@ describe('The order of turns', () => {
     );
   });
 
-  it('is committed to by the SHA-256 of the seed as text', () => {
+  it('A lottery’s commitment is the SHA-256 of the seed as text', () => {
     expect(commitTo('00ff')).toBe(sha256('00ff'));
   });
 });
@@ -37,7 +37,7 @@ describe('Intervals, counted by the calendar of UTC+7 from the first instant', (
     ['monthly', '2026-03-01T00:30:00', 1, '2026-04-01T00:30:00'],
     ['weekly', '2026-12-30T08:00:00', 1, '2027-01-06T08:00:00'],
     ['daily', '2026-12-31T08:00:00', 1, '2027-01-01T08:00:00'],
-  ] as const)('%s from %s, number %i ends at %s', (interval, first, count, expected) => {
+  ] as const)('With a %s interval from %s, round %i ends at %s', (interval, first, count, expected) => {
     expect(addIntervals(from(first), interval, count).toISOString()).toBe(from(expected).toISOString());
   });
 });

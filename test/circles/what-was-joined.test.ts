@@ -5,7 +5,7 @@ import { move, onDay, opened } from './begin-circle.ts';
 import { addMembers, balancesOf, memberIdsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is away: nothing happens but what is done here by hand. */
+/** Temporal is down: only what the test does by hand happens. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -26,8 +26,8 @@ const start = (circleId: string) => move(stack, circleId, onDay(0));
 const earlier = onDay(-1);
 const later = onDay(1);
 
-describe('Once somebody but the creator has joined', () => {
-  it('nobody can change the amount, the first turn or the terms, or bring the start forward', async () => {
+describe('A circle that someone other than its creator has joined', () => {
+  it('Amount, first turn and terms are fixed, and the start cannot move forward, once someone other than the creator has joined', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(other, id)).status).toBe(201);
@@ -48,7 +48,7 @@ describe('Once somebody but the creator has joined', () => {
     expect(await readCircle(stack, creator, id)).toEqual(before);
   });
 
-  it('name, visibility and capacity can still change, the start can move later, and what is shown can be sent back', async () => {
+  it('Name, visibility, capacity and a later start can change after others have joined, and shown values can be sent back', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     for (const member of [creator, other]) expect((await join(member, id)).status).toBe(201);
@@ -60,7 +60,7 @@ describe('Once somebody but the creator has joined', () => {
     expect((await patch(creator, id, { amount, current_turn, terms, start_date: later })).status).toBe(200);
   });
 
-  it('the creator alone can change everything, also after having joined, and again once the others have left', async () => {
+  it('A creator who is the only member can change everything, also once the others have left', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     const change = { amount: '50000.0000', current_turn: 2, start_date: earlier };
@@ -75,7 +75,7 @@ describe('Once somebody but the creator has joined', () => {
     expect((await patch(creator, id, { current_turn: 1 })).status).toBe(200);
   });
 
-  it('the database refuses it, too', async () => {
+  it('The database also rejects a change of what others have joined', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(other, id)).status).toBe(201);
@@ -85,7 +85,7 @@ describe('Once somebody but the creator has joined', () => {
     }
   });
 
-  it('of a change and somebody who joins at the same moment one is first: nobody joins what then changes', async () => {
+  it('A change and a join at the same moment are serialized: nobody joins a circle that then changes', async () => {
     const [creator, ...others] = (await people(6)) as [BuiltUser, ...BuiltUser[]];
     for (const other of others) {
       const id = await opened(stack, creator, {});
@@ -97,7 +97,7 @@ describe('Once somebody but the creator has joined', () => {
   });
 });
 
-/** Changes of the amount that came after a member. */
+/** Changes of the amount after a member joined. */
 async function changedAfterJoining(id: string): Promise<{ rows: number }> {
   const [found] = await stack.em().execute<[{ rows: number }]>(
     `select count(*)::int as rows from events changed join events joined on joined.resource_id = changed.resource_id
@@ -109,7 +109,7 @@ async function changedAfterJoining(id: string): Promise<{ rows: number }> {
 }
 
 describe('A standing order', () => {
-  it('names the amount that it pays, and the guarantee beside it until that is given', async () => {
+  it('A standing order names the amount it pays, and the guarantee until that is paid', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, { guarantee_percent: 25 });
     expect((await addMembers(stack, creator, id, [creator, other])).status).toBe(201);
@@ -125,7 +125,7 @@ describe('A standing order', () => {
     expect(ended).toMatchObject({ status: 200, body: { data: without } });
   });
 
-  it('never debits another amount than it names', async () => {
+  it('A standing order never debits an amount other than the one it names', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(creator, id)).status).toBe(201);
@@ -142,7 +142,7 @@ describe('A standing order', () => {
   it.each([
     ['raises', 0, 100],
     ['lowers', 50, 25],
-  ])('of a creator who %s the guarantee does not pay what it does not name', async (_, agreed, changed) => {
+  ])('A standing order of a creator who %s pays no guarantee that it does not name', async (_, agreed, changed) => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, { guarantee_percent: agreed });
     expect((await join(creator, id)).status).toBe(201);

@@ -38,13 +38,13 @@ const untilTurnOpens = (as: BuiltUser, circleId: string, turn: number) =>
     () => readCircle(stack, as, circleId),
     (circle) => circle.current_turn === turn && circle.round !== null,
   );
-/** Lets time pass until an instant and a second more. Waiting for a result instead would let it run away. */
+/** Skips time until an instant and a second more. Waiting for a result instead would skip too far. */
 async function sleepUntil(instant: string): Promise<void> {
   const left = Date.parse(instant) - (await stack.time.currentTimeMs());
   if (left > 0) await stack.time.sleep(left + 1000);
 }
 
-/** Lets time pass until the next round opens; after a late payout it has opened already. */
+/** Skips time until the next round opens; after a late payout it is open already. */
 async function sleepUntilNextRound(as: BuiltUser, circleId: string, turn: number): Promise<void> {
   const circle = await circleWhen(stack, as, circleId, { current_turn: turn });
   if (circle.next_round_opens_at === null) return;
@@ -53,7 +53,7 @@ async function sleepUntilNextRound(as: BuiltUser, circleId: string, turn: number
 
 describe('A circle of 12 members over 12 monthly rounds', () => {
   itInFull(
-    'runs to completed, with late payers, a gateway payer, a failed and retried contribution',
+    'A circle of 12 members completes 12 monthly rounds with late payers, a gateway payer and a failed, retried contribution',
     async () => {
       const members = await Promise.all(
         Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '1200000' })),
@@ -91,7 +91,7 @@ describe('A circle of 12 members over 12 monthly rounds', () => {
       const rounds = await roundsOf(id);
       expect(new Set(rounds.map(({ receiver }) => receiver))).toEqual(new Set(members.map((member) => member.id)));
       expect(rounds).toHaveLength(12);
-      // Everybody paid twelve times 100,000 and received one pot of 1,200,000; the gateway payer paid from outside.
+      // Everyone paid twelve times 100,000 and received one pot of 1,200,000; the gateway payer paid from outside.
       for (const member of members) {
         expect(await balanceOf(stack, member.accountId)).toBe(member === gateway ? '2400000.0000' : '1200000.0000');
       }
@@ -99,7 +99,7 @@ describe('A circle of 12 members over 12 monthly rounds', () => {
       expect(body.data.order.map(({ turn_number }: { turn_number: number }) => turn_number)).toEqual(
         Array.from({ length: 12 }, (_, index) => index + 1),
       );
-      // The round after a late payout opens at the payout, the others one interval after the last one opened.
+      // The round after a late payout opens at the payout, the others one interval after the previous opening.
       expect(rounds[3]?.opened_at).toBe(rounds[2]?.paid_at);
       expect(rounds[1]?.opened_at).toBe(rounds[0]?.due_at);
     },
@@ -129,7 +129,7 @@ describe('A circle of 12 members over 12 monthly rounds', () => {
 });
 
 describe('A circle at its start date', () => {
-  it('with one member is cancelled', async () => {
+  it('A circle with one member is cancelled at its start date', async () => {
     const creator = await buildIndividual(stack);
     const { id, starts_at } = await createCircle(stack, creator, { start_date: dayFromToday(700) });
     await addMembers(stack, creator, id, [creator]);
@@ -139,7 +139,7 @@ describe('A circle at its start date', () => {
     expect((await stack.delete(`/v1/saving-circles/${id}`, undefined, { token: creator.token })).status).toBe(400);
   });
 
-  it('that continues one run elsewhere skips the turns already taken', async () => {
+  it('A circle that continues one run elsewhere skips the turns already taken', async () => {
     const members = await buildMembers(stack, 3);
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { id } = await createCircle(stack, creator, { round_interval: 'daily', start_date: farAway });
@@ -160,7 +160,7 @@ describe('A circle at its start date', () => {
 });
 
 describe('A gateway contribution that nobody pays', () => {
-  it('is cancelled with its order; if paid too late, the money goes to suspense, since the member has paid otherwise', async () => {
+  it('An unpaid gateway contribution is cancelled with its order; money paid too late goes to suspense if the member has paid otherwise', async () => {
     const members = await buildMembers(stack, 2);
     const [creator] = members as [BuiltUser];
     const { id } = await createCircle(stack, creator, { start_date: farAway });

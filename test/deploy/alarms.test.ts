@@ -33,19 +33,19 @@ interface Rule {
 const rules = (): Rule[] =>
   (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
 
-/** The rules about outages and about what others tell have series of their own (`outages.yml`). */
+/** The rules about outages and about other processes' metrics have series of their own (`outages.yml`). */
 const outagesFile = join(import.meta.dirname, 'outages.yml');
 const isOfOutages = ({ alert }: Rule): boolean => readFileSync(outagesFile, 'utf8').includes(`"${alert}"`);
 
-it('Each rule is tested by what our processes tell, or by series of its own', () => {
+it('Every rule has a test with metrics from our processes or with its own series', () => {
   const outages = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { name: string; rules: Rule[] }[] }).groups.find(
     ({ name }) => name === 'amanah-outages',
   );
   expect(outages?.rules.filter((rule) => !isOfOutages(rule)).map(({ alert }) => alert)).toEqual([]);
 });
 
-/** Building the tester takes minutes where it is not there yet. */
-(isFullRun() ? describe : describe.skip)('An alarm, asked of Prometheus over what the processes tell,', () => {
+/** Building the tester takes minutes if it is not installed yet. */
+(isFullRun() ? describe : describe.skip)('Alarms evaluated by Prometheus over the processes’ metrics', () => {
   let stack: Stack;
   let payer: BuiltUser;
   let activities: Activities;
@@ -53,7 +53,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
   let tellOfReplica: (outcome: ReadOutcome) => void;
   beforeAll(async () => {
     promtool = findPromtool();
-    // Temporal is down: nobody looks after what is planted, no workflow can be woken, and requests that need it fail.
+    // Temporal is down: nothing processes the planted rows, no workflow can be woken, and requests that need it fail.
     stack = await startStack({
       own: true,
       isImpatient: true,
@@ -74,7 +74,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
   }, 30 * 60_000);
   afterAll(() => stack.stop());
 
-  /** What a worker's and an API's /metrics say, and when. */
+  /** The contents of a worker's and an API's /metrics, and when. */
   interface Scrape {
     at: number;
     values: Map<string, number>;
@@ -93,7 +93,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     }
     return { at, values, counters };
   }
-  /** The metrics of what waits are read anew after so long. */
+  /** The metrics of waiting rows are refreshed after this long. */
   const afterCache = () => sleep(31_000);
 
   const run = <Name extends keyof Activities>(name: Name, input: Parameters<Activities[Name]>[0], attempt = 1) =>
@@ -142,7 +142,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
   };
   const delivery = newId();
   const ago = (interval: string) => `now() - interval '${interval}'`;
-  /** What has gone wrong, as rows say it. */
+  /** What has gone wrong, as rows show it. */
   const planted: Record<string, string> = {
     AmanahPayoutUnknown: payout('pending', { unknown_since: ago('1 hour'), last_word: "'silent'" }),
     AmanahPayoutContradicted: payout('succeeded', { contradicted_at: 'now()', finalized_at: 'now()' }),
@@ -244,7 +244,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     for (const check of (await run('findLedgerChecks', {})) as string[]) await run('runLedgerCheck', { check });
   }
 
-  /** All is well, and people work. */
+  /** A normal state, with users at work. */
   async function calm(): Promise<Scrape[]> {
     await stack.sandbox.put('/sandbox/faults', {});
     tellOfReplica('replica');
@@ -292,12 +292,12 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     return [first, last];
   }
 
-  /** Those that tell that something has not happened for long. */
+  /** Alarms about something that has not happened for long. */
   const troubleMinutes: Record<string, number> = {
     AmanahClearingNotCompared: 53 * 60,
     AmanahJournalsNotSealed: 33 * 60,
   };
-  /** Those that a single event makes fire, for an hour. */
+  /** Alarms that a single event triggers, for an hour. */
   const happensOnce = ['AmanahWebhookParked'];
   const nothingHappens = [
     'AmanahLedgerChecksNotRead',
@@ -308,9 +308,9 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
 
   function testOf({ alert, expr }: Rule, [calmly, troubled, again]: [Scrape[], Scrape[], Scrape[]]) {
     const during = troubleMinutes[alert] ?? 4 * 60;
-    // Longer than any rule waits before it fires; but for those that tell of what has not happened for long.
+    // Longer than any rule waits before it fires, except for those about something that has not happened for long.
     const before = nothingHappens.includes(alert) ? 10 : 2 * 60;
-    // Nobody reads anything anew after the last scrape: what tells of that would fire again.
+    // Nothing is refreshed after the last scrape: alarms about that would fire again.
     const after = nothingHappens.includes(alert) ? 20 : 3 * 60;
     const start = Math.floor(Date.now() / 1000);
     const names = new Set(expr.match(/\bamanah_\w+/g));
@@ -333,7 +333,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
           const [first, last] = [must(scrapes[0], 'there is a first scrape'), must(scrapes.at(-1), 'and a last')];
           const [from, to] = [first.values.get(series), last.values.get(series)];
           if (to === undefined || (alert === 'AmanahNoWorker' && index === 1)) return `_x${minutes}`;
-          // One occurrence is enough for some alarms; what the others count keeps happening.
+          // One occurrence triggers some alarms; what the others count keeps happening.
           const isGrowing = isCounter && !happensOnce.includes(alert);
           const growth = isGrowing ? to - (from ?? 0) : 0;
           const shift = nameOf(series).endsWith('_timestamp_seconds') ? at - last.at : 0;
@@ -368,7 +368,7 @@ it('Each rule is tested by what our processes tell, or by series of its own', ()
     promql_expr_test: [fires(alert, 27 * 60, 1)],
   });
   it(
-    'An alarm fires while its condition holds, and neither before nor after',
+    'An alarm fires while its condition holds, neither before nor after',
     async () => {
       await asOwner([
         `insert into clearing_comparisons (day, measured_at, provider_balance, clearing_balance, received_under_way,

@@ -34,7 +34,7 @@ const uses = composeFiles.flatMap((file) => {
 });
 
 describe('The configs of docker compose', () => {
-  it('are files that are there, relative to docker-compose.yml, where the service is read-only: compose writes no text into one', () => {
+  it('Configs of docker compose are files that exist, relative to docker-compose.yml, for read-only services: compose writes no text into one', () => {
     expect(uses.map(({ service }) => service).toSorted()).toEqual([
       ...Array(3).fill('grafana of docker-compose.yml'),
       'pooler of deploy/compose/pooler.yml',
@@ -54,7 +54,7 @@ describe('The configs of docker compose', () => {
 });
 
 describe('Every service of docker compose', () => {
-  it('has rotated logs, and a limit to its memory', () => {
+  it('Every service of docker compose has rotated logs and a memory limit', () => {
     const { services } = Compose.parse(parse(read('docker-compose.yml'), { merge: true }));
     const unlimited = Object.entries(services).filter(([, { logging, mem_limit }]) => {
       const { options } = (logging ?? {}) as { options?: Record<string, string> };
@@ -67,7 +67,7 @@ describe('Every service of docker compose', () => {
 describe('Prometheus', () => {
   const jobs = ['amanah-api', 'amanah-worker', 'amanah-backup'];
 
-  it('asks in docker compose, by the jobs that the rules name, at the ports where metrics are', () => {
+  it('Prometheus scrapes in docker compose the jobs that the rules name, at the ports with metrics', () => {
     const { scrape_configs } = z
       .looseObject({
         scrape_configs: z.array(
@@ -94,7 +94,7 @@ describe('Prometheus', () => {
       expect(read('deploy/prometheus/alerts.yml')).toMatch(new RegExp(`job="${job}"|job=~"amanah-`));
   });
 
-  it('asks on Kubernetes the pods that there are, under the same names', () => {
+  it('Prometheus scrapes on Kubernetes the existing pods, under the same names', () => {
     const Monitor = z.looseObject({
       metadata: z.looseObject({ name: z.string() }),
       spec: z.looseObject({
@@ -122,7 +122,7 @@ describe('Prometheus', () => {
 });
 
 describe('Backups on Kubernetes', () => {
-  it('are made of both servers by confined pods, each with its own name, secret and label', () => {
+  it('Backups on Kubernetes are made of both servers by confined pods, each with its own name, secret and label', () => {
     const [backup] = parseAllDocuments(read('deploy/kubernetes/backup/server/backup.yaml')).map((one) => one.toJS());
     const { spec } = backup.spec.template;
     expect([spec.securityContext.runAsNonRoot, spec.automountServiceAccountToken]).toEqual([true, false]);
@@ -138,8 +138,8 @@ describe('Backups on Kubernetes', () => {
   });
 });
 
-describe('Temporal by an API key, on Kubernetes,', () => {
-  it('takes every path of a certificate away, and leaves no pod waiting for one', () => {
+describe('Temporal with an API key on Kubernetes', () => {
+  it('Temporal with an API key on Kubernetes needs no certificate path and leaves no pod waiting for one', () => {
     const component = read('deploy/kubernetes/temporal-api-key/kustomization.yaml');
     const paths = [...read('deploy/kubernetes/configuration.yaml').matchAll(/^ +(TEMPORAL_TLS_\w+_PATH): /gm)];
     expect(paths.map(([, name = '']) => name)).toEqual([...certificateFiles]);
@@ -157,18 +157,21 @@ describe('A pooler', () => {
     'deploy/kubernetes/pooler/pooler.yaml': read('deploy/kubernetes/pooler/pooler.yaml'),
   };
 
-  it.each(Object.entries(texts))('never delays a request longer than a process itself waits, in %s', (_, text) => {
-    const settings = Object.fromEntries(
-      [...text.matchAll(/^ *(\w+) = (.+)$/gm)].map(([, name = '', value = '']) => [name, value]),
-    );
-    expect(settings).toMatchObject({
-      pool_mode: 'transaction',
-      query_wait_timeout: String(budgets.reach.database / 1000),
-    });
-  });
+  it.each(Object.entries(texts))(
+    'A pooler never delays a request longer than a process itself waits, in %s',
+    (_, text) => {
+      const settings = Object.fromEntries(
+        [...text.matchAll(/^ *(\w+) = (.+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+      );
+      expect(settings).toMatchObject({
+        pool_mode: 'transaction',
+        query_wait_timeout: String(budgets.reach.database / 1000),
+      });
+    },
+  );
 
   it.each(Object.entries(texts))(
-    'has a name of its own for a replica in %s, so that both URLs may name it',
+    'A pooler has a name of its own for a replica in %s, so that both URLs may name it',
     (_, text) => {
       const names = [...text.matchAll(/^ *(?:; )?(\w+) = host=\w+ port=5432 dbname=amanah$/gm)].map(([, name]) => name);
       expect(names).toEqual(['amanah', 'amanah_replica']);
@@ -201,13 +204,13 @@ describe('The configuration', () => {
     return path;
   };
 
-  it('takes the value of any variable from a file, without the line feed at its end', () => {
+  it('The configuration reads any variable from a file, without the line feed at its end', () => {
     const { XENDIT_SECRET_KEY: key = '', DATABASE_URL: url = '', ...rest } = env;
     const config = readConfig({ ...rest, XENDIT_SECRET_KEY_FILE: fileOf(`${key}\n`), DATABASE_URL_FILE: fileOf(url) });
     expect([config.XENDIT_SECRET_KEY, config.DATABASE_URL]).toEqual([key, url]);
   });
 
-  it('refuses a file that is not there, a variable beside its file, and half a key for the file store', () => {
+  it('The configuration refuses a missing file, a variable beside its file, and half a key for the file store', () => {
     const { XENDIT_SECRET_KEY: _, ...keyless } = env;
     expect(() => readConfig({ ...keyless, XENDIT_SECRET_KEY_FILE: join(directory, 'none') })).toThrow(
       'XENDIT_SECRET_KEY_FILE cannot be read: ENOENT',

@@ -84,9 +84,9 @@ function run(script: string, env: Record<string, string>, options: string[] = []
 
 const bare = { PATH: process.env.PATH ?? '' };
 
-describe('The container’s start command, in a bare directory', () => {
+describe('The container’s start command in a bare directory', () => {
   it.each(casesOf(['src/worker.ts', 'src/api.ts']))(
-    '%s ends without configuration, in one sentence that names every variable, and loads nothing that the image leaves out',
+    '%s exits without configuration, with one sentence naming every variable, and loads nothing that the image omits',
     async (script) => {
       const { code, error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
       expect(code).toBe(1);
@@ -100,7 +100,7 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull.each(['src/wiring/commands/migrate.ts', 'src/worker.ts', 'src/api.ts'])(
-    '%s never loads what the image leaves out, and fails where it does',
+    '%s never loads what the image omits, and fails where it does',
     async (script) => {
       const { error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
       expect(error).toMatch(/DATABASE_URL (is|are) missing/);
@@ -110,7 +110,7 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
   itInFull(
-    'src/wiring/commands/migrate.ts asks for the two databases only, as their owner',
+    'src/wiring/commands/migrate.ts needs only the two databases, as their owner',
     async () => {
       const without = await run('src/wiring/commands/migrate.ts', bare).ended;
       expect(without.code).toBe(1);
@@ -140,7 +140,7 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull(
-    'src/wiring/commands/verify.ts proves the books with what docker compose gives it, and nothing that the image leaves out',
+    'src/wiring/commands/verify.ts verifies the books with docker compose’s settings and without what the image omits',
     async () => {
       const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
       const known: Record<string, string> = {
@@ -160,7 +160,7 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull(
-    'has every command of the runbook, with nothing that the image leaves out',
+    'The image has every command of the runbook, and they need nothing that it omits',
     async () => {
       const typed: Record<string, { arguments: string[]; prints: string }> = {
         'src/wiring/commands/admin.ts': {
@@ -199,7 +199,7 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull(
-    'src/wiring/commands/reconcile.ts asks for database, Temporal and provider, and nothing else',
+    'src/wiring/commands/reconcile.ts needs database, Temporal and provider, and nothing else',
     async () => {
       const { code, error } = await run('src/wiring/commands/reconcile.ts', { ...bare, DATABASE_URL: database.url })
         .ended;
@@ -213,7 +213,7 @@ describe('The container’s start command, in a bare directory', () => {
   );
 
   itInFull(
-    'src/api.ts ends in production with the settings that allow webhooks to this machine or kill processes',
+    'src/api.ts exits in production with settings that allow webhooks to this machine or kill processes',
     async () => {
       const { code, error } = await run('src/api.ts', {
         ...settings,
@@ -228,7 +228,7 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
 
-  it('refuses in production plain http to issuer and provider, keys of zeros, the origin null and sample secrets', () => {
+  it('Production refuses plain http to issuer and provider, keys of zeros, the origin null and sample secrets', () => {
     const complaintsOf = (env: Record<string, string>): string => {
       try {
         readConfig({ ...settings, ...env });
@@ -258,7 +258,7 @@ describe('The container’s start command, in a bare directory', () => {
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
   });
 
-  it('creates no roles in production with the passwords of the sample', () => {
+  it('Production creates no roles with the sample’s passwords', () => {
     const sample = (role: string) => `postgresql://${role}:change-me@postgresql:5432/amanah`;
     const env = {
       MIGRATION_DATABASE_URL: sample('amanah_owner'),
@@ -271,7 +271,7 @@ describe('The container’s start command, in a bare directory', () => {
     expect(readMigrationConfig({ ...env, NODE_ENV: 'development' }).reader).toBe(env.READER_DATABASE_URL);
   });
 
-  it('never guesses in production whether a proxy reports clients’ addresses: TRUST_PROXY must be set', () => {
+  it('Production never guesses whether a proxy reports clients’ addresses: TRUST_PROXY must be set', () => {
     const { TRUST_PROXY: _, ...silent } = settings;
     for (const env of [silent, { ...silent, TRUST_PROXY: '' }]) {
       expect(() => readConfig(env)).toThrow('TRUST_PROXY is m');
@@ -281,7 +281,7 @@ describe('The container’s start command, in a bare directory', () => {
   });
 
   itInFull(
-    'asks only a worker for the sealing key, which is one key of 32 bytes',
+    'Only a worker needs the sealing key, which is one key of 32 bytes',
     async () => {
       const { SEAL_SIGNING_KEY: _, ...keyless } = settings;
       const { code, error } = await run('src/worker.ts', keyless).ended;
@@ -301,12 +301,12 @@ describe('The container’s start command, in a bare directory', () => {
     60_000,
   );
 
-  it('takes a worker’s deployment name and build id only together', () => {
+  it('A worker needs its deployment name and build id together', () => {
     expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');
     expect(() => readConfig({ ...settings, WORKER_BUILD_ID: '1' })).toThrow('WORKER_DEPLOYMENT_NAME is missing');
   });
 
-  it('serves with production settings and without what the image leaves out, metrics on a port of their own, and ends well when asked to', async () => {
+  it('The API serves with production settings and without what the image omits, metrics on their own port, and exits cleanly on request', async () => {
     const metricsPort = await findFreePort();
     const env = { ...settings, METRICS_PORT: String(metricsPort) };
     const { child, ended, output } = run('src/api.ts', env, ['--import', without(Object.keys(leftOut))]);

@@ -13,7 +13,7 @@ import { budgets } from '../../src/shared/budgets.ts';
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The documents of a YAML file; fails with what the parser complains about. */
+/** The documents of a YAML file; fails with the parser's errors. */
 function parse(path: string): unknown[] {
   const documents = parseAllDocuments(read(path), { merge: true });
   if ('empty' in documents) return [];
@@ -71,7 +71,7 @@ const Anything = z.looseObject({
 const kubernetesFiles = globSync('deploy/kubernetes/*.yaml', { cwd: root });
 const objects = () => kubernetesFiles.flatMap(parse).map((document) => Anything.parse(document));
 const withPods = ['Deployment', 'Job', 'CronJob'];
-/** What runs our image; of each, its pod. */
+/** The pods that run our image. */
 const workloads = () =>
   objects()
     .filter(({ kind }) => withPods.includes(kind))
@@ -106,7 +106,7 @@ const Compose = z.looseObject({
   services: z.record(z.string(), Service.extend({ image: z.string().optional() })),
   volumes: z.record(z.string(), z.null()),
 });
-/** What a further file of docker compose changes and adds. */
+/** The changes and additions of a further docker compose file. */
 const Override = z.looseObject({ services: z.record(z.string(), Service.partial()) });
 const Kustomization = z.looseObject({
   kind: z.string(),
@@ -117,7 +117,7 @@ const compose = () => Compose.parse(parse('docker-compose.yml')[0]);
 
 const exampleVariables = () => [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
 
-/** Set by npm start, by the image or only in development; not for an operator to fill in. */
+/** Set by npm start, by the image or only in development; not by an operator. */
 const notForOperators = [
   'DATA_DIR',
   'LISTEN_ADDRESS',
@@ -128,7 +128,7 @@ const notForOperators = [
 ];
 const forOperators = () => configVariables.filter((name) => !notForOperators.includes(name)).toSorted();
 
-/** What one kind of process alone reads. */
+/** Read by one kind of process alone. */
 const ofOneProcess: Record<string, string[]> = {
   api: ['METRICS_PORT', 'MAIL_BOUNCES_TOKEN'],
   migrate: ['MIGRATION_DATABASE_URL', 'MIGRATION_KEYS_DATABASE_URL', 'READER_DATABASE_URL'],
@@ -151,7 +151,7 @@ const ofMigrations = [
   'MIGRATION_KEYS_DATABASE_URL',
   'READER_DATABASE_URL',
 ];
-/** The other roles of the database, the key that signs, and where browsers reach the files. */
+/** The other roles of the database, the signing key, and the public address of the files. */
 const notForVerify = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'SEAL_SIGNING_KEY', 'S3_PUBLIC_ENDPOINT'];
 const variablesOf = (process: string): string[] => {
   if (process === 'migrate') return [...ofMigrations, 'NODE_ENV'].toSorted();
@@ -160,8 +160,8 @@ const variablesOf = (process: string): string[] => {
   return forOperators().filter((variable) => !ofOthers.includes(variable));
 };
 
-describe('Every environment variable', () => {
-  it('in .env.example is known to the configuration, and the other way round', () => {
+describe('Environment variables', () => {
+  it('Variables in .env.example and in the configuration are the same', () => {
     const ofComposeOnly = [
       'POSTGRES_PASSWORD',
       'DATABASE_OWNER_PASSWORD',
@@ -180,7 +180,7 @@ describe('Every environment variable', () => {
     expect(exampleVariables().toSorted()).toEqual([...forOperators(), ...ofComposeOnly].toSorted());
   });
 
-  it('reaches API, worker, migrations and verify in docker compose', () => {
+  it('Every variable reaches API, worker, migrations and verify in docker compose', () => {
     const { services } = compose();
     const known = new Set(configVariables);
     for (const name of ['api', 'worker', 'migrate', 'verify']) {
@@ -190,7 +190,7 @@ describe('Every environment variable', () => {
     }
   });
 
-  it('that docker compose asks for is in .env.example', () => {
+  it('Every variable that docker compose needs is in .env.example', () => {
     const text = read('docker-compose.yml');
     const asked = new Set([...text.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = '']) => name));
     const known = [...exampleVariables(), 'TEMPORAL_UI_PORT', 'S3_PORT'];
@@ -198,7 +198,7 @@ describe('Every environment variable', () => {
     expect([...asked].filter((name) => !known.includes(name) && !name.endsWith('_IMAGE'))).toEqual([]);
   });
 
-  it('on Kubernetes is known, and API, worker and verify each get those meant for them', () => {
+  it('Variables on Kubernetes are known, and API, worker and verify each get those meant for them', () => {
     const data = configMap();
     const known = new Set(configVariables);
     for (const { name, pod } of workloads()) {
@@ -214,7 +214,7 @@ describe('Every environment variable', () => {
     }
   });
 
-  it('in docs/configuration.md is known, and the other way round', () => {
+  it('Variables in docs/configuration.md and in the configuration are the same', () => {
     const named = [...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` \|/gm)].map(
       ([, name = '']) => name,
     );
@@ -225,7 +225,7 @@ describe('Every environment variable', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('waits only for services that it has, in a way that they can satisfy', () => {
+  it('docker-compose.yml waits only for services that it has, by conditions that they can meet', () => {
     const { services } = compose();
     for (const { depends_on } of Object.values(services)) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
@@ -238,7 +238,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('watches API and worker by their readiness, runs files that are there, and keeps what has to be kept', () => {
+  it('docker-compose.yml probes API and worker for readiness, runs existing files, and persists what must be kept', () => {
     const { services, volumes } = compose();
     for (const name of ['api', 'worker', 'migrate', 'verify']) {
       const [program, ...rest] = services[name]?.command ?? [];
@@ -254,7 +254,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('npm run verify in the deployments', () => {
-  it('reads docker compose’s database as the reader, without any other password or the signing key', () => {
+  it('npm run verify uses docker compose’s database as the reader, without any other password or the signing key', () => {
     const { verify, migrate, worker } = compose().services;
     const given = verify?.environment ?? {};
     expect(given.READER_DATABASE_URL).toMatch(/^postgresql:\/\/amanah_reader:\$\{DATABASE_READER_PASSWORD:\?[^}]+\}@/);
@@ -266,7 +266,7 @@ describe('npm run verify in the deployments', () => {
     expect(worker?.environment).toMatchObject(others);
   });
 
-  it('is not started with the rest of docker compose, is not started again, and starts no migrations', () => {
+  it('npm run verify is neither started nor restarted with the rest of docker compose, and starts no migrations', () => {
     const { verify } = compose().services;
     expect(verify).toMatchObject({
       profiles: ['verify'],
@@ -276,7 +276,7 @@ describe('npm run verify in the deployments', () => {
     expect(Object.keys(verify?.depends_on ?? {}).toSorted()).toEqual(['postgresql', 's3']);
   });
 
-  it('runs on Kubernetes every night after the seals, as confined as the worker, from the same image', () => {
+  it('npm run verify runs on Kubernetes every night after sealing, as confined as the worker, from the same image', () => {
     const [verify, worker] = ['amanah-verify', 'amanah-worker'].map((wanted) =>
       workloads().find(({ name }) => name === wanted),
     );
@@ -293,7 +293,7 @@ describe('npm run verify in the deployments', () => {
     expect(Number(hour)).toBeLessThan(6);
   });
 
-  it('gets only the reader and the file store from Kubernetes’ secret', () => {
+  it('npm run verify gets only the reader and the file store from Kubernetes’ secret', () => {
     const [container] = workloads().find(({ name }) => name === 'amanah-verify')?.pod.containers ?? [];
     const secrets = container?.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []) ?? [];
     expect(secrets.toSorted()).toEqual([
@@ -305,8 +305,8 @@ describe('npm run verify in the deployments', () => {
   });
 });
 
-describe('Temporal’s port, which has no login,', () => {
-  it('is open in docker compose to API, worker and Temporal’s own services, and not published', () => {
+describe('Temporal’s port, which has no authentication', () => {
+  it('Temporal’s port is open in docker compose to API, worker and Temporal’s own services, and not published', () => {
     const { services } = compose();
     const temporal = new Set(services.temporal?.networks);
     const near = Object.entries(services).filter(([, { networks }]) => networks.some((name) => temporal.has(name)));
@@ -316,7 +316,7 @@ describe('Temporal’s port, which has no login,', () => {
     expect(services.temporal?.ports).toEqual([]);
   });
 
-  it('gets our certificate in docker compose too, if Temporal runs somewhere else', () => {
+  it('Temporal’s port gets our certificate in docker compose too, if Temporal runs elsewhere', () => {
     const { services } = Override.parse(parse('deploy/compose/temporal-tls.yml')[0]);
     expect(Object.keys(services)).toEqual(['api', 'worker']);
     for (const { environment, volumes } of Object.values(services)) {
@@ -327,13 +327,13 @@ describe('Temporal’s port, which has no login,', () => {
     }
   });
 
-  it('has a read-only web UI in docker compose, on this machine only', () => {
+  it('Temporal has a read-only web UI in docker compose, on this machine only', () => {
     const ui = compose().services['temporal-ui'];
     expect(ui?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
     for (const port of ui?.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('is open on Kubernetes to our API and workers only, with a certificate', () => {
+  it('Temporal’s port is open on Kubernetes to our API and workers only, with a certificate', () => {
     const policies = objects().filter(({ kind }) => kind === 'NetworkPolicy');
     const namespaced = z.looseObject({ metadata: z.looseObject({ namespace: z.literal('temporal') }) });
     const [temporal, web, ...others] = policies.filter((policy) => namespaced.safeParse(policy).success);
@@ -364,7 +364,7 @@ describe('Temporal’s port, which has no login,', () => {
     }
   });
 
-  it('is closed to everybody else: our pods open only the ports that something needs', () => {
+  it('Temporal’s port is closed to everyone else: our pods open only the ports that something needs', () => {
     const Policy = z.looseObject({
       kind: z.literal('NetworkPolicy'),
       metadata: z.looseObject({ name: z.string() }),
@@ -388,8 +388,8 @@ describe('Temporal’s port, which has no login,', () => {
   });
 });
 
-describe('docker-compose.yml confines', () => {
-  it('every service: no new privileges, no capabilities, and a read-only root with a /tmp of its own', () => {
+describe('Confinement in docker-compose.yml', () => {
+  it('Every service in docker-compose.yml has no new privileges, no capabilities, and a read-only root with its own /tmp', () => {
     for (const [name, service] of Object.entries(compose().services)) {
       expect([name, service.cap_drop, service.security_opt]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
       expect([name, service.cap_add.length > 0]).toEqual([name, name === 'postgresql']);
@@ -399,13 +399,13 @@ describe('docker-compose.yml confines', () => {
     }
   });
 
-  it('our own services to a user that is not root', () => {
+  it('Our own services in docker-compose.yml run as a user that is not root', () => {
     const { services } = compose();
     for (const name of ['api', 'worker', 'migrate', 'verify', 'sandbox'])
       expect([name, services[name]?.user]).toEqual([name, 'node']);
   });
 
-  it('images to names that a deployment can pin by digest', () => {
+  it('Images in docker-compose.yml have names that a deployment can pin by digest', () => {
     for (const [name, { image }] of Object.entries(compose().services)) {
       if (image !== undefined && image !== 'amanah')
         expect([name, image]).toEqual([name, expect.stringMatching(/^\$\{\w+_IMAGE:-[^}]+\}$/)]);
@@ -415,19 +415,19 @@ describe('docker-compose.yml confines', () => {
 });
 
 describe('The Kubernetes example', () => {
-  it('lists its own files', () => {
+  it('The Kubernetes example lists its own files', () => {
     const list = parse('deploy/kubernetes/kustomization.yaml')[0];
     const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(list);
     const files = kubernetesFiles.map((path) => path.replace('deploy/kubernetes/', ''));
     expect([...resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
-  it('runs API, worker, migrations and verify without root, on a read-only file system, with their own secrets by reference', () => {
+  it('The Kubernetes example runs API, worker, migrations and verify without root, read-only, with their secrets by reference', () => {
     const secretsOf: Record<string, number> = {
       'amanah-api': 8,
       'amanah-migrate': ofMigrations.length,
       'amanah-verify': 3,
-      // What seals is the worker's alone.
+      // Sealing is the worker's alone.
       'amanah-worker': 8,
     };
     expect(
@@ -451,7 +451,7 @@ describe('The Kubernetes example', () => {
     }
   });
 
-  it('probes API and worker, and gives them longer to stop than they take', () => {
+  it('The Kubernetes example probes API and worker, and gives them longer to stop than they take', () => {
     const drainSeconds = Math.max(
       budgets.shutdown.requests / 1000 + 5,
       budgets.shutdown.steps / 1000,
@@ -467,14 +467,14 @@ describe('The Kubernetes example', () => {
   });
 });
 
-describe('Workers of webhooks alone', () => {
+describe('Workers that only send webhooks', () => {
   const directory = 'deploy/kubernetes/queues';
   const of = (kind: string, name: string, documents: z.infer<typeof Anything>[]) =>
     documents.find((document) => document.kind === kind && document.metadata?.name === name);
   const anythingOf = (path: string) => parse(path).map((document) => Anything.parse(document));
   const everyQueue = stepQueues.toSorted();
 
-  it('have on Kubernetes what the others have, under another name and component, and another queue', () => {
+  it('Webhook workers have on Kubernetes what the others have, with their own name, component and queue', () => {
     const { kind, resources, patches } = Kustomization.parse(parse(`${directory}/kustomization.yaml`)[0]);
     expect([kind, resources]).toEqual(['Component', ['webhooks.yaml']]);
     const files = ['kustomization.yaml', ...resources, ...patches.map(({ path }) => path)];
@@ -492,7 +492,7 @@ describe('Workers of webhooks alone', () => {
     }
   });
 
-  it('leave no queue to nobody and none to both, on Kubernetes and in docker compose', () => {
+  it('Webhook workers leave no queue to nobody and none to both, on Kubernetes and in docker compose', () => {
     const WithQueues = z.looseObject({
       metadata: z.looseObject({ name: z.literal('amanah-worker') }),
       spec: z.object({
@@ -511,7 +511,7 @@ describe('Workers of webhooks alone', () => {
     expect([...queuesOf('worker'), 'webhooks'].toSorted()).toEqual(everyQueue);
   });
 
-  it('run in docker compose as the others do, and before the API', () => {
+  it('Webhook workers run in docker compose like the others, and before the API', () => {
     expect(parse('deploy/compose/queues.yml')).toEqual([
       {
         services: {
@@ -526,7 +526,7 @@ describe('Workers of webhooks alone', () => {
     ]);
   });
 
-  it('are given in docker compose what the other worker is given, by the pooler and by TLS', () => {
+  it('Webhook workers get in docker compose what the other worker gets, by the pooler and by TLS', () => {
     for (const name of ['pooler', 'temporal-tls']) {
       const { worker } = Override.parse(parse(`deploy/compose/${name}.yml`)[0]).services;
       expect(worker?.environment).not.toEqual({});
@@ -535,7 +535,7 @@ describe('Workers of webhooks alone', () => {
     }
   });
 
-  it('reach Temporal by its network policy, in the rule of API and workers', () => {
+  it('Webhook workers reach Temporal by its network policy, in the rule of API and workers', () => {
     const Rule = z.looseObject({
       from: z.array(z.looseObject({ podSelector: z.looseObject({ matchExpressions: z.array(z.looseObject({})) }) })),
     });
@@ -550,12 +550,12 @@ describe('Workers of webhooks alone', () => {
     ]);
   });
 
-  it('reach the pooler, whose policy names them from the start', () => {
+  it('Webhook workers reach the pooler, whose policy names them from the start', () => {
     const pooler = readFileSync(join(root, 'deploy/kubernetes/pooler/pooler.yaml'), 'utf8');
     expect(pooler).toContain('key: app.kubernetes.io/component, operator: In, values: [api, worker, worker-webhooks]');
   });
 
-  it('are as many as their own queue asks for, and the others as many as theirs', () => {
+  it('Webhook workers scale with their own queue, and the others with theirs', () => {
     const Scaled = z.looseObject({
       kind: z.literal('ScaledObject'),
       spec: z.looseObject({
@@ -583,7 +583,7 @@ describe('Node', () => {
   const commandOf = (service: 'api' | 'worker') => ['node', ...serviceNodeOptions, `src/${service}.ts`];
 
   it.each(['api', 'worker'] as const)(
-    'is started with the same options for the %s on Kubernetes, by docker compose, by npm run and by npm start',
+    'Node starts with the same options for the %s on Kubernetes, by docker compose, by npm run and by npm start',
     (service) => {
       const expected = commandOf(service);
       const workload = workloads().find(({ name }) => name === `amanah-${service}`);
@@ -596,7 +596,7 @@ describe('Node', () => {
     },
   );
 
-  it('is started with them by the image, too', () => {
+  it('Node starts with the same options in the image, too', () => {
     expect(read('Dockerfile')).toContain(`\nCMD ${JSON.stringify(commandOf('api')).replaceAll(',', ', ')}\n`);
   });
 });
@@ -605,7 +605,7 @@ describe('The Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-  it('ends in a stage without root or development dependencies, with a prebuilt bundle', () => {
+  it('The Dockerfile ends in a stage without root or development dependencies, with a prebuilt bundle', () => {
     expect(last).toContain('USER node');
     expect(last.findIndex((line) => line.startsWith('USER'))).toBeLessThan(
       last.findIndex((line) => line.startsWith('CMD')),
@@ -617,13 +617,13 @@ describe('The Dockerfile', () => {
     expect(last.filter((line) => line.startsWith('COPY')).join('\n')).not.toMatch(/COPY (\.|dev|test) /);
   });
 
-  it('leaves out nothing that the product imports, and keeps secrets out', () => {
+  it('The Dockerfile omits nothing that the product imports, and keeps secrets out', () => {
     const copied = last.flatMap((line) => /^COPY (?:--\S+ )?(\S+) /.exec(line)?.[1] ?? []);
     expect(copied).toEqual(expect.arrayContaining(['src', 'workflows', 'activities']));
     expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['.env', '.amanah', 'node_modules']));
   });
 
-  it('needs what it installs: the product imports nothing but production dependencies', () => {
+  it('The Dockerfile installs what is needed: the product imports only production dependencies', () => {
     const { dependencies } = z
       .looseObject({ dependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(read('package.json')));

@@ -7,9 +7,9 @@ const root = join(import.meta.dirname, '..', '..');
 const planted = (licenses: object[] | undefined) =>
   licensesOf({ components: [{ name: 'planted', version: '1.0.0', ...(licenses && { licenses }) }] });
 
-describe('The licences of what is installed', () => {
+describe('Licences of dependencies', () => {
   it.each(casesOf(locked))(
-    'are on the allow list, including each dependency of the lock file in %s',
+    'Licences are on the allow list, for each dependency of the lock file in %s',
     (directory) => {
       const list = licensesOf(billOfMaterials(directory));
       expect(refusedOf(list)).toEqual([]);
@@ -27,11 +27,11 @@ describe('The licences of what is installed', () => {
     ['brackets that mix AND with OR', [{ expression: '(MIT OR GPL-2.0-only) AND AGPL-3.0-only' }]],
     ['an exception', [{ expression: 'GPL-2.0-only WITH Classpath-exception-2.0' }]],
     ['none at all', undefined],
-  ])('are refused: %s', (_, licenses) => {
+  ])('These licences are refused: %s', (_, licenses) => {
     expect(refusedOf(planted(licenses))).toHaveLength(1);
   });
 
-  it('that require attribution are accepted only for what the image leaves out', () => {
+  it('Licences that require attribution are accepted only for what the image omits', () => {
     const credit = [{ license: { id: 'CC-BY-4.0' } }];
     const [name = ''] = Object.keys(leftOut);
     expect(refusedOf(licensesOf({ components: [{ name, version: '1.0.0', licenses: credit }] }))).toEqual([]);
@@ -41,7 +41,7 @@ describe('The licences of what is installed', () => {
   });
 
   it.each(['MIT', 'MIT OR GPL-2.0-only', '(MIT OR CC0-1.0)', 'Apache-2.0 AND MIT'])(
-    'are accepted: %s',
+    'These licences are accepted: %s',
     (expression) => {
       expect(refusedOf(planted([{ expression }]))).toEqual([]);
     },

@@ -58,7 +58,7 @@ beforeAll(async () => {
   const { client, taskQueue } = stack.deps.workflows;
   const start = (type: string, args: object[]) =>
     client.workflow.execute(type, { workflowId: `${taskQueue}/observed/${type}`, taskQueue, args });
-  // The SDK measures what has happened: a workflow that completes, with its step, and one that fails.
+  // The SDK counts events: a workflow that completes, with its activity, and one that fails.
   await start('sweep', []);
   await expect(start('partnerPayout', [{ payoutId: newId() }])).rejects.toThrow();
   const texts = await Promise.all([
@@ -84,11 +84,11 @@ const expressions = () => [
 ];
 
 describe('Dashboard and alarms', () => {
-  it('use only metrics that the processes have', () => {
+  it('The dashboard and alarms use only metrics that the processes have', () => {
     const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
-    // Only a process with a replica has the last: the test of the alarms measures one. That of a restore scrapes the backups.
+    // Only a process with a replica has the last: the alarms' test measures one. The restore test scrapes the backups.
     expect([...names].filter((name) => !scraped.includes(`# TYPE ${base(name)} `)).toSorted()).toEqual([
       'amanah_backup_kept_timestamp_seconds',
       'amanah_replica_reads_total',
@@ -96,7 +96,7 @@ describe('Dashboard and alarms', () => {
     ]);
   });
 
-  it('use only kinds of waiting that a worker reports', () => {
+  it('The dashboard and alarms use only kinds of waiting that a worker reports', () => {
     const kinds = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/what=~?"([\w|]+)"/g)].flatMap(([, kind = '']) => kind.split('|')),
@@ -108,12 +108,12 @@ describe('Dashboard and alarms', () => {
     expect([...told].filter((kind) => !kinds.has(kind ?? ''))).toEqual([]);
   });
 
-  it('report a single step that fails forever, which a rate over many steps would hide', async () => {
+  it('The alarms report a single activity that fails forever, which a rate over many activities would hide', async () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const rule = rules.find(({ alert }) => alert === 'AmanahStepsFail');
     const [, metric = '', minutes] =
       /^sum by \(activity\) \(increase\((\w+)\[(\d+)m\]\)\) > 0$/.exec(rule?.expr ?? '') ?? [];
-    // The longest interval at which a workflow tries a step again, reconciliation's apart, is five minutes.
+    // The longest interval at which a workflow retries an activity, except reconciliation's, is five minutes.
     expect(Number(minutes)).toBeGreaterThanOrEqual(3 * 5);
     const { client, taskQueue } = stack.deps.workflows;
     const failing = await client.workflow.start('savingCircle', {
@@ -124,13 +124,13 @@ describe('Dashboard and alarms', () => {
     const series = new RegExp(`^${metric}\\{activity="moveCircle"\\} (\\d+)$`, 'm');
     const value = async () => Number(series.exec(String((await worker.get('/metrics')).body))?.[1] ?? 0);
     const first = await eventually(value, (count) => count > 0);
-    // What `increase` tells of two scrapes of one series without a reset is in proportion to this difference.
+    // `increase` over two scrapes of one series without a reset is proportional to this difference.
     const second = await eventually(value, (count) => count > first);
     expect(second - first).toBeGreaterThan(0);
     await failing.terminate('enough');
   }, 60_000);
 
-  it('ask for growth only of series that are reported as 0 first, because a new series has no growth', () => {
+  it('The alarms use growth only of series reported as 0 first, because a new series has no growth', () => {
     const asked = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/increase\((\w+)(\{[^}]*\})?\[/g)].map(([, name, labels = '']) => `${name}${labels}`),
@@ -145,7 +145,7 @@ describe('Dashboard and alarms', () => {
     }
   });
 
-  it('are never silent about something that has not happened even once', () => {
+  it('The alarms are never silent about something that has not happened even once', () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const ages = rules.flatMap(({ expr }) =>
       [...expr.matchAll(/time\(\) - max\((\w+)\)/g)].map(([, metric]) => [metric, expr]),
@@ -154,11 +154,11 @@ describe('Dashboard and alarms', () => {
     for (const [metric, expr] of ages) expect(expr).toContain(`or absent(${metric})`);
   });
 
-  it('find the Temporal SDK’s own metrics on their port', () => {
+  it('The dashboard and alarms find the Temporal SDK’s own metrics on their port', () => {
     expect(scraped).toMatch(/temporal_worker_task_slots_available\{[^}]*\} \d+/);
   });
 
-  it('have panels with ids of their own', () => {
+  it('The dashboard’s panels have unique ids', () => {
     const { panels } = Dashboard.parse(JSON.parse(read('deploy/grafana/dashboard.json')));
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });

@@ -30,8 +30,8 @@ function standIn(digest: string): void {
 }
 const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`;
 
-describe('Images', () => {
-  it('are all found: those of services that are not built, and those of our own stages', () => {
+describe('Pinned images', () => {
+  it('Images of services that are not built, and of our own stages, are all found', () => {
     expect(imagesIn(textOf('Dockerfile'))).toHaveLength(1);
     const compose = textOf('docker-compose.yml');
     const named = compose.match(/^ +(image: (?!amanah$)|(?:NODE|POSTGRES)_IMAGE: ).+$/gm) ?? [];
@@ -41,7 +41,7 @@ describe('Images', () => {
     for (const file of files) expect(textOf(file).match(/^FROM (?!base|\$\{\w+_IMAGE\})/gm)).toBeNull();
   });
 
-  it('get the digests of their tags, each asked for once, and new ones the next time', () => {
+  it('Images get the digests of their tags, each fetched once, and new ones the next time', () => {
     standIn(digestOf('a'));
     expect(run().status).toBe(0);
     const images = files.flatMap((file) => imagesIn(textOf(file)));
@@ -57,7 +57,7 @@ describe('Images', () => {
     expect(run('--check')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('without a digest are refused by name in a release, and reported in any other commit', () => {
+  it('Images without a digest are refused by name in a release, and reported in any other commit', () => {
     standIn(digestOf('a'));
     run();
     const compose = textOf('docker-compose.yml');
@@ -82,7 +82,7 @@ describe('Images', () => {
     });
   });
 
-  it('stay as they are when the registry returns no digest', () => {
+  it('Images stay unchanged if the registry returns no digest', () => {
     standIn('unauthorized');
     const { status, stderr } = run();
     expect(status).toBe(1);

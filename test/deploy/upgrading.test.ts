@@ -8,9 +8,9 @@ import { z } from 'zod';
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** A new API may send workflows what only new workers understand. */
-describe('An upgrade replaces the workers before the API', () => {
-  it('by docker compose, which starts the API when the worker is ready', () => {
+/** A new API may send workflows messages that only new workers understand. */
+describe('The order of an upgrade', () => {
+  it('An upgrade by docker compose replaces the workers before the API, which starts when a worker is ready', () => {
     const Service = z.looseObject({ depends_on: z.record(z.string(), z.unknown()).default({}) });
     const Compose = z.looseObject({ services: z.looseObject({ api: Service, worker: Service }) });
     const { api, worker } = Compose.parse(parse(read('docker-compose.yml'), { merge: true })).services;
@@ -18,7 +18,7 @@ describe('An upgrade replaces the workers before the API', () => {
     expect(Object.keys(worker.depends_on)).toContain('migrate');
   });
 
-  /** What is asked of a `kubectl` that fails where `failing` stands in the command. */
+  /** The calls to a `kubectl` that fails where `failing` is in the command. */
   const askedOf = (command: string, failing: string) => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-rollout-'));
     const asked = join(directory, 'asked');
@@ -38,7 +38,7 @@ esac
     return { status, asked: told.trimEnd().split('\n') };
   };
 
-  it('on Kubernetes, by its script, which ends where a step fails, and the label of the API', () => {
+  it('An upgrade on Kubernetes replaces the workers before the API, by its script, which exits at a failed step, and the API’s label', () => {
     const all = [
       'delete job amanah-migrate --ignore-not-found',
       'apply -k . -l app.kubernetes.io/component!=api',
@@ -67,7 +67,7 @@ esac
       ['amanah-worker', 'worker'],
     ]);
   });
-  it('and Prometheus’ operator gets the rules of the file, each with the address of its page', () => {
+  it('Prometheus’ operator gets the rules of the file, each with the address of its page', () => {
     const [, command = ''] = /```sh\n( *\{ printf .*?)```/s.exec(read('deploy/kubernetes/README.md')) ?? [];
     const [applied, ...text] = askedOf(command, 'nothing').asked;
     expect(applied).toBe('apply -f -');

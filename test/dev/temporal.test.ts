@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 describe('Histories of closed workflows', () => {
-  it('are kept for thirty days by the Temporal of npm start', async () => {
+  it('Histories of closed workflows are retained for thirty days by the Temporal of npm start', async () => {
     const ports = Object.fromEntries(portNames.map((name, index) => [name, 21_000 + index])) as Parameters<
       typeof planStack
     >[1];
@@ -39,7 +39,7 @@ describe('Histories of closed workflows', () => {
     }
   }, 60_000);
 
-  it('are kept for as long where docker compose or the commands for Kubernetes make the namespace', () => {
+  it('Histories of closed workflows are retained as long where docker compose or the Kubernetes commands create the namespace', () => {
     for (const file of ['docker-compose.yml', 'deploy/kubernetes/README.md'])
       expect([file, read(file)]).toEqual([
         file,

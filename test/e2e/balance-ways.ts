@@ -11,25 +11,25 @@ import type { HttpAnswer } from '../support/http.ts';
 import type { ProcessStack } from '../support/processes.ts';
 import type { Stack } from '../support/stack.ts';
 
-/** Where payments from balances are made: a stack in this process, or one of processes. */
+/** Where balance payments are made: a stack in this process, or one of processes. */
 export type BalancePlace = Pick<
   Stack & ProcessStack,
   'get' | 'post' | 'patch' | 'put' | 'delete' | 'em' | 'owner' | 'deps'
 >;
 
-/** IDR that each payment moves, of the million that its payer has. */
+/** IDR of each payment, of the million that its payer has. */
 const amount = 100_000;
 
-/** One payment from a balance, as a client asks for it. */
+/** One balance payment, as a client requests it. */
 export interface BalanceRequest {
   payer: BuiltUser;
   path: string;
   body: { amount: number | string };
-  /** Selects what the payment leaves beside the money. */
+  /** Selects the rows that the payment creates beside the postings. */
   effects: string;
 }
 
-/** Each way in which a payment from a balance is written, and whether that is a single statement. */
+/** Each way in which a balance payment is written, and whether that is a single statement. */
 export interface BalanceWay {
   isOneStatement: boolean;
   build(stack: BalancePlace): Promise<BalanceRequest>;
@@ -78,7 +78,7 @@ export const askFor = (
   changes: object = {},
 ): Promise<HttpAnswer> => stack.post(path, { ...body, ...changes }, { token, headers: { 'idempotency-key': key } });
 
-/** What of a request is there; every field is 0, or every field 1. */
+/** How much of a payment exists; every field is 0, or every field 1. */
 export async function readPaid(stack: BalancePlace, { payer: { id, accountId }, effects }: BalanceRequest) {
   const count = async (sql: string) => (await stack.em().execute<unknown[]>(sql, [id])).length;
   return {
@@ -91,12 +91,12 @@ export async function readPaid(stack: BalancePlace, { payer: { id, accountId }, 
 }
 
 const times = (count: number) => ({ moved: count, effects: count, transactions: count, events: count, keys: count });
-/** All of a request is there, once. */
+/** All of it exists, once. */
 export const wholly = times(1);
-/** Nothing of it is. */
+/** None of it exists. */
 export const notAtAll = times(0);
 
-/** A client that repeats its request under its key, twice at once and again, gets one payment and one answer. */
+/** A client that retries its request under its key, twice at once and again, gets one payment and one answer. */
 export async function expectOneUnder(stack: BalancePlace, key: string, request: BalanceRequest): Promise<void> {
   const [first, second] = await Promise.all([askFor(stack, request, key), askFor(stack, request, key)]);
   const third = await askFor(stack, request, key);

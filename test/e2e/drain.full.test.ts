@@ -7,7 +7,7 @@ import { type ProcessStack, startProcessStack } from '../support/processes.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty } from '../support/stack.ts';
 
-/** Of payouts, and as many of top-ups. */
+/** The number of payouts, and of top-ups. */
 const count = isFullRun() ? 200 : 20;
 const amount = 10_000;
 
@@ -59,7 +59,7 @@ const statusOf = async (path: string, token?: string): Promise<string> => {
   return status === 200 ? body.data.status : `answered ${status}`;
 };
 
-/** Every payout and top-up ends right, and each reached the provider once. */
+/** Every payout and top-up has the right outcome, and each reached the provider once. */
 async function expectEndedWell(payouts: HttpAnswer[], topUps: HttpAnswer[]): Promise<void> {
   await Promise.all(
     topUps.map(async ({ body }) => {
@@ -103,7 +103,7 @@ async function restartGracefully(which: 'api' | 'worker'): Promise<void> {
 }
 
 describe('A restart by SIGTERM', () => {
-  it('fails no request under way, and reports unready before it hangs up', async () => {
+  it('A restart by SIGTERM fails no pending request, and reports unready before closing connections', async () => {
     const before = await balanceOf(stack, payer.accountId);
     const payouts = Array.from({ length: 10 }, () => payOut(freshKey()));
     const topUps = Array.from({ length: 10 }, () => topUp(freshKey()));
@@ -126,10 +126,10 @@ describe('A restart by SIGTERM', () => {
   }, 180_000);
 
   itInFull(
-    `of API and worker, one after the other, leaves ${count} payouts and ${count} top-ups correct`,
+    `A restart by SIGTERM of API and worker in turn leaves ${count} payouts and ${count} top-ups correct`,
     async () => {
       const before = await balanceOf(stack, payer.accountId);
-      // They begin spread over the restarts, so that some meet each moment of them.
+      // They are spread over the restarts, so that some meet each moment of them.
       const spread = <T>(begin: () => Promise<T>) =>
         Array.from({ length: count }, (_, index) =>
           new Promise((resolve) => setTimeout(resolve, (index * 11_000) / count)).then(begin),

@@ -11,12 +11,12 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { mountSmallDisk, type SmallDisk } from '../torture/small-disk.ts';
 import { askFor, balanceWays, expectOneUnder, readPaid, wholly } from './balance-ways.ts';
 
-/** Room for the cluster and for what is written before the disk is full. */
+/** Space for the cluster and for what is written before the disk is full. */
 const megabytes = 512;
 
 const directory = mkdtempSync(join(tmpdir(), 'amanah-small-disk-'));
 const disk: SmallDisk | null = isFullRun() ? mountSmallDisk(directory, megabytes) : null;
-/** Set where no small disk can be mounted, to skip this test knowingly. */
+/** Set where no small disk can be mounted, to skip this test deliberately. */
 const isGivenUp = disk === null && process.env.AMANAH_WITHOUT_FULL_DISK === '1';
 if (isFullRun() && isGivenUp) process.stderr.write('A full disk is not tested: none can be mounted here.\n');
 
@@ -60,7 +60,7 @@ async function buildProviderMoney(stack: ProcessStack) {
     Promise.all(collections.map(async ({ id }) => (await partner.get(`/payments/${id}`)).body.data?.status));
   const all = (status: string) => (statuses: unknown[]) => statuses.every((each) => each === status);
   return {
-    /** Customers pay, and the partner asks for its payouts, once each. */
+    /** Customers pay, and the partner requests its payouts, once each. */
     async begin(): Promise<HttpAnswer[]> {
       for (const { payment_code } of [...topUps, ...collections])
         await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -71,7 +71,7 @@ async function buildProviderMoney(stack: ProcessStack) {
       const [paid, succeeded] = [await statusesOfTopUps(), await statusesOfCollections()];
       return paid.filter((each) => each !== 'PAID').length + succeeded.filter((each) => each !== 'succeeded').length;
     },
-    /** Each was done exactly once, and the provider did nothing else. */
+    /** Each was done exactly once, and the provider has nothing else. */
     async expectOnce(): Promise<void> {
       await eventually(statusesOfTopUps, all('PAID'), settledWithinMs);
       await eventually(statusesOfCollections, all('succeeded'), settledWithinMs);
@@ -97,8 +97,8 @@ async function buildProviderMoney(stack: ProcessStack) {
   };
 }
 
-(isFullRun() && !isGivenUp ? describe : describe.skip)('With the disk of PostgreSQL full,', () => {
-  it('requests succeed or get a 503, and neither API nor worker exits; with space again each is made once, and the provider’s payments enter the books', async () => {
+(isFullRun() && !isGivenUp ? describe : describe.skip)('A full disk of PostgreSQL', () => {
+  it('Requests on a full disk succeed or get a 503, no process exits, and once there is space each succeeds once and received payments are booked', async () => {
     if (disk === null)
       throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });
@@ -125,7 +125,7 @@ async function buildProviderMoney(stack: ProcessStack) {
     }
     // A payout that cannot be stored is not refused.
     for (const { status } of await money.begin()) expect([200, 503, 504]).toContain(status);
-    // Long enough for a callback and its workflow: whatever needs space waits.
+    // Long enough for a callback and its workflow: everything that needs space waits.
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     expect(await money.countWaiting()).toBeGreaterThan(0);
     // Nothing failed for another reason; if PostgreSQL's own log found no space, the server has exited, too.

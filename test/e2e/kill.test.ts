@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.restart());
 
-/** Where a process dies: after the row, the provider's answer, the callback row, the journal (design section 3). */
+/** Where a process dies: after the row, the provider's answer, the callback row, the journal. */
 const failpoints = casesOf(
   ['open-payment-order.after', 'request-instrument.after', 'store-callback.after', 'settle-payment.after'] as const,
   // Those of the API. The worker's two are in payments/first-attempt and saving-goals/kill.
@@ -28,7 +28,7 @@ const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoi
 
 const key = () => `kill-test-${Math.random().toString(36).slice(2)}`;
 
-/** Asks until it is answered 201: a client that retries under its key. */
+/** A client that retries under its key until it gets a 201. */
 async function topUp(idempotencyKey: string): Promise<{ payment_order_id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const options = { token: payer.token, headers: { 'idempotency-key': idempotencyKey } };
@@ -44,16 +44,16 @@ async function statusOf(id: string): Promise<string> {
   return (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
 }
 
-/** Waits until an armed process killed itself, kills the other one too when asked, and starts what died again. */
+/** Waits until an armed process has killed itself, kills the other one too if requested, and restarts the dead. */
 async function dieAndRestart(victim: string): Promise<void> {
   await Promise.race([stack.api.exited, stack.worker.exited]);
   if (victim === 'both') await Promise.all((['api', 'worker'] as const).map((which) => stack.kill(which)));
   await stack.restart();
 }
 
-describe('A payment ends as if nothing had happened, once, after kill -9', () => {
+describe('Payments whose process is killed with -9', () => {
   it.each(cases)(
-    'at %s of %s',
+    'A payment has one normal outcome when its process is killed with -9 at %s of %s',
     async (failpoint, victim) => {
       const idempotencyKey = key();
       stack.arm(`${failpoint}=kill`);

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const ways = Object.entries(balanceWays);
 /**
- * Each connection that carries this text to the database is cut once the text is through: what it does is not told.
- * Answers how often that has happened.
+ * Cuts each connection to the database that carries this text once the text is through, so that its answer is lost.
+ * Returns how often that has happened.
  */
 const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) => {
   const { database } = stack.lines[which];
@@ -39,11 +39,11 @@ const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) =>
   database.set({ kind: 'cut-after', text });
   return () => database.cuts - before;
 };
-/** The same for one connection; after it the API reaches no database until the line is told to pass. */
+/** The same for one connection; afterwards the API reaches no database until the proxy lets it. */
 async function loseOneAnswerTo({ payer: { token } }: BalanceRequest, text: string): Promise<() => number> {
   const { database } = stack.lines.api;
   const before = database.cuts;
-  // It may first meet the connections that are cut here.
+  // It may first use the connections that are cut here.
   database.cut();
   await eventually(
     () => stack.get('/v1/auth/me', { token }),
@@ -54,15 +54,15 @@ async function loseOneAnswerTo({ payer: { token } }: BalanceRequest, text: strin
 }
 const committing = ({ isOneStatement }: BalanceWay) => (isOneStatement ? 'pay_from_balance' : 'commit');
 
-describe('With the answer of its commit lost,', () => {
+describe('Commits whose answer is lost', () => {
   it.each(ways)(
-    '%s is not refused, and a retry under the key finds it',
+    'A request for %s whose commit got no answer is not refused, and a retry under the key finds it',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
       const lost = loseAnswersTo('api', committing(way));
       const told: [number, boolean][] = [];
-      // Until a commit got through whose answer did not.
+      // Until a commit got through whose answer was lost.
       await eventually(
         async () => {
           const { status, headers } = await askFor(stack, request, key);
@@ -81,7 +81,7 @@ describe('With the answer of its commit lost,', () => {
     120_000,
   );
 
-  it('a top-up is booked once, however often the worker has to ask whether it is', async () => {
+  it('A top-up whose commit got no answer is booked once, however often the worker has to check', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const order = await eventually(
@@ -105,7 +105,7 @@ describe('With the answer of its commit lost,', () => {
     expect(transactions.data.count).toBe(2);
   }, 240_000);
 
-  it('a payout is reserved once and sent once', async () => {
+  it('A payout whose commit got no answer is reserved once and sent once', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const lost = loseAnswersTo('worker', 'commit');
@@ -129,8 +129,8 @@ describe('With the answer of its commit lost,', () => {
   }, 240_000);
 });
 
-describe('PostgreSQL that is restarted', () => {
-  it('under open transactions leaves nothing of them, refuses no client, and each retry under its key pays once', async () => {
+describe('Restarts of PostgreSQL', () => {
+  it('A restart of PostgreSQL rolls back open transactions, refuses no client, and each retry under its key pays once', async () => {
     const requests = [];
     for (const [, way] of ways) {
       const count = way.isOneStatement ? 5 : 1;
@@ -152,7 +152,7 @@ describe('PostgreSQL that is restarted', () => {
   }, 240_000);
 
   it.each(ways)(
-    'before any answer that %s was committed keeps it, refuses no client, and a retry under the key finds it',
+    'A restart of PostgreSQL after the commit of %s keeps it, refuses no client, and a retry under the key finds it',
     async (_, way) => {
       const { database } = stack.lines.api;
       const request = await way.build(stack);

@@ -55,10 +55,10 @@ async function retry(request: BalanceRequest, key: string): Promise<void> {
 
 const ways = Object.entries(balanceWays);
 
-describe.each(isFullRun() ? ways : ways.slice(-1))('With the API killed while %s is written,', (_, way) => {
-  const left = way.isOneStatement ? 'all of it is there' : 'nothing of it is there';
+describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is written', (_, way) => {
+  const left = way.isOneStatement ? 'is complete' : 'is rolled back';
 
-  it(`its transaction open, ${left}, no lock is, and a retry under the key pays once`, async () => {
+  it(`A transaction left open by a killed API ${left} and holds no lock, and a retry under the key pays once`, async () => {
     const request = await way.build(stack);
     const key = freshKey();
     let pid: number;
@@ -74,7 +74,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('With the API killed while %s
 
   // budgets/role shows that the database ends it.
   itInFull(
-    'its transaction kept waiting, the database ends it, nothing of it is there, and a retry under the key pays once',
+    'A transaction left waiting by a killed API is terminated by the database and rolled back, and a retry under the key pays once',
     async () => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -88,7 +88,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('With the API killed while %s
     120_000,
   );
 
-  it('after its commit and before its answer, a retry under the key is told what was paid', async () => {
+  it('A commit without its answer by a killed API is found by a retry under the key', async () => {
     const request = await way.build(stack);
     const key = freshKey();
     stack.arm('pay-from-balance.after=kill');

@@ -56,8 +56,8 @@ async function expectAllPosted(): Promise<void> {
   expect(body.data.total).toBe(payments);
 }
 
-describe('An outage', () => {
-  it(`of PostgreSQL, in immediate mode while ${payments} top-ups run, loses none and ends no process`, async () => {
+describe('Outages', () => {
+  it(`An immediate shutdown of PostgreSQL during ${payments} top-ups loses none and ends no process`, async () => {
     const { pid: apiPid } = stack.api;
     const { pid: workerPid } = stack.worker;
     const clients = Array.from({ length: payments }, (_, index) => topUpAndPay(index));
@@ -80,7 +80,7 @@ describe('An outage', () => {
   }, 240_000);
 
   itInFull(
-    'of Temporal answers 503 with Retry-After in 3 s once in three tries, leaves nothing behind, and loses no callback',
+    'An outage of Temporal returns 503 with Retry-After within 3 s in one of three tries, leaves no rows, and loses no callback',
     async () => {
       const before = await topUp();
       await stack.killTemporal();

@@ -42,7 +42,7 @@ async function create(key: string): Promise<{ status: number; text: string } | n
   }
 }
 
-/** Asks until it is answered 200: a client that retries under its key. */
+/** A client that retries under its key until it gets a 200. */
 const insist = (key: string) =>
   eventually(
     () => create(key),
@@ -58,9 +58,9 @@ const failpoints = casesOf([
   'deliver-webhook.after',
 ]);
 
-describe('A partner’s payment under one key ends once, after kill -9 of API and worker', () => {
+describe('Partners’ payments whose processes are killed with -9', () => {
   it.each(failpoints)(
-    'at %s',
+    'A partner’s payment under one key has one outcome when API and worker are killed with -9 at %s',
     async (failpoint) => {
       const key = `kill-${failpoint}-${Date.now()}`;
       stack.arm(`${failpoint}=kill`);
@@ -83,7 +83,8 @@ describe('A partner’s payment under one key ends once, after kill -9 of API an
       const arrived = await eventually(
         async () => receiver.received.filter(({ body }) => body.includes(id)),
         (received) => received.length > 0,
-        // The step that lost its answer starts it again; the sweep of unsent webhooks runs after more than a minute.
+        // The activity that lost its answer starts it again; the sweep of unsent webhooks runs after more than a
+        // minute.
         60_000,
       );
       for (const webhook of arrived) verified(partner.webhookSecret, webhook);

@@ -25,10 +25,10 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** Temporal keeps giving tasks to the polls of a stopped process until they time out, a minute later. */
+/** Temporal keeps assigning tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
 
-/** A client that repeats its request under its key until it is answered. */
+/** A client that retries under its key until it is answered. */
 const insist = (ask: () => Promise<HttpAnswer>) =>
   eventually(
     () => ask().catch(() => null),
@@ -54,7 +54,7 @@ type Begin = () => Promise<() => Promise<Ending>>;
 interface Ending {
   /** Waits until the twin has completed it. */
   ends: () => Promise<void>;
-  /** What holds then, and still holds once the worker resumes. */
+  /** What must hold then, and still once the worker resumes. */
   expectOnce: () => Promise<void>;
 }
 

@@ -33,7 +33,7 @@ beforeEach(async () => {
   owner = await buildOwner(stack);
   bankAccountId = await addBankAccount(stack, owner);
   refunder = await buildPayer(stack);
-  // What the test before has slowed down may still be on its way.
+  // What the previous test has delayed may still be in flight.
   paymentId = await eventually(
     () => buildPaid(stack, refunder).catch(() => ''),
     (id) => id !== '',
@@ -55,9 +55,9 @@ interface Kind {
   /** After the provider has done its part, in the worker. */
   made: string;
   workflow: (id: string) => string;
-  /** What the request is answered when its row is there and nobody says more, and how long it waits for that. */
+  /** The answer to the request when its row exists and nothing else answers, and its time-out. */
   undecided: { status: number; afterMs: number };
-  /** The final status, once everybody answers again. */
+  /** The final status, once everything answers again. */
   ends: (id: string) => Promise<void>;
 }
 
@@ -160,13 +160,13 @@ async function rowsOf({ table, owner }: Kind): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** What the provider has made under this reference. */
+/** The provider's records under this reference. */
 async function recordsOf(id: string): Promise<number> {
   const { payments, transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
   return payments.length + transfers.length + refunds.length;
 }
 
-/** Temporal has given up the worker's attempt at a step, or at the workflow task that it is in, and makes another. */
+/** Temporal has timed out the worker's attempt at an activity, or at its workflow task, and starts another. */
 const untilRepeated = (workflowId: string) =>
   eventually(
     async () => {
@@ -280,8 +280,8 @@ describe('Temporal that falls silent to the worker', () => {
   }, 240_000);
 });
 
-describe('A worker that dies after a refusal that Temporal has not heard of', () => {
-  it('leaves a partner’s payment whose workflow still has its webhook sent', async () => {
+describe('A worker that dies after a refusal that Temporal did not receive', () => {
+  it('A partner’s payment whose refusal Temporal did not receive still has its webhook sent', async () => {
     const told = createServer((_, answer) => answer.end()).listen(0, '127.0.0.1');
     await once(told, 'listening');
     const url = `http://127.0.0.1:${(told.address() as AddressInfo).port}/hook`;

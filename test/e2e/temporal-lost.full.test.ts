@@ -98,7 +98,7 @@ async function leaveDeliveryPending(paymentId: string): Promise<string> {
   return delivery?.id ?? '';
 }
 
-/** As if so much time had gone by that everything is due; and as if all had been looked at just before the loss. */
+/** As if enough time had passed that everything is due; and as if everything had been checked just before the loss. */
 async function letTimePass(): Promise<void> {
   const earlier = "now() - interval '1 hour'";
   for (const sql of [
@@ -127,8 +127,8 @@ async function triggerSweeps(): Promise<void> {
   await client.schedule.getHandle(`${taskQueue}/sweep`).trigger();
 }
 
-describe('When Temporal loses all its data and starts empty', () => {
-  it('no payment, payout, refund, circle, subscription, receipt, webhook or erasure is left behind, and each ends as it should', async () => {
+describe('A Temporal that lost all its data', () => {
+  it('A loss of Temporal’s data leaves no payment, payout, refund, circle, subscription, receipt, webhook or erasure behind', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const unreleased = await collect();
     await payAtProvider(unreleased);
@@ -185,7 +185,7 @@ describe('When Temporal loses all its data and starts empty', () => {
       (rows) => rows.length === 1,
       60_000,
     );
-    // Before anybody decides, because a decision would start it.
+    // Before anyone decides, because a decision would start it.
     await eventually(
       () =>
         stack.deps.workflows.client.workflow
@@ -197,11 +197,11 @@ describe('When Temporal loses all its data and starts empty', () => {
     );
     const credit = { kind: 'settle_receipt', receipt_id: receiptId, action: 'credit', account_id: payer.accountId };
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
-    // 100,000 less two periods of 1,000, with the order and the money out of suspense.
+    // 100,000 less two periods of 1,000, plus the order and the money out of suspense.
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
   }, 180_000);
 
-  it('what was reserved and not yet sent is sent once, and a disbursement still waits for its two people', async () => {
+  it('A loss of Temporal’s data leaves reserved money to be sent once, and a disbursement waiting for its two people', async () => {
     receiver.behave((response) => void response.writeHead(200).end());
     await setFaults(stack, {});
     const operators = [await buildOperators(stack), await buildOperators(stack)];
@@ -230,7 +230,7 @@ describe('When Temporal loses all its data and starts empty', () => {
       stack.arm('');
       await letTimePass();
     });
-    // No client was told more than "unknown", and retrying returns the outcome.
+    // No client got more than "unknown", and retrying returns the outcome.
     for (const { status } of await Promise.all(asking)) expect([200, 201, 503, 504]).toContain(status);
     await triggerSweeps();
     for (const { id, kind } of reserved) {
@@ -247,8 +247,8 @@ describe('When Temporal loses all its data and starts empty', () => {
     expect(await transfersOf(stack, disbursed.id)).toHaveLength(1);
   }, 180_000);
 
-  // It waits for the worker's next look at Temporal, a minute later.
-  it('workers that outlive the loss never leave anything unswept', async () => {
+  // It waits for the worker's next check of Temporal, a minute later.
+  it('Workers that outlive a loss of Temporal’s data never leave anything unswept', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const order = await topUp();
     await stack.loseTemporal(

@@ -28,8 +28,8 @@ if (bodies >= 0) {
   process.exit(spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1);
 }
 /**
- * Of hooks.py; the partner signs everything that it sends. The weakest come first: whoever may change roles takes the
- * rights of those below, who would then only be refused.
+ * In hooks.py; the partner signs everything it sends. The weakest come first: a caller who may change roles would
+ * remove the rights of others, who would then only be refused.
  */
 const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
 const own = ['--examples', '--callers', '--seed', '--phases', '--least'];
@@ -64,7 +64,7 @@ const leastOf = new Map(
 const seed = values.seed ?? String(randomInt(1, 2 ** 31));
 const unknown = callers.filter((caller) => !everybody.includes(caller));
 if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} is none of ${everybody.join(', ')}`);
-/** These may take the fuzzer's own token or login from it, so they come last, in a run of their own. */
+/** These may destroy the fuzzer's own token or login, so they come last, in a run of their own. */
 const last = [
   '/v1/auth/login',
   '/v1/users/{user_id}',
@@ -88,7 +88,7 @@ function install(): void {
 async function startStack(directory: string) {
   const settings = { DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: 'true' };
   const env = { ...process.env, ...settings };
-  // It notices by the channel when we are gone.
+  // It detects our exit by the channel.
   const stdio: ['ignore', 'pipe', 'inherit', 'ipc'] = ['ignore', 'pipe', 'inherit', 'ipc'];
   const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio });
   if (stack.stdout === null) throw new Error('the stack says nothing');
@@ -124,7 +124,7 @@ try {
     `${urls.api}/openapi.json`,
     '--checks',
     'all',
-    // Credentials are put on at the last moment, over the bytes that are sent (hooks.py).
+    // Credentials are added at the last moment, over the bytes that are sent (hooks.py).
     '--generation-with-security-parameters',
     'false',
     '--no-color',
@@ -166,7 +166,7 @@ try {
     );
     process.exitCode = 1;
   }
-  // Whatever was asked for, and half done, the books are in order.
+  // Whatever was requested, and half done, the books are in order.
   const { DATABASE_URL: _, READER_DATABASE_URL: __, ...others } = process.env;
   const verify = spawn(process.execPath, [join(root, 'src', 'wiring', 'commands', 'verify.ts')], {
     env: { ...others, DATA_DIR: directory },

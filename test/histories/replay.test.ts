@@ -2,19 +2,19 @@ import { testRun } from '../support/run.ts';
 import { readHistory, recordedHistories, replayHistories } from './replay-histories.ts';
 
 describe('Recorded workflow histories', () => {
-  it('cover every workflow', async () => {
+  it('Recorded histories cover every workflow', async () => {
     const exported = Object.keys(await import('../../workflows/index.ts'));
     const recorded = new Set(recordedHistories.map((name) => name.split('.')[0]));
     expect(exported.filter((name) => !recorded.has(name))).toEqual([]);
   });
 
-  it('replay on the current workflows', async () => {
+  it('Recorded histories replay on the current workflows', async () => {
     const { replayed, broken } = await replayHistories(testRun().workflowBundle);
     expect(broken).toEqual([]);
     expect(replayed).toBe(recordedHistories.length);
   }, 300_000);
 
-  it('contain no names, addresses or e-mails of people', () => {
+  it('Recorded histories contain no names, addresses or e-mails of people', () => {
     const suspicious = recordedHistories.filter((file) => {
       const text = readHistory(file);
       // Payloads are base64 in a recorded history: look inside.

@@ -19,7 +19,7 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 const recordingsOf = (workflow: string) => recordedHistories.filter((name) => name.startsWith(`${workflow}.`));
 
-/** Bundles the copied workflows with one place of a file changed, and puts the file back. */
+/** Bundles the copied workflows with one change to a file, and restores the file. */
 async function bundleWith(file: string, from: string, to: string): Promise<string> {
   const path = join(copy, file);
   const text = readFileSync(path, 'utf8');
@@ -40,7 +40,7 @@ async function bundleWith(file: string, from: string, to: string): Promise<strin
   }
 }
 
-/** Changes that look harmless, are behind no `patched`, and would stop the runs that yesterday's code began. */
+/** Changes that look harmless, are behind no `patched`, and would break runs started by yesterday's code. */
 const changes: [what: string, workflow: string, file: string, from: string, to: string][] = [
   [
     'a second question before a payment is settled',
@@ -121,8 +121,8 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
   ],
 ];
 
-describe('A wrong change of a workflow', () => {
-  it('is here for each workflow but those that a schedule starts anew, which move no money and end soon', async () => {
+describe('Incompatible workflow changes', () => {
+  it('Every workflow has an incompatible change here, except scheduled ones, which move no money and complete soon', async () => {
     const exported = Object.keys(await import('../../workflows/index.ts'));
     const scheduled = schedules.map(({ workflowType }) => workflowType);
     const changed = changes.map(([, workflow]) => workflow);
@@ -130,17 +130,17 @@ describe('A wrong change of a workflow', () => {
   });
 
   it.each(changes)(
-    'turns the replay of recorded histories red: %s',
+    'An incompatible workflow change fails the replay of recorded histories: %s',
     async (_, workflow, file, from, to) => {
       const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
-      // Those that never came to the place that is changed replay as before.
+      // Runs that never reached the changed place replay as before.
       expect(broken).not.toEqual([]);
       expect(broken.filter((line) => !/nondeterminism|TMPRL1100/i.test(line))).toEqual([]);
     },
     180_000,
   );
 
-  it('is what turns it red: the copy itself, changed by a comment, replays', async () => {
+  it('A comment added to a copied workflow does not fail the replay', async () => {
     const bundle = await bundleWith(
       'workflows/gateway-payment.ts',
       '/** A gateway payment, from',

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 export interface ErrorMessage {
   place: string;
   code: string;
-  /** The field as it is written in the source, empty without one. */
+  /** The field as written in the source, empty without one. */
   field: string;
-  /** The text as it is written, with `…` for what is filled in. */
+  /** The text as written, with `…` for placeholders. */
   message: string;
 }
 
@@ -29,7 +29,7 @@ function argumentsAt(text: string, start: number): string[] {
   return found.map((one) => one.trim());
 }
 
-/** The texts of an expression: both of a condition, joined where they are concatenated. */
+/** The strings of an expression: both of a conditional, joined where they are concatenated. */
 function textsOf(expression: string): string[] {
   const joined = expression.replace(/(['"`])\s*\+\s*\1/g, '').replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '…');
   return [...joined.matchAll(/'((?:\\.|[^'\\])+)'|"((?:\\.|[^"\\])+)"|`((?:\\.|[^`\\])+)`/g)]
@@ -37,7 +37,7 @@ function textsOf(expression: string): string[] {
     .map(([, ...texts]) => texts.join('').replaceAll('\\', ''));
 }
 
-/** The messages of all refusals that are written where the product refuses. */
+/** The messages of all refusals in the product's code. */
 export const errorMessages = (): ErrorMessage[] =>
   globSync('{src,activities,workflows}/**/*.ts', { cwd: root })
     .toSorted()

@@ -8,11 +8,11 @@ const read = (pattern: string) =>
 const sources = read('{src,workflows,activities}/**/*.ts').filter(({ file }) => file !== 'src/shared/failpoint.ts');
 const tests = read('test/**/*.ts').filter(({ file }) => !file.startsWith('test/house/'));
 
-/** What a test does, rather than says or compares: without comments, and without what stands after an equals sign. */
+/** The code of a test, without comments and without what follows an equals sign. */
 const doneBy = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|[!=]== '[^']*'/gm, '');
 const arms = /\b(?:arm|armFailpoints|holdAt)\((?!'')|\b(?:FAILPOINTS|workerFailpoints): /;
 const arming = tests.filter(({ text }) => arms.test(doneBy(text)));
-/** Lists of failpoints may stand beside the test, in what it imports. */
+/** Lists of failpoints may be beside the test, in a file that it imports. */
 const handedOn = arming.flatMap(({ file, text }) =>
   [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) => join(dirname(file), path)),
 );
@@ -20,19 +20,19 @@ const armingCode = tests
   .filter((test) => arming.includes(test) || handedOn.includes(test.file))
   .map(({ text }) => doneBy(text));
 
-/** A failpoint is named at its place, or passed on as `after`. */
+/** A failpoint is named in place, or passed on as `after`. */
 const named = /(?:\bfailpoint\(|\bafter = )'([^']+)'/g;
 const called = /\bfailpoint\((?!')([^)]*)\)/g;
 const found = sources.flatMap(({ text }) => [...text.matchAll(named)].map(([, name = '']) => name));
 
-describe('A failpoint of the product', () => {
-  it('is known by its name', () => {
+describe('Failpoints', () => {
+  it('Every failpoint of the product is known by its name', () => {
     const unnamed = sources.flatMap(({ file, text }) => [...text.matchAll(called)].map(([call]) => `${file}: ${call}`));
     expect(unnamed).toEqual(['src/money-in/payments/obtain-instrument.ts: failpoint(after)']);
     expect(found.length).toBeGreaterThan(60);
   });
 
-  it('is armed by a test, which writes its name in full where it arms', () => {
+  it('Every failpoint is armed by a test that contains its full name', () => {
     const isArmed = (name: string) =>
       armingCode.some((code) => code.includes(`'${name}'`) || code.includes(`'${name}=`));
     expect(found.filter((name) => !isArmed(name))).toEqual([]);

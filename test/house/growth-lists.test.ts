@@ -8,7 +8,7 @@ interface Operation {
   parameters?: { in: string; name: string }[];
 }
 
-it('Every list of the API is asked by the bench of growth', () => {
+it('Every list of the API is queried by the growth bench', () => {
   const options = { version, url: 'http://localhost', webhooks: webhookDocuments };
   const { paths } = buildOpenApi(routeGroups, options) as { paths: Record<string, { get?: Operation }> };
   const paged = Object.entries(paths).filter(([, { get }]) =>

@@ -5,7 +5,7 @@ import { arrows, findBroken, findForbidden, findLong, wings } from './imports.ts
 const src = join(import.meta.dirname, '..', '..', 'src');
 const next = Map.groupBy(arrows, ({ from }) => from);
 
-/** The modules that a module reaches, over any number of arrows. */
+/** The modules that a module reaches, directly or indirectly. */
 function reachedFrom(module: string): Set<string> {
   const reached = new Set<string>();
   const open = [module];
@@ -19,28 +19,28 @@ function reachedFrom(module: string): Set<string> {
   return reached;
 }
 
-describe('The imports of the product', () => {
-  it('are between modules of wings whose place is known', () => {
+describe('Imports of the product', () => {
+  it('Imports are between modules of known wings', () => {
     expect(arrows.length).toBeGreaterThan(1500);
     const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(folders.map(({ name }) => name).toSorted()).toEqual(wings.toSorted());
   });
 
-  it('lead from no module back to itself', () => {
+  it('Imports form no cycle of modules', () => {
     const inCircles = [...next.keys()].filter((module) => reachedFrom(module).has(module));
     const held = arrows.filter(({ from, to }) => inCircles.includes(from) && reachedFrom(to).has(from));
     expect(held.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('keep the rules, and run down', () => {
+  it('Imports keep the rules, and run down', () => {
     expect(findForbidden()).toEqual([]);
   });
 
-  it('are of files of at most 300 lines', () => {
+  it('Files have at most 300 lines', () => {
     expect(findLong()).toEqual([]);
   });
 
-  it('are refused where they break a rule', () => {
+  it('Imports that break a rule are refused', () => {
     const planted = [
       ['src/ledger/post-journal.ts', 'dev/plan.ts'],
       ['src/ledger/post-journal.ts', 'koa'],

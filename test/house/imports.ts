@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /**
- * What may import what, types included. `npm run lint` runs this file, and test/house/imports.test.ts holds every rule
+ * What may import what, types included. `npm run lint` runs this file, and test/house/imports.test.ts checks every rule
  * against all imports.
  */
 
@@ -80,7 +80,7 @@ export const findLong = (): string[] =>
     (file) => textOf(file).split('\n').length > 301,
   );
 
-/** `src/money-out/payouts/payout.ts` is of the module `money-out/payouts`, `src/circles/terms.ts` of `circles`. */
+/** `src/money-out/payouts/payout.ts` belongs to the module `money-out/payouts`, `src/circles/terms.ts` to `circles`. */
 const moduleOf = (file: string): string => file.split('/').slice(1, -1).slice(0, 2).join('/');
 const wingOf = (module: string): number => wings.indexOf(module.split('/')[0] ?? '');
 

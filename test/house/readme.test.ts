@@ -10,7 +10,7 @@ const foldersOf = (directory: string) =>
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 
-it('README’s table names every wing and module of the product, and no other', () => {
+it('README’s table names every wing and module of the product, and no others', () => {
   const row = readFileSync(join(root, 'README.md'), 'utf8')
     .split('\n')
     .find((line) => line.startsWith('| [`src/`](src)'));
@@ -52,7 +52,7 @@ it('Documents have no line of prose over 160 characters', () => {
   expect(long).toEqual([]);
 });
 
-it('SECURITY.md names only tests that are there', () => {
+it('SECURITY.md names only tests that exist', () => {
   const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');
   const tests = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path);
   expect(tests.length).toBeGreaterThan(10);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const sources = globSync('{src,activities,workflows}/**/*.{ts,sql}', { cwd: root });
 
-/** What belongs to a session, which a pooler in transaction mode hands to another client after each transaction. */
+/** Session state, which a pooler in transaction mode passes to another client after each transaction. */
 const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: string])[] = [
   ['a lock of the session', /pg_(try_)?advisory_(lock|unlock)/, "em.execute('select pg_advisory_lock(1)')"],
   [
@@ -30,7 +30,7 @@ const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: st
   ],
 ];
 
-/** Where a session is needed, and why; such a place connects to the database itself (docs/reference.md, Pooler). */
+/** Where a session is needed, and why; such code connects to the database itself (docs/reference.md, Pooler). */
 const exemptions: Readonly<Record<string, RegExp>> = {
   // Concurrent migrations take turns; one connection holds lock and time-outs.
   'src/wiring/commands/migrate.ts': /pg_try_advisory_lock/,
@@ -38,8 +38,8 @@ const exemptions: Readonly<Record<string, RegExp>> = {
     /set_config\('\$\{parameters\[name\]\}', '\$\{budget\[name\]\}', false\)/,
 };
 
-describe('What the product says to its database', () => {
-  it('needs no session, so that a pooler in transaction mode may stand between', () => {
+describe('Statements sent to the database', () => {
+  it('The product’s statements need no session, so that a pooler in transaction mode may be used', () => {
     expect(sources.length).toBeGreaterThan(600);
     const found = sources.flatMap((file) =>
       readFileSync(join(root, file), 'utf8')
@@ -52,14 +52,16 @@ describe('What the product says to its database', () => {
     expect(found).toEqual([]);
   });
 
-  it.each(ofSessions)('is searched for %s', (_, pattern, example) => expect(example).toMatch(pattern));
+  it.each(ofSessions)('The product’s statements are searched for %s', (_, pattern, example) =>
+    expect(example).toMatch(pattern),
+  );
 
-  it('sets time-outs of a session in migrations only', () => {
+  it('Session time-outs are set in migrations only', () => {
     const users = sources.filter((file) => /\bsetSessionTimeOuts\b/.test(readFileSync(join(root, file), 'utf8')));
     expect(users.toSorted()).toEqual(['src/platform/database/database-time-outs.ts', 'src/wiring/commands/migrate.ts']);
   });
 
-  it('has the exemptions that it needs, and no others', () => {
+  it('The list of exemptions has those needed, and no others', () => {
     for (const [file, pattern] of Object.entries(exemptions)) {
       expect([
         file,

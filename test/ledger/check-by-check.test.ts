@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  // What another file dated back is, since the last proof, in one list and not in the other.
+  // Rows that another file backdated since the last proof are in one list and not in the other.
   stack = await startStack({ own: true, worker: true });
   await pauseSchedules(stack, ['ledger-checks']);
 }, 60_000);
@@ -18,15 +18,15 @@ function check(): Promise<string[]> {
 }
 
 describe('The checks of the books', () => {
-  it('are read one by one, and name those that are not empty', async () => {
+  it('Checks are read one by one, and those with violations are named', async () => {
     if (isFullRun()) expect(await check()).toEqual([]);
     await stack.owner().execute('create view check_by_hand as select 1 as wrong');
     await stack.owner().execute('grant select on check_by_hand to amanah_app');
     expect(await check()).toEqual(['check_by_hand']);
   }, 120_000);
 
-  it('are all read although one cannot be, which the run names when it fails', async () => {
-    // Before the others in their order; nobody may read it.
+  it('All checks are read although one fails, and the run fails with its name', async () => {
+    // Sorts before the others; nobody may read it.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     const failure = await check().catch((error: unknown) => error);
     if (!(failure instanceof WorkflowFailedError)) throw failure;

@@ -6,9 +6,9 @@ import { corruptions } from '../support/planted-corruptions.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
-/** Sums of all history, which are proved at night only. */
+/** Sums over the whole history, which are proved only at night. */
 const provedAtNight = ['check_closings_match_postings', 'check_journals_are_sealed', 'check_transaction_counts'];
-/** What holds now, whenever it began: read whole each time. Of some views only a part. */
+/** Current state, whenever it started: read whole each time. For some views only in part. */
 const holdsNow = [
   'check_balances_match_postings',
   'check_circle_covers',
@@ -32,10 +32,10 @@ const holdsNow = [
   'check_users_hold_live_roles',
   'check_users_hold_roles_of_their_organization',
 ];
-/** The views that saw a corruption although it came before what they were asked about. */
+/** The views that found a corruption although it predates the range they were asked for. */
 const sawWhatWasOver = new Set<string>();
 
-/** The id of so long ago, or of a time to come. */
+/** An id of this long ago, or of the future. */
 async function idOf(ago: string): Promise<string> {
   const [{ id }] = await stack.em().execute<[{ id: string }]>('select uuidv7(-?::interval) as id', [ago]);
   return id;
@@ -61,9 +61,9 @@ describe('The checks', () => {
     });
   });
 
-  it('are all empty on a healthy database', () => expectChecksEmpty(stack));
+  it('All checks are empty on a healthy database', () => expectChecksEmpty(stack));
 
-  it('each have a corruption planted below, so that none goes unproved', async () => {
+  it('Every check has a planted corruption', async () => {
     const checks = await runChecks(stack.em());
     expect(checks.map(({ check }) => check).filter((check) => !corruptions.some(([view]) => view === check))).toEqual(
       [],
@@ -78,7 +78,7 @@ describe('The checks', () => {
       await em.execute(sql);
       const whole = await runCheck(em, view);
       expect([view, whole.violations > 0]).toEqual([view, true]);
-      // What is new is seen by who reads what came since yesterday, too.
+      // New rows are also visible to a read of everything since yesterday.
       const { violations } = await runCheck(em, view, await idOf('26 hours'));
       expect([view, violations > 0]).toEqual([view, !provedAtNight.includes(view)]);
       const later = await runCheck(em, view, await idOf('-1 hour'));
@@ -88,9 +88,9 @@ describe('The checks', () => {
     }
   });
 
-  it('are all empty again when the corruptions are taken back', () => expectChecksEmpty(stack));
+  it('All checks are empty again when the corruptions are removed', () => expectChecksEmpty(stack));
 
-  it('read what was over before they were asked no more, but of what holds now', () => {
+  it('Checks skip rows that were final before the last proof, but not rows that still matter', () => {
     expect([...sawWhatWasOver].toSorted()).toEqual(holdsNow);
   });
 });

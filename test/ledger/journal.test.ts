@@ -34,7 +34,7 @@ const balanceOf = async (id: string): Promise<string> => {
 const codeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'no error', errorCodeOf);
 
 describe('A journal', () => {
-  it('moves money between two accounts, and the balances follow from its postings', async () => {
+  it('A journal moves money between two accounts, and the balances follow from its postings', async () => {
     const [from, to] = [await account(), await account()];
     await move(systemAccounts.gatewayClearing, from, '100.0000');
     await move(from, to, '99.9999');
@@ -42,7 +42,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('99.9999');
   });
 
-  it('is posted once for its business key, and says so the second time', async () => {
+  it('A journal is posted once per business key, and a second post reports that', async () => {
     const once = `test/once/${newId()}`;
     const to = await account();
     expect(await move(systemAccounts.gatewayClearing, to, '5', once)).not.toBeNull();
@@ -50,7 +50,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('5.0000');
   });
 
-  it('is posted once for its business key when many post it at once', async () => {
+  it('A journal is posted once per business key when many post it at once', async () => {
     const many = `test/many/${newId()}`;
     const to = await account();
     const posts = Array.from({ length: isFullRun() ? 50 : 15 }, () =>
@@ -60,7 +60,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('5.0000');
   });
 
-  it('that is refused leaves its business key free', async () => {
+  it('A refused journal leaves its business key free', async () => {
     const free = `test/free/${newId()}`;
     const [from, to] = [await account(), await account()];
     expect(await codeOf(move(from, to, '1', free))).toBe('AM001');
@@ -68,7 +68,7 @@ describe('A journal', () => {
     expect(await move(from, to, '1', free)).not.toBeNull();
   });
 
-  it('is refused as a whole when an account would go below zero', async () => {
+  it('A journal is refused as a whole if an account would go below zero', async () => {
     const [from, to] = [await account(), await account()];
     await move(systemAccounts.gatewayClearing, from, '10');
     expect(await codeOf(move(from, to, '10.0001'))).toBe('AM001');
@@ -76,7 +76,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('0.0000');
   });
 
-  it('spends a balance of 10 exactly ten times when more ask at once', async () => {
+  it('A balance of 10 is spent exactly ten times when more try at once', async () => {
     const asking = isFullRun() ? 50 : 20;
     const [from, to] = [await account(), await account()];
     await move(systemAccounts.gatewayClearing, from, '10');
@@ -87,7 +87,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('10.0000');
   });
 
-  it('moves money both ways between two accounts at once without a deadlock', async () => {
+  it('Journals both ways between two accounts at once never deadlock', async () => {
     const [left, right] = [await account(), await account()];
     await move(systemAccounts.gatewayClearing, left, '100');
     await move(systemAccounts.gatewayClearing, right, '100');
@@ -99,18 +99,19 @@ describe('A journal', () => {
   });
 });
 
-describe('The database itself refuses', () => {
-  // As the owner: what refuses here are triggers; what the application may not even try is in test/platform/database.
+describe('What the database refuses', () => {
+  // As the owner: the refusals here come from triggers; what the application may not even try is in
+  // test/platform/database.
   const run = (sql: string) => codeOf(stack.owner().execute(sql));
 
-  it('a journal that does not sum to zero', async () => {
+  it('The database refuses a journal that does not sum to zero', async () => {
     const to = await account();
     const sql = `select write_journal('${newId()}', 'test/unbalanced', 'test',
       array['${systemAccounts.gatewayClearing}', '${to}']::uuid[], array[-1, 2]::numeric[])`;
     expect(await run(sql)).toBe('AM002');
   });
 
-  it('a journal of one posting, and one for an account that does not exist', async () => {
+  it('The database refuses a journal of one posting, and one for a missing account', async () => {
     const to = await account();
     expect(
       await run(`select write_journal('${newId()}', 'test/one', 'test', array['${to}']::uuid[], array[1]::numeric[])`),
@@ -122,7 +123,7 @@ describe('The database itself refuses', () => {
     ).toBe('AM002');
   });
 
-  it('postings that are added to a journal later, even balanced ones', async () => {
+  it('The database refuses postings added to a journal later, even balanced ones', async () => {
     const to = await account();
     const journalId = await move(systemAccounts.gatewayClearing, to, '1');
     expect(
@@ -146,7 +147,7 @@ describe('The database itself refuses', () => {
     ['a balance deleted by hand', 'delete from account_balances'],
     ['a deleted account', 'delete from accounts'],
     ['an account of another kind', "update accounts set kind = 'suspense'"],
-  ])('%s', async (_, sql) => {
+  ])('The database refuses %s', async (_, sql) => {
     await move(systemAccounts.gatewayClearing, await account(), '1');
     if (sql.includes('transactions')) {
       // A row trigger needs a row to refuse: transactions of payments are tested where payments are.

@@ -50,7 +50,7 @@ beforeEach(async () => {
   Object.assign(at, { person, organization, cause: await buildOrganizationCause(stack, organization) });
 });
 
-/** A row is there to be waited for: of each count one more, or one less again. */
+/** A row exists to wait for: each count is raised or lowered by one. */
 async function plantCounts(by: 1 | -1): Promise<void> {
   const counted =
     by === 1
@@ -62,7 +62,7 @@ async function plantCounts(by: 1 | -1): Promise<void> {
          update transaction_counts set count = count - 1 where shard = 1 and count > 1`;
   await withoutTriggers(stack, counted, []);
 }
-/** The same for the shards of balances and totals, and for the tallies of limits, with nothing in them. */
+/** The same for the shards of balances and totals, and for the tallies of limits, with zero amounts. */
 async function plantShards(): Promise<void> {
   for (const planted of [
     `insert into account_balances (account_id, shard, balance) select id, 2, 0 from accounts on conflict do nothing`,
@@ -76,10 +76,10 @@ async function plantShards(): Promise<void> {
 }
 
 const selectOf = ({ table, where }: LockedRows) => `select * from ${table} where ${where ?? 'true'}`;
-/** Rows that others refer to, which may be kept from going at any time. */
+/** Referenced rows, whose deletion may be blocked at any time. */
 const referredTo = ['users', 'organizations', 'partners'];
 
-/** What is locked while the work is done, by connections that all write to the same shards. */
+/** What is locked during the work, by connections that all write to the same shards. */
 async function trace(work: () => Promise<unknown>, unless: readonly string[] = []): Promise<LockTrace[]> {
   await plantShards();
   const named = new Map(
@@ -97,7 +97,7 @@ const placeOf = ({ kind, mode }: TracedLock): number =>
     (rows) => selectOf(rows) === kind && (rows.modes === undefined || (mode !== null && rows.modes.includes(mode))),
   );
 
-/** The steps that do not keep the order. */
+/** The steps that violate the order. */
 const outOfOrder = (traces: readonly LockTrace[]): string[] =>
   traces.flatMap((locks) => {
     let last: TracedLock | undefined;
@@ -118,7 +118,7 @@ const outOfOrder = (traces: readonly LockTrace[]): string[] =>
 const movesMoney = (traces: readonly LockTrace[]): boolean =>
   traces.flat().some(({ kind }) => kind.includes('account_balances'));
 
-/** Paths whose steps are those of another that always runs, or most of them. */
+/** Paths whose steps are those of another one that always runs, or most of them. */
 const variants = [
   'a contribution by gateway to a cancelled circle',
   'the last pot',
@@ -137,7 +137,7 @@ const variants = [
   'a product with target from a balance',
 ];
 it.each(casesOf([...pathsOfPayments, ...pathsOfPayouts], ([name]) => !variants.includes(name)))(
-  'keeps the order: %s',
+  'A transaction takes locks in order: %s',
   async (_, prepare) => {
     const traces = await trace(await prepare());
     expect(outOfOrder(traces)).toEqual([]);
@@ -146,7 +146,7 @@ it.each(casesOf([...pathsOfPayments, ...pathsOfPayouts], ([name]) => !variants.i
   100_000,
 );
 
-it('keeps the order: payments that are made together, which only try for sources and payers', async () => {
+it('Payments written together take locks in order, and only try to lock sources and payers', async () => {
   const sources = lockOrder.filter(({ where }) => where?.startsWith('shard = 0 and'));
   const payers = ['users', 'organizations'].map((table) => ({ name: table, table }));
   const [, prepare] = donateTogether;
@@ -155,7 +155,7 @@ it('keeps the order: payments that are made together, which only try for sources
   expect(movesMoney(traces)).toBe(true);
 }, 100_000);
 
-it('A transaction that locks the other way round is found', async () => {
+it('A transaction that locks in reverse order is detected', async () => {
   const traces = await trace(() =>
     stack.em().transactional(async (tx) => {
       await tx.execute('select from saving_circles for share');

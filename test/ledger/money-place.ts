@@ -9,7 +9,7 @@ interface MoneyPlace {
   stack: Stack;
   superAdmin: BuiltUser;
   operators: Operators;
-  /** Who agrees besides. */
+  /** Who else consents. */
   second: Pick<BuiltUser, 'token'>;
   person: BuiltUser;
   organization: BuiltUser;
@@ -20,5 +20,5 @@ interface MoneyPlace {
 /** Filled before each case. */
 export const at = {} as MoneyPlace;
 
-/** A way in which money moves: what makes it possible, then what moves it. */
+/** A way in which money moves: its preparation, then the move. */
 export type MoneyPath = [name: string, prepare: () => Promise<() => Promise<unknown>>];

@@ -28,7 +28,7 @@ async function collect(changes: object) {
 }
 
 describe("The statement of a partner's account", () => {
-  it('says for each posting which payment or payout it belongs to, and who received it', async () => {
+  it('A partner account’s statement shows the payment or payout of each posting, and its payee', async () => {
     const invoice = await collect({ external_ref: 'INV, "1042"' });
     const nameless = await collect({});
     const salary = await pay(partner, { external_ref: '=1+1', beneficiary_name: '@Siti "Rahayu", Ny.' });
@@ -63,7 +63,7 @@ describe("The statement of a partner's account", () => {
     );
   });
 
-  it('has no such columns for anybody else', async () => {
+  it('A statement of any other account has no such columns', async () => {
     const owner = await buildIndividual(stack, { balance: '1000' });
     const [posting] = (await statement(owner.accountId)).body.data.postings;
     expect(Object.keys(posting)).toEqual(['created_at', 'amount', 'running_balance', 'journal_id', 'kind']);
@@ -71,7 +71,7 @@ describe("The statement of a partner's account", () => {
   });
 });
 
-describe('A text in CSV', () => {
+describe('Text in CSV', () => {
   it.each([
     [null, ''],
     ['plain', 'plain'],
@@ -86,7 +86,7 @@ describe('A text in CSV', () => {
     ['\tx', "'\tx"],
     ['=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
     ['two\nlines', '"two\nlines"'],
-  ])('%j is written %j', (text, cell) => {
+  ])('The text %j is written as %j in CSV', (text, cell) => {
     expect(csvLine([text])).toBe(`${cell}\r\n`);
   });
 });

@@ -18,7 +18,7 @@ const fromBalance =
       { reference_type, reference_id, source_account_id: at.person.accountId, amount },
       { token: at.person.token, headers: { 'idempotency-key': newId() } },
     );
-/** An order of the at.person, to be settled as paid. */
+/** An order of `at.person`, to be settled as paid. */
 async function order(reference_type: string, reference_id: string, token = at.person.token, amount = 50_000) {
   const answer = await at.stack.post(
     '/v1/payments/gateway',
@@ -43,7 +43,7 @@ async function orderedContribution() {
   const { body } = await contribute(at.stack, creator, id, { payment_id: 1 });
   return { id, settle: await settling(body.payment_order_id) };
 }
-/** A circle one of whose members does not pay. */
+/** A circle with a member who does not pay. */
 async function defaulting(onDefault: string) {
   const terms = { on_default: onDefault, guarantee_percent: 100, grace_days: 1 };
   const { id, creator, members } = await buildActiveCircle(at.stack, 3, { terms });
@@ -54,7 +54,7 @@ async function defaulting(onDefault: string) {
   };
 }
 
-/** What payments that are made together only try. */
+/** What payments written together only try to lock. */
 /** Payments of people, on both rails, and their effects on goals and circles. */
 export const pathsOfPayments: MoneyPath[] = [
   ['a donation from a balance', async () => fromBalance('charitable_cause_donate', at.cause.id)],

@@ -17,7 +17,7 @@ import { decide } from '../support/decide.ts';
 import { eventually } from '../support/stack.ts';
 import { at, type MoneyPath } from './money-place.ts';
 
-/** Asks for a disbursement of the cause, IDR. */
+/** Requests a disbursement of the cause, IDR. */
 const disburse = (bank_account_id: string, amount: string) =>
   ask(at.stack, at.organization, {
     bank_account_id,
@@ -26,7 +26,7 @@ const disburse = (bank_account_id: string, amount: string) =>
     purpose_note: 'Two pumps and pipes',
   });
 
-/** Money of partners, money that leaves, what is given back or allocated, and what two people decide. */
+/** Money of partners, payouts, refunds, allocations, and decisions of two people. */
 export const pathsOfPayouts: MoneyPath[] = [
   [
     'a payment of a partner',

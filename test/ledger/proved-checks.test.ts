@@ -15,7 +15,7 @@ beforeEach(async () => {
   await stack.owner().execute('delete from proved_checks');
 });
 
-/** A journal of long ago without postings. */
+/** An old journal without postings. */
 const plant = (ago: string) =>
   withoutTriggers(
     stack,
@@ -32,8 +32,8 @@ async function proof(): Promise<string | undefined> {
 /** The last proof is of the night before: two days ago, whenever this runs. */
 const letANightPass = () => stack.owner().execute("update proved_checks set proved_at = proved_at - interval '2 days'");
 
-describe('A check that is read in turn', () => {
-  it('is proved whole once, and then reads only newer rows until the next night', async () => {
+describe('Incremental checks', () => {
+  it('An incremental check is proved whole once, and then reads only newer rows until the next night', async () => {
     expect(await inTurn()).toBe(0);
     const proved = await proof();
     expect(proved).toBeDefined();
@@ -44,7 +44,7 @@ describe('A check that is read in turn', () => {
     expect(await inTurn()).toBe(1);
   });
 
-  it('sees new rows, and is then read whole until it is empty', async () => {
+  it('An incremental check sees new rows, and is then read whole until it is empty', async () => {
     await inTurn();
     await plant('3 hours');
     await plant('1 minute');
@@ -57,27 +57,27 @@ describe('A check that is read in turn', () => {
     expect(await proof()).toBeDefined();
   });
 
-  it('sees rows inserted before it was proved but committed afterwards', async () => {
+  it('An incremental check sees rows inserted before the proof but committed afterwards', async () => {
     await inTurn();
     await plant('1 hour 59 minutes');
     expect(await inTurn()).toBe(1);
   });
 
-  it('does not count as proved by a future time', async () => {
+  it('An incremental check is not proved by a future timestamp', async () => {
     await inTurn();
     await stack.owner().execute("update proved_checks set proved_at = now() + interval '1 day'");
     await plant('3 hours');
     expect(await inTurn()).toBe(1);
   });
 
-  it('is read in full on request, whatever was proved before', async () => {
+  it('An incremental check is read in full on request, whatever was proved before', async () => {
     await inTurn();
     await plant('3 hours');
     const found = (await runChecks(stack.em())).filter(({ violations }) => violations > 0);
     expect(found.map((one) => one.check)).toContain(check);
   });
 
-  it('leaves nothing behind in a transaction that continues', async () => {
+  it('An incremental check leaves no settings behind in the transaction it runs in', async () => {
     await inTurn();
     await plant('3 hours');
     await stack.em().transactional(async (tx) => {

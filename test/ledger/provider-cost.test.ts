@@ -12,7 +12,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
-  // What the provider keeps of a payment and of a transfer, and what is priced here for it.
+  // The provider's price of a payment and of a transfer, and what is priced here.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack
     .owner()
@@ -31,7 +31,7 @@ const books = async () => ({
   clearing: await balanceOf(stack, systemAccounts.gatewayClearing),
   provider: await stack.deps.gateways.of('xendit').readBalance(),
 });
-/** By how much the provider's cost and our claim on it grew, and the balance there. */
+/** The increase of the provider's cost and of our claim on it, and the balance there. */
 async function changeOf(work: () => Promise<unknown>) {
   const before = await books();
   await work();
@@ -50,7 +50,7 @@ const payer = () =>
       { method: 'virtual_account', fixed: '5000', basis_points: 0, provider_fixed: '3054', provider_basis_points: 0 },
     ],
   });
-/** A top-up of IDR 50,000 with a fee of 4,000, paid as often as asked. */
+/** A top-up of IDR 50,000 with a fee of 4,000, paid this many times. */
 const topUp = async (times: number) => {
   const user = await buildIndividual(stack);
   const body = { reference_type: 'account_top_up', reference_id: user.accountId, payment_id: 1, amount: 50_000 };
@@ -64,8 +64,8 @@ const topUp = async (times: number) => {
   }
 };
 
-describe('The books post the provider’s cost', () => {
-  itInFull('of a payout when it succeeds', async () => {
+describe('The provider’s cost in the books', () => {
+  itInFull('A payout’s provider cost is posted when it succeeds', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner);
@@ -74,7 +74,7 @@ describe('The books post the provider’s cost', () => {
     expect(change).toEqual({ cost: '2500.0000', clearing: '-98500.0000', provider: '-98500.0000' });
   });
 
-  it('of a reversed payout, whose net is returned while the cost is not', async () => {
+  it('A reversed payout’s provider cost stays posted, while its net is returned', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner, { bank_account_number: magicAccount('654321') });
@@ -83,7 +83,7 @@ describe('The books post the provider’s cost', () => {
     expect(change).toEqual({ cost: '2500.0000', clearing: '-2500.0000', provider: '-2500.0000' });
   });
 
-  itInFull('of a failed payout never, because it costs nothing', async () => {
+  itInFull('A failed payout has no provider cost', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner, { bank_account_number: magicAccount('999999') });
@@ -92,7 +92,7 @@ describe('The books post the provider’s cost', () => {
     expect(change).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
   });
 
-  it('of a withdrawal by its bank’s fixed cost and share of what reaches the bank', async () => {
+  it('A withdrawal’s provider cost is its bank’s fixed cost and share of the amount that reaches the bank', async () => {
     const owner = await buildOwner(stack);
     const change = await changeOf(async () => {
       const { id } = await withdraw(stack, owner);
@@ -106,7 +106,7 @@ describe('The books post the provider’s cost', () => {
     expect(failed).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
   });
 
-  it('of a partner’s refund by transfer as of its payouts, and of one to a wallet none', async () => {
+  it('A partner’s refund by transfer costs as much as a payout, and one to a wallet nothing', async () => {
     const partner = await payer();
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const toWallet = await buildPaid(stack, partner, { amount: '50000' });
@@ -123,7 +123,7 @@ describe('The books post the provider’s cost', () => {
     expect(await change(toWallet, {})).toEqual({ cost: '0.0000', clearing: '-20000.0000', provider: '-20000.0000' });
   });
 
-  itInFull('of a user’s order by its channel’s fixed cost and share of the amount', async () => {
+  itInFull('An order’s provider cost is its channel’s fixed cost and share of the amount', async () => {
     expect(await changeOf(() => topUp(1))).toEqual({
       cost: '3054.0000',
       clearing: '50946.0000',
@@ -131,7 +131,7 @@ describe('The books post the provider’s cost', () => {
     });
   });
 
-  it('of a double payment by its channel’s fixed cost and share of the amount, which goes to suspense in full and to clearing less its cost', async () => {
+  it('A double payment is posted to suspense in full and to clearing less its channel’s cost', async () => {
     const suspense = await balanceOf(stack, systemAccounts.suspense);
     expect(await changeOf(() => topUp(2))).toEqual({
       cost: '6108.0000',
@@ -141,7 +141,7 @@ describe('The books post the provider’s cost', () => {
     expect(await balanceOf(stack, systemAccounts.suspense)).toBe(addMoney(suspense, '54000'));
   });
 
-  it('of a payment to a partner', async () => {
+  it('A partner’s payment is posted with its provider cost', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const body = { method: 'virtual_account', channel: 'BNI', amount: '50000', customer_name: 'Budi' };
@@ -156,7 +156,7 @@ describe('The books post the provider’s cost', () => {
   });
 });
 
-describe('The checks never overlook a cost that differs from what was posted', () => {
+describe('Checks of the provider’s cost', () => {
   beforeAll(async () => {
     const partner = await payer();
     await payoutWhen(partner, (await pay(partner)).id, 'succeeded');
@@ -173,7 +173,7 @@ describe('The checks never overlook a cost that differs from what was posted', (
       view,
       `delete from postings where account_id = '${systemAccounts.providerCost}'`,
     ]),
-  ])('%s sees: %s', async (view = '', sql = '') => {
+  ])('The check %s finds a cost that differs from the postings: %s', async (view = '', sql = '') => {
     const em = stack.owner();
     await em.begin();
     try {

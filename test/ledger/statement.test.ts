@@ -53,7 +53,7 @@ async function backdate(account: string, instant: string): Promise<void> {
 }
 
 describe('A statement', () => {
-  it('runs from the opening balance, posting by posting, to the balance of the account', async () => {
+  it('A statement runs from the opening balance, posting by posting, to the account’s balance', async () => {
     await transfer('100.5');
     await transfer('0.0001');
     const { status, body } = await statement();
@@ -76,7 +76,7 @@ describe('A statement', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('899.4999');
   });
 
-  it('is CSV with the same columns under a header line when text/csv is asked for', async () => {
+  it('A statement is CSV with the same columns under a header line when text/csv is requested', async () => {
     await transfer('1');
     const { body: json } = await statement();
     const { status, headers, body } = await statement('', 'text/csv');
@@ -90,7 +90,7 @@ describe('A statement', () => {
     ]);
   });
 
-  it('begins with a byte order mark only where that is asked for, and JSON never does', async () => {
+  it('A statement starts with a byte order mark only on request, and JSON never does', async () => {
     const { url } = stack;
     const headers = { authorization: `Bearer ${owner.token}` };
     const firstBytes = async (query: string, accept: string) => {
@@ -104,7 +104,7 @@ describe('A statement', () => {
     expect((await statement('?bom=1', 'text/csv')).status).toBe(400);
   });
 
-  it('of whole days counts them in UTC+7, including both', async () => {
+  it('A statement of whole days counts them in UTC+7, including both', async () => {
     await backdate(owner.accountId, '2026-03-01T16:59:59.999Z');
     const { body: before } = await statement('?from=2026-03-01&to=2026-03-01');
     expect(before.data).toMatchObject({ opening_balance: '0.0000', closing_balance: '1000.0000' });
@@ -117,7 +117,7 @@ describe('A statement', () => {
     expect(later.data).toMatchObject({ opening_balance: '1000.0000', closing_balance: '1000.0000', postings: [] });
   });
 
-  it('takes date-times with an offset, inclusive', async () => {
+  it('A statement accepts date-times with an offset, inclusive', async () => {
     await backdate(owner.accountId, '2026-03-01T10:00:00.500Z');
     const at = encodeURIComponent('2026-03-01T17:00:00.500+07:00');
     expect(linesOf((await statement(`?from=${at}&to=${at}`)).body)).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('A statement', () => {
     expect(linesOf((await statement(`?to=${earlier}`)).body)).toHaveLength(0);
   });
 
-  it('begins and ends with the account’s history, however far the period goes beyond it', async () => {
+  it('A statement starts and ends with the account’s history, however far the period exceeds it', async () => {
     for (const from of ['0000-01-01', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00%2B07:00']) {
       const { status, body } = await statement(`?from=${from}&to=9999-12-31T23:59:59.999Z`);
       expect({ from, status, lines: linesOf(body) }).toEqual({
@@ -137,7 +137,7 @@ describe('A statement', () => {
     expect((await statement('?to=0000-01-01')).body.data).toMatchObject({ closing_balance: '0.0000', postings: [] });
   });
 
-  it('that cannot be read is refused before anything is sent, and frees its place', async () => {
+  it('A statement that cannot be read is refused before any output, and frees its slot', async () => {
     for (let reader = 0; reader < 6; reader += 1) {
       await expect(
         streamDocument(owner.id, form, async function* () {
@@ -148,7 +148,7 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('keeps at most eighteen requests of one user waiting, tells more to try again, and holds up no other user', async () => {
+  it('Statements queue at most eighteen requests of one user, ask further ones to retry, and delay no other user', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
       streamDocument(owner.id, form, async function* () {
@@ -162,7 +162,7 @@ describe('A statement', () => {
     const path = `/v1/accounts/${other.accountId}/statement`;
     expect((await stack.get(path, { token: other.token })).status).toBe(200);
     release();
-    // Each takes its place when one before it has been read or has left.
+    // Each gets its slot when an earlier one has completed or disconnected.
     for (const one of sent) (await one).resume();
     expect((await statement()).status).toBe(200);
   });
@@ -172,13 +172,13 @@ describe('A statement', () => {
     ['?to=2026-02-30', 'to'],
     ['?from=2026-03-02&to=2026-03-01', 'from'],
     ['?from=2026-03-01T00:00:00', 'from'],
-  ])('with %s is a 400 that names the field', async (query, field) => {
+  ])('A statement with %s returns 400 and names the field', async (query, field) => {
     const answer = await statement(query);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it("of somebody else's account is a 403, of a missing one a 404; an organization reads its own, the platform any", async () => {
+  it("A statement returns 403 for someone else's account and 404 for a missing one; organizations read their own, platform any", async () => {
     const stranger = await buildIndividual(stack);
     const json = 'application/json';
     expect((await statement('', json, stranger.token)).status).toBe(403);
@@ -194,7 +194,7 @@ describe('A statement', () => {
     expect((await statement('', json, admin.token)).body.data.closing_balance).toBe('1000.0000');
   });
 
-  it('of thousands of postings is read in batches, without a gap or a repeat, and releases its connection if the client stops reading', async () => {
+  it('A statement of thousands of postings is read in batches, without gap or repeat, and frees its connection if the client stops reading', async () => {
     const lines = isFullRun() ? 2500 : 1100;
     const inOneStatement = 100;
     for (let first = 1; first <= lines; first += inOneStatement) {
@@ -223,7 +223,7 @@ describe('A statement', () => {
     expect((await statement()).body.data.postings).toHaveLength(lines + 1);
   });
 
-  it('shows one instant: its lines agree with its balances while payments continue', async () => {
+  it('A statement is a snapshot: its lines agree with its balances while payments continue', async () => {
     let paying = true;
     const payments = (async () => {
       while (paying) await transfer('0.01');

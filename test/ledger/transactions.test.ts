@@ -37,7 +37,7 @@ const list = (query = '', token = payer.token) => stack.get(`/v1/transactions${q
 const idsOf = (body: { data: { transactions: { id: string }[] } }) => body.data.transactions.map(({ id }) => id);
 
 describe('GET /v1/transactions', () => {
-  it('answers with ten rows, newest first, in the documented envelope, and writes RESOURCE_FETCHED', async () => {
+  it('Transactions are listed ten at a time, newest first, in the documented envelope, and RESOURCE_FETCHED is recorded', async () => {
     const { status, body } = await list();
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -51,7 +51,7 @@ describe('GET /v1/transactions', () => {
     expect(events.data.items[0]).toMatchObject({ resource_type: 'transaction', resource_id: null, impact: 'LOW' });
   });
 
-  it('pages by numeric strings; zero, negative, malformed or above 100 is a 400', async () => {
+  it('Transactions are paged by numeric strings; zero, negative, malformed or above 100 returns 400', async () => {
     const { body } = await list('?page=3&limit=5');
     expect(body.data).toMatchObject({ limit: 5, count: 12, currentPage: 3, totalPages: 3 });
     expect(idsOf(body)).toEqual(paid.slice(10));
@@ -61,7 +61,7 @@ describe('GET /v1/transactions', () => {
     }
   });
 
-  it('continues after a row, in both orders, without a gap or a repeat', async () => {
+  it('Transactions continue after a row, in both orders, without gap or repeat', async () => {
     for (const order of ['asc', 'desc']) {
       const expected = order === 'desc' ? paid : paid.toReversed();
       const seen: string[] = [];
@@ -79,7 +79,7 @@ describe('GET /v1/transactions', () => {
     );
   });
 
-  it('filters by product, ledger reference type and type; the payments enum is a 400', async () => {
+  it('Transactions are filtered by product, ledger reference type and type; the payments enum returns 400', async () => {
     const other = await buildProduct(stack, admin, { kind: 'takaful_tabaru' });
     const user = await buildIndividual(stack, { balance: '100' });
     const investment = await payFrom(user, productId);
@@ -97,14 +97,14 @@ describe('GET /v1/transactions', () => {
     expect((await list('?type=gift', user.token)).status).toBe(400);
   });
 
-  it("shows an individual only their own rows, overriding somebody else's user_id", async () => {
+  it('An individual sees only their own transactions, whatever user_id they send', async () => {
     const { body } = await list(`?user_id=${admin.id}`);
     expect(body.data.count).toBe(12);
     const stranger = await buildIndividual(stack);
     expect((await list(`?user_id=${payer.id}`, stranger.token)).body.data.count).toBe(0);
   });
 
-  it('shows an organization the rows of its users and of its accounts, and no others', async () => {
+  it('An organization sees the transactions of its users and accounts, and no others', async () => {
     const organizationId = await buildOrganization(stack);
     const owner = await buildOrganizationAdmin(stack, { organizationId, balance: '1000' });
     const colleague = await buildOrganizationAdmin(stack, { organizationId });
@@ -131,7 +131,7 @@ describe('GET /v1/transactions', () => {
     expect((await list('', stranger.token)).body.data.count).toBe(0);
   });
 
-  it('shows the platform all rows, or those of one user, with exact totals for each filter', async () => {
+  it('Platform sees all transactions, or those of one user, with exact totals for each filter', async () => {
     const total = async (query: string) => (await list(query, admin.token)).body.data.count;
     const there = async (which: string) =>
       (
@@ -143,11 +143,11 @@ describe('GET /v1/transactions', () => {
     expect(await total('?type=fee')).toBe(await there("type = 'fee'"));
   });
 
-  it('needs a token and read-transaction', async () => {
+  it('Listing transactions needs a token and read-transaction', async () => {
     expect((await stack.get('/v1/transactions')).status).toBe(401);
   });
 
-  it.each(['post', 'put', 'patch', 'delete'] as const)('has no %s: 405 with Allow', async (method) => {
+  it.each(['post', 'put', 'patch', 'delete'] as const)('Transactions have no %s: 405 with Allow', async (method) => {
     const answer =
       method === 'delete'
         ? await stack.delete('/v1/transactions', undefined, { token: payer.token })
@@ -160,7 +160,7 @@ describe('GET /v1/transactions', () => {
 describe('GET /v1/transactions/:id', () => {
   const read = (id: string, token = payer.token) => stack.get(`/v1/transactions/${id}`, { token });
 
-  it('answers every documented field, and the documents of the row', async () => {
+  it('A transaction is returned with every documented field and its documents', async () => {
     const { status, body } = await read(paid[1] ?? '');
     expect({ status, body }).toMatchObject({ status: 200, body: { status: 'success', statusCode: 200 } });
     expect(body.data.transaction).toEqual({
@@ -187,7 +187,7 @@ describe('GET /v1/transactions/:id', () => {
     });
   });
 
-  it("is 403 for somebody else's, 404 for a missing one, 400 for a malformed id; the platform reads any", async () => {
+  it("A transaction returns 403 for someone else's, 404 for a missing one and 400 for a malformed id; platform reads any", async () => {
     const stranger = await buildIndividual(stack);
     expect((await read(paid[0] ?? '', stranger.token)).status).toBe(403);
     expect((await read(productId)).status).toBe(404);
@@ -197,7 +197,7 @@ describe('GET /v1/transactions/:id', () => {
 });
 
 describe('GET /v1/transactions of a receiver', () => {
-  it('shows the donations to an account among its rows, without the donors, with totals and pages that agree', async () => {
+  it('A receiver’s transactions include donations to the account, without the donors, with consistent totals and pages', async () => {
     const receiver = await buildIndividual(stack, { balance: '1000' });
     const cause = await buildCause(stack, receiver, await buildSuperAdmin(stack));
     const donate = (user: BuiltUser) => payFrom(user, cause, 'charitable_cause_donate');

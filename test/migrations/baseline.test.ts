@@ -31,7 +31,7 @@ describe('The baseline', () => {
   const directory = join(import.meta.dirname, '../../src/migrations/baseline');
   const files = readdirSync(directory).filter((name) => name.endsWith('.sql'));
 
-  it.each(files)('says in %s what each function and view is for, right above it', (file) => {
+  it.each(files)('Each function and view in %s has a comment right above it', (file) => {
     const lines = readFileSync(join(directory, file), 'utf8').split('\n');
     const silent = lines.filter(
       (line, index) => /^create (function|view) /.test(line) && !/^--|\*\/$/.test(lines[index - 1]?.trim() ?? ''),
@@ -39,7 +39,7 @@ describe('The baseline', () => {
     expect(silent).toEqual([]);
   });
 
-  it('leaves no trigger off and no constraint or index unproven', async () => {
+  it('The baseline leaves no trigger disabled and no constraint or index invalid', async () => {
     const url = await keep(cloneDatabase());
     const undone = await ask(
       url,
@@ -51,7 +51,7 @@ describe('The baseline', () => {
   });
 });
 
-describe('A database made from another text of the baseline', () => {
+describe('Databases from another baseline', () => {
   const refusal = /^The database \S+ was made from another text of m0001-baseline .* take a new, empty database\.$/;
 
   async function makeAnother(): Promise<string> {
@@ -60,7 +60,7 @@ describe('A database made from another text of the baseline', () => {
     return url;
   }
 
-  it('is refused, with advice, and left as it is', async () => {
+  it('A database from another baseline is refused, with advice, and left unchanged', async () => {
     const url = await makeAnother();
     const remember = () => ask(url, 'select id, name, executed_at from schema_migrations');
     const before = await remember();
@@ -68,7 +68,7 @@ describe('A database made from another text of the baseline', () => {
     expect(await remember()).toEqual(before);
   });
 
-  it('is refused where it has migrations and no baseline', async () => {
+  it('A database with migrations and no baseline is refused', async () => {
     const url = await keep(createEmptyDatabase());
     await ask(
       url,
@@ -79,7 +79,7 @@ describe('A database made from another text of the baseline', () => {
     expect(await ask(url, "select to_regclass('journals') as journals")).toEqual([{ journals: null }]);
   });
 
-  itInFull('is refused in one sentence by npm run migrate', async () => {
+  itInFull('A database from another baseline is refused with one sentence by npm run migrate', async () => {
     const addresses = {
       databaseUrl: await makeAnother(),
       temporalAddress: '127.0.0.1:1',
@@ -96,8 +96,11 @@ describe('A database made from another text of the baseline', () => {
     expect(status).toBe(1);
   });
 
-  itInFull('is told apart from one of this text, and from an empty one', async () => {
-    expect(await migrate(await keep(cloneDatabase()))).toEqual([]);
-    expect(await migrate(await keep(createEmptyDatabase()))).toEqual(migrations.map(({ name }) => name));
-  });
+  itInFull(
+    'A database from another baseline is distinguished from one of this baseline and from an empty one',
+    async () => {
+      expect(await migrate(await keep(cloneDatabase()))).toEqual([]);
+      expect(await migrate(await keep(createEmptyDatabase()))).toEqual(migrations.map(({ name }) => name));
+    },
+  );
 });

@@ -17,7 +17,7 @@ const clients: pg.Client[] = [];
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
 
-/** Its transactions last for as long as the test wants. */
+/** Its transactions may last as long as the test needs. */
 const unhurried = '-c transaction_timeout=0 -c idle_in_transaction_session_timeout=0';
 
 async function connect(url: string, options = unhurried): Promise<pg.Client> {
@@ -27,7 +27,7 @@ async function connect(url: string, options = unhurried): Promise<pg.Client> {
   return client;
 }
 
-/** A copy of a database, the migrated one unless named, which refuses migrations that stop others. */
+/** A copy of a database, the migrated one by default, which refuses migrations that block others. */
 async function take(template?: TestDatabase): Promise<{ url: string; appUrl: string; client: pg.Client }> {
   const database = await cloneDatabase(template && new URL(template.ownerUrl).pathname.slice(1));
   databases.push(database);
@@ -54,7 +54,7 @@ function sample(statements: string[], { concurrently = false } = {}): NamedMigra
   };
 }
 
-/** A migration that builds an index while others work; one that was broken off is built anew. */
+/** A migration that builds an index while others work, and rebuilds one that was interrupted. */
 const indexed = (name: string, on: string): NamedMigration =>
   sample(
     ['set lock_timeout = 0', `drop index concurrently if exists ${name}`, `create index concurrently ${name} on ${on}`],
@@ -66,7 +66,7 @@ const made = async (client: pg.Client): Promise<string[]> =>
 const invalidIndexes = async (client: pg.Client): Promise<unknown[]> =>
   (await client.query('select indexrelid::regclass::text as name from pg_index where not indisvalid')).rows;
 
-describe('On a database with rows', () => {
+describe('Migrations of a database with rows', () => {
   let grown: Promise<TestDatabase> | undefined;
   /** A database as the baseline makes it, with rows in every table that grows. */
   async function grow(): Promise<TestDatabase> {
@@ -89,10 +89,10 @@ describe('On a database with rows', () => {
     return take(await grown);
   };
 
-  // Nothing to show where there is none.
+  // Nothing to show if there is none.
   const itWithMigrations = migrations.length > 1 ? it : itInFull;
   itWithMigrations(
-    'every migration after the baseline can be applied while others work, and leaves no broken index',
+    'Every migration after the baseline can be applied while others work, and leaves no broken index',
     async () => {
       const { url, client } = await copy();
       expect(await migrate(url)).toEqual(migrations.slice(1).map(({ name }) => name));
@@ -102,7 +102,7 @@ describe('On a database with rows', () => {
   );
 
   itInFull(
-    'a column, a concurrently built index and a check that is validated later can be added',
+    'A column, a concurrently built index and a check validated later can be added to a table with rows',
     async () => {
       const { url, client } = await copy();
       const list = [
@@ -142,7 +142,7 @@ describe('On a database with rows', () => {
       'ALTER TABLE stops whoever works on journals',
     ],
   ];
-  itInFull.each(refused)('a migration that %s is refused and leaves nothing behind', async (_, statements, message) => {
+  itInFull.each(refused)('A migration that %s is refused and leaves nothing behind', async (_, statements, message) => {
     const { url, client } = await copy();
     const list = [baseline, sample(['create table notes (id uuid primary key)', ...statements])];
     await expect(migrate(url, {}, { list })).rejects.toThrow(message);
@@ -151,10 +151,10 @@ describe('On a database with rows', () => {
   });
 });
 
-describe('A migration that meets a lock', () => {
+describe('Migrations that wait for a lock', () => {
   const addsColumn = () => [...migrations, sample(['alter table postings add column note text'])];
 
-  it('gives way: those queued behind it continue, and it is applied once the lock is released', async () => {
+  it('A migration waiting for a lock yields: sessions queued behind it continue, and it is applied once the lock is released', async () => {
     const { url, appUrl, client: holder } = await take();
     const [watcher, worker] = [await connect(url), await connect(appUrl, '')];
     await holder.query('begin');
@@ -168,7 +168,7 @@ describe('A migration that meets a lock', () => {
           (await watcher.query("select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'")).rows,
         (rows) => rows.length > 0,
       );
-    // Each of them queues behind the migration, with the time-outs that API and worker have.
+    // Each of them queues behind the migration, with the time-outs of API and worker.
     for (let round = 0; round < (isFullRun() ? 2 : 1); round += 1) {
       await isWaiting();
       await worker.query("insert into events (event, impact, resource_type) values ('SEEN', 'LOW', 'test')");
@@ -180,7 +180,7 @@ describe('A migration that meets a lock', () => {
     expect(told[0]).toMatch(/^m9999-sample-\d+ waits for a lock that somebody holds; it is made again in 5 s\.$/);
   }, 60_000);
 
-  it('that is never released is refused after its time and leaves nothing behind', async () => {
+  it('A migration whose lock is never released is refused after its time-out and leaves nothing behind', async () => {
     const { url, client: holder } = await take();
     await holder.query('begin; lock table postings in access share mode');
     await expect(migrate(url, {}, { list: addsColumn(), givesWayMs: 0 })).rejects.toMatchObject({ code: '55P03' });
@@ -188,7 +188,7 @@ describe('A migration that meets a lock', () => {
     expect(await made(holder)).toEqual(migrations.map(({ name }) => name));
   }, 60_000);
 
-  it('is applied once by two runs at once, even an index that waits for running transactions', async () => {
+  it('A migration is applied once by two runs at once, even with an index that waits for running transactions', async () => {
     const { url, client } = await take();
     const atWork = await connect(url);
     await atWork.query('begin; lock table postings in row exclusive mode');
@@ -210,7 +210,7 @@ describe('A migration that meets a lock', () => {
   }, 60_000);
 
   itInFull(
-    'and breaks off with a half-built index, builds it again',
+    'A migration that broke off with a half-built index builds it again',
     async () => {
       const { url, client } = await take();
       const atWork = await connect(url);

@@ -14,8 +14,8 @@ afterAll(async () => {
 });
 
 /**
- * What only the database says: constraints, indexes, triggers, defaults and sequences are the migrations' own, and the
- * entities keep silent about them. Everything else is a difference: a table, column, type or nullability.
+ * What only the database defines: constraints, indexes, triggers, defaults and sequences belong to the migrations, and
+ * the entities omit them. Everything else is a difference: a table, column, type or nullability.
  */
 const ofMigrationsAlone = [
   /^drop (index|trigger|function) /,
@@ -24,7 +24,7 @@ const ofMigrationsAlone = [
   /^create sequence if not exists /,
   /^select setval\(/,
   /^alter table "\w+" alter column "\w+" set default nextval\(/,
-  // Columns that the database fills by itself (generated, kept by a trigger, an identity), or that sweeps alone write.
+  // Columns that the database fills by itself (generated, set by a trigger, an identity), or that only sweeps write.
   /^alter table "accounts" drop column "may_go_negative";$/,
   /^alter table "donation_subscriptions" drop column "due_at";$/,
   /^alter table "payouts" drop column "has_left", drop column "booked_amount";$/,

@@ -43,7 +43,7 @@ async function refusalOf(sql: string): Promise<{ code: string | undefined; messa
   }
 }
 
-/** Text columns that are named like a status: `table.column`. (Those of HTTP are numbers.) */
+/** Text columns named like a status: `table.column`. (HTTP statuses are numbers.) */
 const findStatusColumns = async (): Promise<string[]> =>
   (
     await read<{ place: string }>(
@@ -61,14 +61,14 @@ const placeOf = (place: string): { table: string; column: string } => {
   return { table, column };
 };
 
-/** A law as arguments of a trigger say it, one for each way into a status. */
+/** The transitions as arguments of a trigger, one for each target status. */
 const ways = ({ initial, transitions }: Pick<StatusLaw, 'initial' | 'transitions'>): string[] =>
   [
     ...initial.map((status) => `>${status}`),
     ...Object.entries(transitions).flatMap(([from, targets]) => targets.map((to) => `${from}>${to}`)),
   ].sort();
 
-/** The statuses that the column's check lets in. */
+/** The statuses that the column's check allows. */
 async function findCheckedStatuses({ table, column }: { table: string; column: string }): Promise<string[]> {
   const rows = await read<{ status: string }>(
     `select m[1] as status from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and k.conkey = array[a.attnum],
@@ -79,7 +79,7 @@ async function findCheckedStatuses({ table, column }: { table: string; column: s
   return rows.map(({ status }) => status);
 }
 
-/** The ways that the database's triggers let a status go, by place. */
+/** The transitions that the database's triggers allow, by column. */
 async function findEnforcedWays(): Promise<Record<string, string[]>> {
   const triggers = await read<{ table: string; args: string }>(
     `select tgrelid::regclass::text as "table", encode(tgargs, 'escape') as args from pg_trigger
@@ -95,24 +95,24 @@ async function findEnforcedWays(): Promise<Record<string, string[]>> {
   return found;
 }
 
-describe('The law of statuses', () => {
-  it('exists for every status in the schema, and for nothing else', async () => {
+describe('Status transitions', () => {
+  it('Transitions are defined for every status in the schema, and for nothing else', async () => {
     expect(await findStatusColumns()).toEqual(Object.keys(statusLaws).sort());
   });
 
-  it('is reported missing for a new status without one', () =>
+  it('A new status without transitions is reported', () =>
     inPassing(async () => {
       await client.query('alter table events add column review_state text');
       expect(await findStatusColumns()).toContain('events.review_state');
       expect(Object.keys(statusLaws)).not.toContain('events.review_state');
     }));
 
-  it('is the same in the database and in TypeScript', async () => {
+  it('Transitions are the same in the database and in TypeScript', async () => {
     const written = Object.entries(statusLaws).map(([place, law]) => [place, ways(law)]);
     expect(await findEnforcedWays()).toEqual(Object.fromEntries(written));
   });
 
-  it.each(Object.entries(statusLaws))('%s is checked to be one of the statuses of its law', async (place, law) => {
+  it.each(Object.entries(statusLaws))('%s is checked to be one of its defined statuses', async (place, law) => {
     expect((await findCheckedStatuses(placeOf(place))).sort()).toEqual([...law.statuses].sort());
   });
 });
@@ -122,7 +122,7 @@ interface Column {
   type: string;
 }
 
-/** An insert of any row of the table with this status: what must be given is given, as it comes. */
+/** An insert of a row of the table with this status, with any valid values in the required columns. */
 async function anyRow({ table, column }: { table: string; column: string }, status: string | null): Promise<string> {
   const required = await read<Column>(
     `select column_name as "column", data_type as type from information_schema.columns
@@ -148,8 +148,8 @@ const anyValue = (type: string): string => {
   return "'xxx'";
 };
 
-describe('As a plain client of SQL', () => {
-  // What else must hold with a status (instants, references, accounts) would refuse some of what the law allows.
+describe('Statuses changed by SQL', () => {
+  // Other conditions on a status (instants, references, accounts) would refuse some allowed transitions.
   beforeAll(() =>
     client.query(`do $$ declare rule record; begin
       for rule in select conrelid::regclass as place, conname from pg_constraint
@@ -158,17 +158,17 @@ describe('As a plain client of SQL', () => {
       drop function keep_own_accounts, keep_payout_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision, set_provider_of_channel, set_provider_of_payout cascade; end $$`),
   );
 
-  /** The same function keeps all of them, as the database says of its triggers. */
+  /** One function enforces all of them, according to the database's triggers. */
   const standing = casesOf(Object.entries(statusLaws), (_, index) => index % 3 === 0);
 
-  /** A row that has this status already, however it came to it. */
+  /** A row with this status already, however it got it. */
   async function plant(place: string, status: string | null): Promise<void> {
     await client.query("set local session_replication_role = 'replica'");
     await client.query(await anyRow(placeOf(place), status));
     await client.query("set local session_replication_role = 'origin'");
   }
 
-  it.each(standing)('%s begins only with an initial status', (place, law) =>
+  it.each(standing)('%s starts only with an initial status', (place, law) =>
     inPassing(async () => {
       for (const status of law.statuses) {
         const refusal = await refusalOf(await anyRow(placeOf(place), status));
@@ -177,7 +177,7 @@ describe('As a plain client of SQL', () => {
     }),
   );
 
-  it.each(standing)('%s goes only where its law allows', (place, law) =>
+  it.each(standing)('%s changes only along its transitions', (place, law) =>
     inPassing(async () => {
       const { table, column } = placeOf(place);
       const [{ nullable } = { nullable: '' }] = await read<{ nullable: string }>(
@@ -194,7 +194,7 @@ describe('As a plain client of SQL', () => {
           if (to !== null && (from === null ? law.initial.includes(to) : canMove(law, from, to))) {
             expect([from, to, refusal]).toEqual([from, to, null]);
           } else {
-            // Of a transaction nothing is changed at all.
+            // Nothing of a transaction can be changed.
             expect([from, to, refusal?.code]).toEqual([from, to, table === 'transactions' ? 'AM003' : 'AM008']);
           }
         }
@@ -203,7 +203,7 @@ describe('As a plain client of SQL', () => {
     }),
   );
 
-  it('a refusal names table, id and both statuses', () =>
+  it('A refused transition names table, id and both statuses', () =>
     inPassing(async () => {
       await plant('payouts.status', 'succeeded');
       const [{ id } = { id: '' }] = await read<{ id: string }>('select id from payouts');

@@ -1,9 +1,9 @@
 import { budgets } from '../../src/shared/budgets.ts';
 
 /**
- * Makes a database refuse a migration that would stop those who work on it: one that may wait for longer than a
- * migration may for a lock that nobody else can share, and one that builds an index while nobody can write. What the
- * migration made itself, and what has no rows, is nobody's yet.
+ * Makes a database refuse a migration that would block others: one that waits longer than a migration may for an
+ * exclusive lock, and one that builds an index while nobody can write. Tables that the migration created, and empty
+ * ones, are exempt.
  */
 export const watchMigrations = `
   create function refuse_to_stop_others() returns event_trigger language plpgsql as $$

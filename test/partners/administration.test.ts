@@ -14,14 +14,14 @@ afterAll(() => stack.stop());
 const accounts = '/v1/partner-accounts';
 
 describe('Partner accounts', () => {
-  it('are for platform users with manage-partner only', async () => {
+  it('Partner accounts are for platform users with manage-partner only', async () => {
     const others = [await buildPlatformAdmin(stack), await buildOrganizationAdmin(stack)];
     for (const { token } of others) expect((await stack.get(accounts, { token })).status).toBe(403);
     expect((await stack.get(accounts)).status).toBe(401);
     expect((await stack.get(accounts, { token: partner.admin.token })).status).toBe(200);
   });
 
-  it('start pending, with three ledger accounts, and are listed and read', async () => {
+  it('A partner account starts pending, with three ledger accounts, and can be listed and read', async () => {
     const { token } = await buildSuperAdmin(stack);
     const organization_id = await buildOrganization(stack);
     const body = { name: 'Toko', organization_id, fee_mode: 'ADDED', settlement_delay_hours: 24 };
@@ -39,7 +39,7 @@ describe('Partner accounts', () => {
     expect(events.body.data.items[0]).toMatchObject({ event: 'RESOURCE_CREATED', resource_type: 'partner' });
   });
 
-  it('refuse an unknown organization and an unknown field; a missing one is a 404', async () => {
+  it('Creating a partner account rejects an unknown organization and an unknown field; a missing account returns 404', async () => {
     const { token } = partner.admin;
     const organization_id = '8a1d9b0e-0000-4000-8000-000000000000';
     expect((await stack.post(accounts, { name: 'X', organization_id }, { token })).status).toBe(400);
@@ -51,7 +51,7 @@ describe('Partner accounts', () => {
     expect((await stack.get(`${accounts}/${organization_id}`, { token })).status).toBe(404);
   });
 
-  it('are activated only for an active organization', async () => {
+  it('A partner account can be activated only for an active organization', async () => {
     const { token } = await buildSuperAdmin(stack);
     const organization_id = await buildOrganization(stack, { status: 'pending' });
     const { body } = await stack.post(accounts, { name: 'New', organization_id }, { token });
@@ -61,7 +61,7 @@ describe('Partner accounts', () => {
     expect((await activate()).body.data.status).toBe('active');
   });
 
-  it('show an API key and its secrets once; stored are a hash and sealed secrets', async () => {
+  it('A partner’s API key and its secrets are shown once, and stored hashed and encrypted', async () => {
     const issued = await partner.administer('post', '/keys', { permissions: ['read-gateway'] });
     expect(issued.status).toBe(201);
     const { api_key, signing_secret, id, prefix } = issued.body.data;
@@ -74,7 +74,7 @@ describe('Partner accounts', () => {
     expect(JSON.stringify(row)).not.toContain(signing_secret);
   });
 
-  it('accept only known key permissions, and find no key of another partner', async () => {
+  it('A partner’s key accepts only known permissions, and keys of other partners are not found', async () => {
     expect((await partner.administer('post', '/keys', { permissions: ['everything'] })).status).toBe(400);
     expect((await partner.administer('post', '/keys', { permissions: [] })).status).toBe(400);
     const other = await buildPartner(stack);
@@ -82,7 +82,7 @@ describe('Partner accounts', () => {
     expect((await other.administer('post', `/keys/${partner.keyId}/rotate`)).status).toBe(404);
   });
 
-  it('take all three limits or none', async () => {
+  it('A partner’s limits are set all three or none', async () => {
     const limits = { max_payout_amount: '1000000', max_daily_amount: '5000000.5', max_hourly_count: 10 };
     const set = await partner.administer('put', '/limits', limits);
     expect(set.body.data).toEqual({
@@ -95,7 +95,7 @@ describe('Partner accounts', () => {
     expect((await partner.administer('patch', '', { payouts_enabled: false })).body.data.payouts_enabled).toBe(false);
   });
 
-  it('take a fee table as a whole, and refuse unknown, repeated or inapplicable rules', async () => {
+  it('A partner’s fee table is set as a whole, and rejects unknown, repeated or inapplicable rules', async () => {
     const rule = { method: 'virtual_account', fixed: '4000', basis_points: 0 };
     const set = await partner.administer('put', '/fees', { fees: [rule, { ...rule, channel: 'BCA', fixed: '3000' }] });
     expect(
@@ -119,7 +119,7 @@ describe('Partner accounts', () => {
     expect((await partner.administer('put', '/fees', { fees: [] })).body.data.fees).toEqual([]);
   });
 
-  it('refuse a fee that leaves nothing of any amount', async () => {
+  it('A fee that leaves nothing of any amount is rejected', async () => {
     const added = await buildPartner(stack, { feeMode: 'ADDED' });
     const refusedOf = async (by: BuiltPartner, fee: object) => {
       const { status, body } = await by.administer('put', '/fees', { fees: [{ basis_points: 0, fixed: '0', ...fee }] });
@@ -136,7 +136,7 @@ describe('Partner accounts', () => {
     expect(await refusedOf(deducted, { method: 'payout', basis_points: 10_000 })).toEqual([400, complaint('payout')]);
   });
 
-  it('remove the fees of an organization with its link, so that the table can be sent back as it is shown', async () => {
+  it('Unlinking an organization removes its fees, so that the table can be sent back as shown', async () => {
     const own = await buildPartner(stack);
     const organization_id = await buildOrganization(stack);
     await own.administer('post', '/organizations', { organization_id });
@@ -154,7 +154,7 @@ describe('Partner accounts', () => {
     expect(event).toMatchObject({ data: { removed_fees: [{ method: 'qris', fixed: '100.0000' }] } });
   });
 
-  it('link organizations and revoke the links', async () => {
+  it('Organizations are linked to a partner and unlinked', async () => {
     const organization_id = await buildOrganization(stack);
     expect((await partner.administer('post', '/organizations', { organization_id })).status).toBe(201);
     const quote = () => partner.post('/quotes', { method: 'qris', amount: '10000', organization_id }, null);
@@ -167,7 +167,7 @@ describe('Partner accounts', () => {
     expect((await partner.post('/quotes', own, null)).status).toBe(200);
   });
 
-  it('create a webhook secret once, rotate it, and keep it sealed', async () => {
+  it('A partner’s webhook secret is created once, can be rotated, and is stored encrypted', async () => {
     const url = 'https://partner.example/hook';
     const first = await partner.administer('put', '/webhook', { url, events: everyEvent });
     expect(first.body.data).toEqual({ url, events: everyEvent, secret: expect.stringMatching(/^whsec_/) });
@@ -196,13 +196,13 @@ describe('Partner accounts', () => {
     'http://93.184.215.14/hook',
     'not a url',
     'https://partner.example/\u0000',
-  ])('refuse the webhook target %s', async (url) => {
+  ])('The webhook target %s is rejected', async (url) => {
     const { status, body } = await partner.administer('put', '/webhook', { url, events: ['payment.succeeded'] });
     expect(status).toBe(400);
     expect(body.message).toMatch(/^url: /);
   });
 
-  it('refuse loopback targets if they are not allowed', async () => {
+  it('Loopback webhook targets are rejected unless allowed', async () => {
     const strict = await startStack({ env: { WEBHOOK_ALLOW_LOOPBACK: 'false' } });
     try {
       const other = await buildPartner(strict);
@@ -214,7 +214,7 @@ describe('Partner accounts', () => {
     }
   });
 
-  it('accept only known events', async () => {
+  it('A webhook subscription accepts only known events', async () => {
     const webhook = { url: 'https://partner.example/', events: ['payment.exploded'] };
     expect((await partner.administer('put', '/webhook', webhook)).status).toBe(400);
   });

@@ -30,7 +30,7 @@ const everywhere = Object.values(paths)
   .filter((operation) => operation['x-codeSamples']);
 const root = join(import.meta.dirname, '..', '..');
 
-/** Text that every language has to quote. */
+/** Text that needs quoting in every language. */
 const awkward = { external_ref: `it's "50 %" \\ $HOME \`id\` Žižek`, amount: '50000' };
 
 const endings: Record<string, string> = { curl: 'sh', TypeScript: 'ts', Python: 'py', Go: 'go', PHP: 'php' };
@@ -39,7 +39,7 @@ const sourceIn = (samples: CodeSample[], label: string): string =>
 const place = mkdtempSync(join(tmpdir(), 'code-samples-'));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** Writes every sample of a language; each in a directory of its own, as Go has one program in each. */
+/** Writes every sample of a language; each to its own directory, as Go has one program in each. */
 function writeSamples(label: string): string[] {
   const all: [string, CodeSample[]][] = [
     ...everywhere.map((operation): [string, CodeSample[]] => [operation.operationId, operation['x-codeSamples']]),
@@ -61,7 +61,7 @@ const each = (files: string[], verify: (file: string) => unknown): void => {
   for (const file of files) verify(file);
 };
 
-/** The check of each language, where its tool is on the machine; elsewhere a line says that nothing was checked. */
+/** The check of each language, if its tool is installed; otherwise a line says that nothing was checked. */
 const syntax: [label: string, isToolThere: () => boolean, verify: (files: string[]) => void][] = [
   ['curl', () => true, (files) => each(files, (file) => check('bash', ['-n', file]))],
   [
@@ -79,7 +79,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
     'Go',
     () => isThere('gofmt', ['-h']) || isThere('go', ['version']),
     (files) => {
-      // It prints the files that it would format, and fails where it cannot read one.
+      // It prints the files that it would format, and fails if it cannot parse one.
       expect(check('gofmt', ['-l', ...files])).toBe('');
       if (!isFullRun()) return;
       writeFileSync(join(place, 'Go', 'go.mod'), 'module samples\n\ngo 1.21\n');
@@ -90,7 +90,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
     'PHP',
     () => true,
     (files) => {
-      // It reads the language without running it, and throws where it cannot.
+      // It parses the language without running it, and throws if it cannot.
       const parser = new PhpParser({ parser: { version: '8.1', suppressErrors: false } });
       const read = (source: string) => parser.parseCode(source, 'main.php').children.length;
       expect(() => read("<?php\n$body = 'it's';\n")).toThrow(/Parse Error/);
@@ -101,7 +101,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
 ];
 
 describe('The code samples of the partners’ reference', () => {
-  it('exist in five languages for each operation, and sign the body and the whole request', () => {
+  it('Code samples exist in five languages for each operation, and sign the body and the whole request', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const operation of operations) {
       const samples = operation['x-codeSamples'];
@@ -115,7 +115,7 @@ describe('The code samples of the partners’ reference', () => {
   });
 
   it.each(syntax)(
-    'are valid in their language: %s',
+    'Code samples are valid in their language: %s',
     (label, isToolThere, verify) => {
       const files = writeSamples(label);
       if (isToolThere()) verify(files);
@@ -125,13 +125,13 @@ describe('The code samples of the partners’ reference', () => {
   );
 });
 
-describe('A code sample, run against the product,', () => {
+describe('Code samples run against the product', () => {
   let stack: Stack;
   let partner: BuiltPartner;
   beforeAll(async () => {
     stack = await startStack({ worker: true, sandbox: true });
     partner = await buildPartner(stack);
-    // Its key refuses what is not signed as a whole.
+    // Its key rejects requests that are not signed as a whole.
     const { status } = await partner.administer('patch', `/keys/${partner.keyId}`, { require_signature_v2: true });
     expect(status).toBe(200);
     writeFileSync(join(place, 'package.json'), '{"type":"module"}');
@@ -156,7 +156,7 @@ describe('A code sample, run against the product,', () => {
     return JSON.parse(stdout.slice(stdout.indexOf('{')));
   };
 
-  it.each(labels)('in %s creates what its operation creates, and reads it back', async (label) => {
+  it.each(labels)('A code sample in %s creates its operation’s resource and reads it back', async (label) => {
     const samplesOf = (name: string) =>
       operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
     const answer = (name: string) => runSample(samplesOf(name), label);
@@ -168,14 +168,14 @@ describe('A code sample, run against the product,', () => {
     expect(await answer('getBalance')).toMatchObject({ data: { balance: '0.0000' } });
   });
 
-  it.each(labels)('in %s changes what a person has, by their token', async (label) => {
+  it.each(labels)('A code sample in %s changes a user’s profile with their token', async (label) => {
     const { token } = await buildIndividual(stack);
     const call = { method: 'patch', target: '/v1/auth/me', body: { name: `Siti in ${label}` } };
     const { data } = await runSample(codeSamples({ proof: 'token', ...call }), label, { AMANAH_ACCESS_TOKEN: token });
     expect(data.name).toBe(`Siti in ${label}`);
   });
 
-  it.each(labels)('in %s sends every character of its body', async (label) => {
+  it.each(labels)('A code sample in %s sends every character of its body', async (label) => {
     const body = { method: 'qris', ...awkward };
     const idempotencyKey: [string, string] = ['x-idempotency-key', `awkward-${label}`];
     const call = { method: 'post', target: '/v1/partners/payments', body, idempotencyKey };

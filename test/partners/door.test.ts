@@ -31,7 +31,7 @@ const send = (raw: string | Uint8Array<ArrayBuffer>, signed: string | null, toke
 describe('A signature over the body', () => {
   const body = JSON.stringify(quote);
 
-  it('over the bytes sent opens the door, in lower-case and upper-case hex', async () => {
+  it('A signature over the bytes sent is accepted, in lower-case and upper-case hex', async () => {
     const signed = signature(partner.signingSecret, body);
     expect((await send(body, signed)).status).toBe(200);
     expect((await send(body, signed.toUpperCase())).status).toBe(200);
@@ -56,25 +56,25 @@ describe('A signature over the body', () => {
         return [new Uint8Array(invalid), signature(partner.signingSecret, decoded)];
       },
     ],
-  ])('%s is AUTH_INVALID_CREDENTIALS', async (_, build) => {
+  ])('A signature %s returns AUTH_INVALID_CREDENTIALS', async (_, build) => {
     const [raw, signed] = await build();
     expect(errorOf(await send(raw, signed))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('over invalid UTF-8, byte for byte, is valid, but the body is not JSON', async () => {
+  it('A signature over invalid UTF-8, byte for byte, is valid, but the body is not JSON', async () => {
     const raw = new Uint8Array(
       Buffer.concat([Buffer.from('{"method":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
     );
     expect(errorOf(await send(raw, signature(partner.signingSecret, raw)))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 
-  it('of a call without a body is over the empty string', async () => {
+  it('A signature of a call without a body is over the empty string', async () => {
     expect((await partner.get('/balance')).status).toBe(200);
     const wrong = { 'x-partner-signature': signature(partner.signingSecret, '{}') };
     expect(errorOf(await partner.get('/balance', wrong))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('that is wrong is answered like an unknown key, and like a revoked one with its own secret', async () => {
+  it('A wrong signature gets the same answer as an unknown key, and as a revoked one with its own secret', async () => {
     const revoked = await buildPartner(stack);
     expect((await revoked.administer('delete', `/keys/${revoked.keyId}`)).status).toBe(200);
     const answers = [
@@ -94,7 +94,7 @@ describe('The signature over the whole request', () => {
   const path = '/v1/partners/quotes';
   const second = () => Math.floor(Date.now() / 1000);
 
-  /** Written out here, apart from the code that it tests. */
+  /** Spelled out here, independently of the code that it tests. */
   function whole(asked: {
     at?: number;
     method?: string;
@@ -112,7 +112,7 @@ describe('The signature over the whole request', () => {
   }
   const v2 = (header: string) => ({ 'x-partner-signature-v2': header });
 
-  it('is accepted beside the one over the body, even with a key, a query or no body', async () => {
+  it('A v2 signature is accepted beside the one over the body, even with a key, a query or no body', async () => {
     expect((await partner.post('/quotes', quote, null, v2(whole({})))).status).toBe(200);
     expect(
       (await partner.post('/quotes', quote, null, v2(whole({}).replace(/[a-f](?=\w*$)/g, (c) => c.toUpperCase()))))
@@ -138,16 +138,16 @@ describe('The signature over the whole request', () => {
     ['older than five minutes', () => whole({ at: second() - 302 })],
     ['of a time that is to come', () => whole({ at: second() + 360 })],
     ['of a time that was changed', () => whole({}).replace(/t=\d+/, `t=${second() - 10}`)],
-  ])('that is %s is AUTH_INVALID_CREDENTIALS, even if the other is right', async (_, build) => {
+  ])('A v2 signature that is %s returns AUTH_INVALID_CREDENTIALS, even if the other is right', async (_, build) => {
     expect(errorOf(await partner.post('/quotes', quote, null, v2(build())))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('does not replace the one over the body', async () => {
+  it('A v2 signature does not replace the one over the body', async () => {
     const alone = { ...v2(whole({})), 'x-partner-signature': '' };
     expect(errorOf(await partner.post('/quotes', quote, null, alone))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('is accepted up to five minutes from now, either way, and no longer', () => {
+  it('A v2 signature is accepted up to five minutes from now, either way, and no longer', () => {
     const request = { method: 'GET', target: '/v1/partners/balance', idempotencyKey: '', body: Buffer.alloc(0) };
     const header = signRequest('secret', 1000, request);
     const takenAt = (now: number) => isSignatureOfRequest('secret', request, header, now);
@@ -155,7 +155,7 @@ describe('The signature over the whole request', () => {
     expect([699, 1301].map(takenAt)).toEqual([false, false]);
   });
 
-  it('is required by a key set to demand it, and by its successor, until that is changed', async () => {
+  it('A v2 signature is required by a key set to demand it, and by its successor, until that is changed', async () => {
     const { administer } = partner;
     const demanding = { permissions: ['collect-payment'], require_signature_v2: true };
     const { body: made } = await administer('post', '/keys', demanding);
@@ -183,7 +183,7 @@ describe('The signature over the whole request', () => {
   });
 });
 
-describe('A refusal of credentials', () => {
+describe('Refused credentials', () => {
   const body = JSON.stringify(quote);
   const right = () => ({
     authorization: `Bearer ${partner.apiKey}`,
@@ -221,18 +221,18 @@ describe('A refusal of credentials', () => {
       () => ({ ...right(), ...signedAt(now(), 'another') }),
       /x-partner-signature is right, x-.*-v2 is not/,
     ],
-  ])('says what the caller can see: %s', async (_, headers, said) => {
+  ])('Refused credentials are explained by what the caller can see: %s', async (_, headers, said) => {
     const message = await refusedWith(headers());
     expect(message).toMatch(said);
     expect(message).not.toContain(partner.apiKey);
   });
 
-  it('of an old time tells the server’s', async () => {
+  it('Credentials refused for an old time include the server’s time', async () => {
     const message = await refusedWith({ ...right(), ...signedAt(now() - 400) });
     expect(Math.abs(Number(/server's is (\d+)/.exec(message)?.[1]) - now())).toBeLessThan(30);
   });
 
-  it('tells nothing of a second signature to who has not shown the secret', async () => {
+  it('Credentials refused for the first signature reveal nothing about the second', async () => {
     const wrong = { 'x-partner-signature': signature('another secret', body) };
     const plain = await refusedWith({ ...right(), ...wrong });
     expect(await refusedWith({ ...right(), ...wrong, ...signedAt(now(), 'another') })).toBe(plain);
@@ -247,8 +247,8 @@ describe('A refusal of credentials', () => {
   });
 });
 
-describe('The door', () => {
-  it('refuses a key without the permission with AUTH_PERMISSION_DENIED', async () => {
+describe('Authentication and authorization of partners', () => {
+  it('A key without the permission returns AUTH_PERMISSION_DENIED', async () => {
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
     expect(errorOf(await reader.post('/quotes', quote, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
     expect((await reader.get('/balance')).status).toBe(200);
@@ -258,13 +258,13 @@ describe('The door', () => {
     }
   });
 
-  it.each(['pending', 'suspended'] as const)('refuses a %s account with AUTH_PARTNER_INACTIVE', async (status) => {
+  it.each(['pending', 'suspended'] as const)('A %s partner account returns AUTH_PARTNER_INACTIVE', async (status) => {
     const other = await buildPartner(stack, { status });
     expect(errorOf(await other.get('/balance'))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
   });
 
   it.each(['inactive', 'suspended'])(
-    'refuses before the body what creates for an organization that is %s, and lets it read and quote',
+    'An organization that is %s may read and quote; creations for it are refused before the body is read',
     async (status) => {
       const other = await buildPartner(stack);
       await stack.owner().execute('update organizations set status = ? where id = ?', [status, other.organizationId]);
@@ -281,7 +281,7 @@ describe('The door', () => {
     },
   );
 
-  it('checks key and signature, then the account, the permission, the idempotency key, the body, the organization', async () => {
+  it('A request is checked in order: key and signature, account, permission, idempotency key, body, organization', async () => {
     const bad = { nonsense: true };
     const inactive = await buildPartner(stack, { status: 'suspended', permissions: ['read-gateway'] });
     const unsigned = await inactive.post('/payments', bad, null, { 'x-partner-signature': '' });
@@ -311,16 +311,16 @@ describe('The door', () => {
   it.each([
     ['of 7 characters', 'a'.repeat(7)],
     ['of 129 characters', 'a'.repeat(129)],
-  ])('refuses an idempotency key %s', async (_, key) => {
+  ])('An idempotency key %s is refused', async (_, key) => {
     expect(errorOf(await partner.post('/payments', quote, key))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 
-  it('takes an idempotency key of any characters', async () => {
+  it('An idempotency key may contain any characters', async () => {
     const { status, body } = await partner.post('/payments', { ...quote, nonsense: true }, 'é-ü\t\u00ff-key');
     expect([status, body.error.details[0].field]).toEqual([400, 'nonsense']);
   });
 
-  it('answers unknown paths 404 and other methods 405 in its own envelope', async () => {
+  it('Unknown paths return 404 and other methods 405 in the partners’ envelope', async () => {
     const missing = await stack.get('/v1/partners/nowhere');
     expect(missing.body).toEqual({
       error: { code: 'RESOURCE_NOT_FOUND', message: expect.any(String) },
@@ -333,19 +333,19 @@ describe('The door', () => {
     expect(method.body).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' }, request_id: expect.any(String) });
   });
 
-  it('is the only way in: a path in another case is an unknown one', async () => {
+  it('A path in another case is unknown', async () => {
     for (const path of ['/v1/Partners/balance', '/V1/PARTNERS/BALANCE', '/v1/partners/Balance']) {
       const headers = { 'x-partner-signature': signature(partner.signingSecret) };
       expect([path, (await stack.get(path, { token: partner.apiKey, headers })).status]).toEqual([path, 404]);
     }
   });
 
-  it('returns x-request-id in every answer', async () => {
+  it('Every answer to a partner has x-request-id', async () => {
     const { body, headers } = await partner.get('/balance', { 'x-request-id': 'mine-1' });
     expect([body.request_id, headers.get('x-request-id')]).toEqual(['mine-1', 'mine-1']);
   });
 
-  it('names every field in details', async () => {
+  it('A validation error names every field in details', async () => {
     const { status, body } = await partner.post('/quotes', { method: 'cash', amount: 5, extra: 1 }, null);
     expect(status).toBe(400);
     expect(body.error.code).toBe('REQUEST_INVALID_PAYLOAD');
@@ -357,7 +357,7 @@ describe('The door', () => {
     for (const { message } of body.error.details) expect(message).toEqual(expect.any(String));
   });
 
-  it('refuses a body above 256 KiB, and one that is not JSON', async () => {
+  it('A body above 256 KiB, or one that is not JSON, is refused', async () => {
     const large = JSON.stringify({ method: 'x'.repeat(256 * 1024) });
     expect((await send(large, signature(partner.signingSecret, large)).catch(() => ({ status: 413 }))).status).toBe(
       413,
@@ -369,7 +369,7 @@ describe('The door', () => {
     }
   });
 
-  it('reads the bytes of a body that comes in chunks', async () => {
+  it('A chunked body is read as its bytes', async () => {
     const body = JSON.stringify(quote);
     const { hostname, port } = new URL(stack.url);
     const call = request({
@@ -392,15 +392,15 @@ describe('The door', () => {
   });
 });
 
-describe('A key', () => {
-  it('that is revoked stops at once', async () => {
+describe('Revoked and rotated keys', () => {
+  it('A revoked key stops working at once', async () => {
     const other = await buildPartner(stack);
     expect((await other.get('/balance')).status).toBe(200);
     expect((await other.administer('delete', `/keys/${other.keyId}`)).status).toBe(200);
     expect(errorOf(await other.get('/balance'))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('that is rotated works for another 24 hours, beside its successor', async () => {
+  it('A rotated key works for another 24 hours, beside its successor', async () => {
     const other = await buildPartner(stack, { permissions: ['read-gateway'] });
     const { status, body } = await other.administer('post', `/keys/${other.keyId}/rotate`);
     expect({ status, permissions: body.data.permissions }).toEqual({ status: 201, permissions: ['read-gateway'] });
@@ -420,7 +420,7 @@ describe('A key', () => {
   });
 });
 
-describe('A change that the partners’ document does not name', () => {
+describe('Writes that the partners’ document does not describe', () => {
   const changes = routeGroups
     .flatMap(({ routes }) => routes)
     .filter(({ access, method, path }) => {
@@ -433,12 +433,12 @@ describe('A change that the partners’ document does not name', () => {
       path.replace(/:\w+/g, newId()),
     ]);
 
-  it('is one of sixteen', () => {
+  it('Sixteen writes are not in the partners’ document', () => {
     expect(changes.map(([name]) => name)).toHaveLength(16);
   });
 
   it.each(changes)(
-    '%s needs the signature over the whole request, whatever the key may do',
+    '%s needs the signature over the whole request, whatever the key’s permissions',
     async (_, method, path) => {
       const weak = await buildPartner(stack, { permissions: ['read-gateway'] });
       const raw = '{}';
@@ -457,7 +457,7 @@ describe('A change that the partners’ document does not name', () => {
     },
   );
 
-  it('is not made by what a recorded read was signed with', async () => {
+  it('A write cannot be authenticated by the recorded signature of a read', async () => {
     const victim = await buildPartner(stack);
     const recorded = { 'x-partner-signature': signature(victim.signingSecret) };
     const token = victim.apiKey;
@@ -472,7 +472,7 @@ describe('A change that the partners’ document does not name', () => {
     expect((await victim.get('/balance')).status).toBe(200);
   });
 
-  it('is made once for each signature, at any process, and a read as often as one likes', async () => {
+  it('A write is accepted once per signature, in any process, and a read any number of times', async () => {
     const path = '/v1/partners/webhook-endpoints';
     const raw = JSON.stringify({ url: `${stack.url}/hook`, events: ['payment.succeeded'] });
     const whole = signatures(partner.signingSecret, { method: 'post', path, raw });
@@ -496,14 +496,14 @@ describe('A change that the partners’ document does not name', () => {
   });
 });
 
-describe('A key that may manage keys', () => {
+describe('Keys that may manage keys', () => {
   const balanceBy = (key: { api_key: string; signing_secret: string }) =>
     stack.get('/v1/partners/balance', {
       token: key.api_key,
       headers: { 'x-partner-signature': signature(key.signing_secret) },
     });
 
-  it('is rotated by its partner: its successor has the same permissions, and both work', async () => {
+  it('A partner rotates such a key: its successor has the same permissions, and both work', async () => {
     const own = await buildPartner(stack);
     const { status, body } = await own.post('/keys/rotate', {}, null);
     expect(status).toBe(200);
@@ -518,7 +518,7 @@ describe('A key that may manage keys', () => {
     expect(JSON.stringify(keys)).not.toContain(body.data.signing_secret);
   });
 
-  it('is rotated only once, so that whoever finds an old key cannot replace the new one', async () => {
+  it('A key is rotated only once, so that whoever finds an old key cannot replace the new one', async () => {
     const own = await buildPartner(stack);
     const answers = await Promise.all([1, 2, 3].map(() => own.post('/keys/rotate', {}, null)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
@@ -526,14 +526,14 @@ describe('A key that may manage keys', () => {
     expect(errorOf(again)).toEqual([409, 'KEY_ALREADY_ROTATED']);
   });
 
-  it('is the only kind that its partner can rotate', async () => {
+  it('A partner can rotate no other kind of key', async () => {
     const own = await buildPartner(stack, { permissions: ['collect-payment', 'read-gateway', 'request-payout'] });
     expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
   });
 });
 
 describe('The rate limit', () => {
-  it('is stated in every answer, and requests above it are refused with REQUEST_RATE_LIMITED', async () => {
+  it('The rate limit is in every answer, and requests above it return REQUEST_RATE_LIMITED', async () => {
     const limited = await startStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: '5' } });
     try {
       const one = await buildPartner(limited);
@@ -555,7 +555,7 @@ describe('The rate limit', () => {
   }, 30_000);
 });
 
-it('An idempotency key of a refused request stays unused', async () => {
+it('An idempotency key of a rate-limited request stays unused', async () => {
   const key = freshKey();
   const refused = await partner.post('/payments', { method: 'qris', amount: '0.5' }, key);
   expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);

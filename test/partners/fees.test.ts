@@ -7,7 +7,7 @@ import { buildPartner } from '../support/partner.ts';
 import { isFullRun } from '../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-/** Money in ten-thousandths of a rupiah, the exact way. */
+/** Money in ten-thousandths of a rupiah, exactly. */
 const units = (amount: string): bigint => {
   const [whole = '', fraction = ''] = amount.split('.');
   return BigInt(whole + fraction.padEnd(4, '0'));
@@ -17,12 +17,12 @@ const money = (max: number) =>
     return `${whole}.${String(fraction).padStart(4, '0')}`;
   });
 const rule = fc.record({ fixed: money(20_000), basis_points: fc.integer({ min: 0, max: 10_000 }) });
-/** One that leaves something of the largest amount: any other is refused. */
+/** One that leaves something of the largest amount: all others are refused. */
 const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 
 describe('A fee', () => {
-  it('is exact: net + fee = gross, in integers, and is refused if four decimals do not suffice', () => {
+  it('A fee is exact: net + fee = gross, in integers, and is refused if four decimals do not suffice', () => {
     const property = fc.property(mode, money(50_000_000), rule, (feeMode, amount, { fixed, basis_points }) => {
       const share = units(amount) * BigInt(basis_points);
       try {
@@ -39,7 +39,7 @@ describe('A fee', () => {
     fc.assert(property, { numRuns: isFullRun() ? 20_000 : 2_000 });
   });
 
-  it('with more digits than an amount can have is refused, and is not a fault', () => {
+  it('A fee with more digits than an amount can have is refused without a server error', () => {
     const all = { ...freeOfCharge, fixed: '1', basis_points: 10_000 };
     for (const feeMode of ['DEDUCTED', 'ADDED'] as const) {
       expect(() => priceCollection(feeMode, '9999999999999999.9999', all)).toThrow('out of range');
@@ -47,7 +47,7 @@ describe('A fee', () => {
   });
 });
 
-describe('Quotes and creations over random fee tables', () => {
+describe('Random fee tables', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({ worker: true, sandbox: true });
@@ -61,7 +61,7 @@ describe('Quotes and creations over random fee tables', () => {
   });
   const whole = fc.integer({ min: 1, max: 5_000_000 }).map(String);
 
-  it('agree to the last digit, take the most specific rule, and are refused alike', async () => {
+  it('Quotes and creations agree to the last digit, apply the most specific rule, and are refused alike', async () => {
     const partners = {
       DEDUCTED: await buildPartner(stack, { feeMode: 'DEDUCTED' }),
       ADDED: await buildPartner(stack, { feeMode: 'ADDED' }),

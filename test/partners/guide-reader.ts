@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 
-/** A block of a page of the guide: typed into the shell, or saved under the name that the text gives. */
+/** A block of a page of the guide: typed into the shell, or saved under the name in the text. */
 export interface Block {
   /** The heading under which it stands. */
   under: string;
   language: string;
   text: string;
-  /** The file as which the paragraph before the block has it saved. */
+  /** The file name in the paragraph before the block. */
   file?: string;
 }
 
@@ -56,7 +56,7 @@ export class Reader {
 
   constructor(directory: string, env: Record<string, string>) {
     this.directory = directory;
-    // A group of its own: what the document starts in the background ends with the shell.
+    // A group of its own: what the document starts in the background exits with the shell.
     this.shell = spawn('bash', ['-E', '-o', 'pipefail'], {
       cwd: directory,
       env: { ...process.env, ...env },
@@ -69,7 +69,7 @@ export class Reader {
     this.shell.stdin?.write("trap 'failed=$BASH_COMMAND' ERR\n");
   }
 
-  /** Does with the block what the document says; returns what the shell printed. Throws when a command failed. */
+  /** Follows the document's instruction for the block; returns the shell's output. Throws when a command failed. */
   async follow(block: Block, withinMs = 120_000): Promise<string> {
     if (block.language !== 'sh') {
       if (block.file === undefined) throw new Error(`${block.under}: the page does not say where to save it`);
@@ -92,7 +92,7 @@ export class Reader {
     return printed;
   }
 
-  /** Ends the shell with all that it started. */
+  /** Kills the shell with all that it started. */
   close(): void {
     if (this.shell.pid !== undefined && this.shell.exitCode === null) process.kill(-this.shell.pid, 'SIGKILL');
   }

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Block, blocksOf, Reader } from './guide-reader.ts';
 
-/** What a block is recognized by, and what it prints. */
+/** How to recognize a block, and its output. */
 const prints: [block: RegExp, output: RegExp][] = [
   [/call GET \/balance/, /"available":"/],
   [/"virtual_account","channel":"BCA","amount"/, /"show_account_number".*^succeeded$/ms],
@@ -44,7 +44,7 @@ beforeAll(async () => {
     (await fetch(`${urls.api}/docs/partners/${page}`)).text(),
   );
   blocks = (await Promise.all(pages)).flatMap(blocksOf);
-  // All that a stranger was given.
+  // Everything that a stranger was given.
   reader = new Reader(directory, {
     AMANAH_API_KEY: partner.api_key,
     AMANAH_SIGNING_SECRET: partner.signing_secret,
@@ -59,7 +59,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe("The partners' guide", () => {
-  it('works as it is served, block after block, for a stranger with a key', async () => {
+  it('The partners’ guide works as served, block after block, for a stranger with a key', async () => {
     for (const [block] of prints) expect(blocks.filter(({ text }) => block.test(text))).toHaveLength(1);
     for (const block of blocks.filter(({ text }) => missing === null || !/\.venv/.test(text))) {
       const printed = await reader.follow(block);
@@ -80,7 +80,7 @@ describe("The partners' guide", () => {
 });
 
 describe('The first hour of an app', () => {
-  it('works as it is served, block after block, for a stranger', async () => {
+  it('The first hour of an app works as served, block after block, for a stranger', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'app-hour-'));
     const stranger = new Reader(directory, {});
     try {
@@ -100,7 +100,7 @@ describe('The first hour of an app', () => {
 });
 
 describeInBrowser('The page of an app', () => {
-  it('signs up, waits for the address to be confirmed, gives and shows the receipt, at 390 px', async () => {
+  it('An app’s page signs up, waits for the confirmed address, donates and shows the receipt, at 390 px', async () => {
     const { urls } = product.credentials();
     const html = readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'app.html'));
     const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));

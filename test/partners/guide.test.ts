@@ -9,7 +9,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 import { wordsOf } from './guide-reader.ts';
 
 let stack: Stack;
-/** The bytes as they are sent; `fetch` decompresses. */
+/** The bytes as sent; `fetch` decompresses. */
 const asSent = (path: string, encoding: string): Promise<{ headers: IncomingHttpHeaders; rawBody: Buffer }> =>
   new Promise((resolve, reject) => {
     get(`${stack.url}${path}`, { headers: { 'accept-encoding': encoding } }, (answer) => {
@@ -33,12 +33,12 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe("The partners' guide", () => {
-  it('begins with a page of at most 1,200 words, as does that of apps', () => {
+  it('The partners’ guide starts with a page of at most 1,200 words, as does that for apps', () => {
     for (const path of ['/docs/partners/start', '/docs/start'])
       expect([path, wordsOf(pages.get(path) ?? '').length > 1200]).toEqual([path, false]);
   });
 
-  it('leads nowhere that does not exist, and speaks of no file that its reader does not have', async () => {
+  it('The partners’ guide has no dead links, and mentions no file that its reader does not have', async () => {
     const wrong: string[] = [];
     for (const [from, html] of pages) {
       for (const [, link = ''] of html.matchAll(/href="([^"]*)"/g)) {
@@ -54,13 +54,13 @@ describe("The partners' guide", () => {
     expect(wrong).toEqual([]);
   });
 
-  it('shows receivers of webhooks that import the client as its reader has it', () => {
+  it('The partners’ guide shows webhook receivers that import the client as its reader has it', () => {
     const webhooks = pages.get('/docs/partners/webhooks') ?? '';
     for (const name of ['express', 'fastify', 'nextjs']) expect(webhooks).toContain(`<h3 id="${name}">`);
     expect(webhooks.match(/from &#39;amanah-partner&#39;/g)).toHaveLength(3);
   });
 
-  it('has a heading for what people look for', () => {
+  it('The partners’ guide has a heading for each common question', () => {
     const concepts = pages.get('/docs/partners/concepts') ?? '';
     for (const word of ['cancel', 'retry', 'paging', 'fees', 'refunds', 'restore']) {
       expect(concepts).toMatch(new RegExp(`<h2 id="[^"]*${word}`));
@@ -68,7 +68,7 @@ describe("The partners' guide", () => {
     expect(pages.get('/docs/partners/testing')).toContain('900005');
   });
 
-  it('lists each error with its status, its contents first, and without raw markup', () => {
+  it('The partners’ guide lists each error with its status, its contents first, and without raw markup', () => {
     const page = pages.get('/docs/errors') ?? '';
     for (const code of Object.keys(partnerErrors)) {
       expect(page).toContain(
@@ -79,7 +79,7 @@ describe("The partners' guide", () => {
     expect(page).not.toContain('`');
   });
 
-  it('is sent compressed, and not again to who has it', async () => {
+  it('The partners’ guide is compressed, and not sent again to clients that have it', async () => {
     const ask = (path: string, headers: Record<string, string>) => fetch(`${stack.url}${path}`, { headers });
     for (const path of ['/docs/partners/start', '/openapi-partners.json', '/docs/renderer.js']) {
       const plain = await ask(path, { 'accept-encoding': 'identity' });
@@ -102,7 +102,7 @@ describe("The partners' guide", () => {
     }
   });
 
-  it('serves both clients as packages, and says how they are installed', async () => {
+  it('The partners’ guide serves both clients as packages, with instructions to install them', async () => {
     for (const [name, begins] of [
       [npmPackage, '\x1f\x8b'],
       [wheel, 'PK'],

@@ -31,7 +31,7 @@ async function channelsOf(partner: BuiltPartner): Promise<Channel[]> {
   const { collection, payout_banks } = (await partner.get('/channels')).body.data;
   return [...collection, ...payout_banks];
 }
-/** Whether a creation for so much is refused for the amount alone. */
+/** Whether a creation of this amount is refused for the amount alone. */
 async function isTooLittle(partner: BuiltPartner, { method = 'payout', channel, bank_code }: Channel, amount: string) {
   const { status, body } = await (method === 'payout'
     ? partner.post('/quotes', { method, bank_code, amount })
@@ -43,8 +43,8 @@ const messageOf = ({ status, body }: { status: number; body: { error: { message:
   body.error.message,
 ];
 
-describe.each(casesOf(feeModes))('The least amount of a channel with the fee %s', (feeMode: FeeMode) => {
-  it('is accepted, and nothing less', async () => {
+describe.each(casesOf(feeModes))('The minimum of a channel with the fee %s', (feeMode: FeeMode) => {
+  it('A channel’s minimum amount is accepted, and nothing less', async () => {
     const partner = await buildPartner(stack, { fees, feeMode });
     const wrong: unknown[] = [];
     for (const row of await channelsOf(partner)) {
@@ -66,8 +66,8 @@ describe.each(casesOf(feeModes))('The least amount of a channel with the fee %s'
   });
 });
 
-describe('A refusal that helps', () => {
-  it('names the channel or bank that was meant', async () => {
+describe('Helpful errors', () => {
+  it('An error about a channel or bank suggests the one that was meant', async () => {
     const partner = await buildPayer(stack, { fees });
     const va = { method: 'virtual_account', amount: '50000' };
     expect(messageOf(await partner.post('/payments', { ...va, channel: 'bca' }))).toEqual([
@@ -96,7 +96,7 @@ describe('A refusal that helps', () => {
     );
   });
 
-  it('names fee and least amount where the fee is not covered', async () => {
+  it('An error about an uncovered fee states the fee and the minimum amount', async () => {
     const partner = await buildPayer(stack, { fees });
     const va = { method: 'virtual_account', channel: 'BCA', amount: '3000' };
     expect(messageOf(await partner.post('/payments', va))).toEqual([
@@ -113,7 +113,7 @@ describe('A refusal that helps', () => {
     ]);
   });
 
-  it('tells by 409 that a key has been rotated already', async () => {
+  it('Rotating a key again returns 409, which says that it has been rotated', async () => {
     const partner = await buildPartner(stack);
     expect((await partner.send('post', '/keys/rotate')).status).toBe(200);
     expect(await partner.send('post', '/keys/rotate')).toMatchObject({
@@ -126,14 +126,14 @@ describe('A refusal that helps', () => {
     });
   });
 
-  it('names the version of the API, whatever is answered', async () => {
+  it('Every answer has the version of the API', async () => {
     const partner = await buildPartner(stack);
     for (const answer of [await partner.get('/balance'), await stack.get('/v1/partners/balance', {})]) {
       expect(answer.headers.get('amanah-version')).toMatch(/^\d{4}-\d\d-\d\d$/);
     }
   });
 
-  it('says that a parameter was given twice, to partners and people', async () => {
+  it('A duplicated parameter is reported as such, to partners and people', async () => {
     const partner = await buildPartner(stack);
     expect(messageOf(await partner.get('/payments?limit=1&limit=2'))).toEqual([400, 'limit: must be given once']);
     const { token } = partner.admin;
@@ -143,7 +143,7 @@ describe('A refusal that helps', () => {
     });
   });
 
-  it('has one wording for missing resources, whether the id is unknown or malformed', async () => {
+  it('Missing resources have one wording, whether the id is unknown or malformed', async () => {
     const partner = await buildPartner(stack);
     const paths = routeGroups
       .flatMap(({ routes }) => routes)
@@ -161,7 +161,7 @@ describe('A refusal that helps', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('carries a code for programs, to people too', async () => {
+  it('An error has a code for programs, for people’s routes too', async () => {
     const { token } = await buildIndividual(stack);
     const missing = '/v1/accounts/019bba56-a840-7c3e-9a51-3f1d0c8e7b24';
     const answers = [

@@ -9,7 +9,7 @@ function knock(path = '/v1/partners/balance', authorization = 'Bearer a') {
 }
 
 describe('The sliding window', () => {
-  it('lets no more than the limit through in any ten seconds', async () => {
+  it('The rate limit never lets more requests through in any ten seconds', async () => {
     let now = 0;
     const limit = 20;
     const middleware = limitPartnerRate(limit, () => now);
@@ -24,7 +24,7 @@ describe('The sliding window', () => {
     expect(passed.length).toBeGreaterThan(limit * 4);
   });
 
-  it('is shared by all spellings of a key’s header, and by all requests without a key from one address', async () => {
+  it('The rate limit is shared by all spellings of a key’s header, and by all requests without a key from one address', async () => {
     const middleware = limitPartnerRate(2, () => 0);
     for (const spellings of [
       ['Bearer a', 'bearer a', 'BEARER   a  '],
@@ -39,7 +39,7 @@ describe('The sliding window', () => {
     }
   });
 
-  it('leaves other paths alone', async () => {
+  it('The rate limit does not apply to other paths', async () => {
     const middleware = limitPartnerRate(1, () => 0);
     for (let call = 0; call < 3; call += 1) {
       const { ctx, headers } = knock('/v1/partner-accounts');

@@ -25,7 +25,7 @@ const refusal = (name: string) => ({
   },
 });
 
-describe('A query parameter that a route of partners does not know', () => {
+describe('Unknown query parameters of partner routes', () => {
   it.each([
     '/payments',
     '/payouts',
@@ -34,11 +34,11 @@ describe('A query parameter that a route of partners does not know', () => {
     '/webhook-endpoints',
     '/webhook-deliveries',
     '/payments/019bba56-a840-7c3e-9a51-3f1d0c8e7b24',
-  ])('is refused by name where one reads: %s', async (path) => {
+  ])('An unknown query parameter of a read is refused by name: %s', async (path) => {
     expect(await partner.get(`${path}?colour=red`)).toMatchObject(refusal('colour'));
   });
 
-  it('is refused where something would be made, and nothing is', async () => {
+  it('An unknown query parameter of a write is refused, and nothing is created', async () => {
     const payment = { method: 'virtual_account', channel: 'BCA', amount: '50000', external_ref: 'not made' };
     expect(await partner.post('/payments?dry_run=true', payment)).toMatchObject(refusal('dry_run'));
     expect(await partner.post('/payouts?dry_run=true', payoutBody({ external_ref: 'not made' }))).toMatchObject(
@@ -48,18 +48,18 @@ describe('A query parameter that a route of partners does not know', () => {
     expect(await idsOf('/payouts?external_ref=not%20made')).toEqual([]);
   });
 
-  it('is told only to who may call the route', async () => {
+  it('An unknown query parameter is reported only to callers who may use the route', async () => {
     expect((await stack.get('/v1/partners/payments?colour=red')).status).toBe(401);
   });
 
-  it('is ignored everywhere else', async () => {
+  it('An unknown query parameter is ignored on all other routes', async () => {
     const { token } = partner.admin;
     expect((await stack.get('/v1/partner-accounts?colour=red', { token })).status).toBe(200);
   });
 });
 
-describe('The list', () => {
-  it('of payments is filtered by reference, method, channel and organization', async () => {
+describe('Partner lists', () => {
+  it('Payments can be filtered by reference, method, channel and organization', async () => {
     const organization_id = await buildOrganization(stack);
     await partner.administer('post', '/organizations', { organization_id });
     const make = async (body: object): Promise<{ id: string; reference: string }> =>
@@ -79,7 +79,7 @@ describe('The list', () => {
     expect(await partner.get('/payments?method=cash')).toMatchObject({ status: 400 });
   });
 
-  it('of payouts is filtered by reference and bank, and that of deliveries by their resource', async () => {
+  it('Payouts can be filtered by reference and bank, and deliveries by their resource', async () => {
     await partner.administer('put', '/webhook', { url: `${stack.url}/nowhere`, events: everyEvent });
     const make = async (body: object): Promise<{ id: string; reference: string }> =>
       (await partner.post('/payouts', payoutBody(body))).body.data;

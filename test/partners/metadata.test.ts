@@ -57,7 +57,7 @@ interface Made {
 let paid: string | undefined;
 
 describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
-  it('is shown as it was sent: in creation, detail, list and webhook; null without', async () => {
+  it('Metadata is returned as sent, in creation, detail, list and webhook, and null without', async () => {
     const { status, body } = await create({ metadata });
     expect({ status, data: body.data }).toMatchObject({ status: 200, data: { metadata } });
     const made: Made = body.data;
@@ -74,7 +74,7 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
     expect(await webhookAbout(bare.id)).toBeNull();
   });
 
-  it('belongs to what its idempotency key stands for', async () => {
+  it('Metadata is part of the body that an idempotency key stands for', async () => {
     const key = freshKey();
     const first = await create({ metadata }, key);
     expect(first.status).toBe(200);
@@ -85,7 +85,7 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
     expect((await create({ metadata }, key)).body).toEqual(first.body);
   });
 
-  it('is sealed under the key of its order, in what is kept of answers and webhooks too', async () => {
+  it('Metadata is encrypted under the key of its order, in stored answers and webhooks too', async () => {
     const { body } = await create({ metadata });
     const { id, payment_code }: Made = body.data;
     if (payment_code !== undefined) await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -102,16 +102,16 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
   });
 });
 
-describe('Metadata beyond what it may hold', () => {
+describe('Metadata beyond its limits', () => {
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
 
-  it('is accepted up to the last character', async () => {
+  it('Metadata is accepted up to the last character', async () => {
     const most = { ...keys(19), ['🔑'.repeat(40)]: '🎁'.repeat(500) };
     const answer = await partner.post('/payments', { ...payment, metadata: most });
     expect({ status: answer.status, body: answer.body }).toMatchObject({ body: { data: { metadata: most } } });
   });
 
-  it('is refused by name, and nothing is made', async () => {
+  it('Metadata beyond its limits is refused by name, and nothing is created', async () => {
     const rows: [metadata: unknown, field: string][] = [
       [keys(21), 'metadata'],
       [{ ['k'.repeat(41)]: 'v' }, 'metadata'],

@@ -72,7 +72,7 @@ const delivered = (id: string) =>
         ),
     (rows) => rows.length > 0,
   );
-/** The ids of the keys under which these values are sealed. */
+/** The ids of the keys that encrypt these values. */
 const keysOf = async (sql: string, id: string) =>
   (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
 const inKeys = <T>(sql: string, params: unknown[]): Promise<T[]> =>
@@ -116,8 +116,8 @@ const keyOf = async (id: string) =>
 const deliveries = 'select body_sealed as sealed from webhook_deliveries where resource_id = ?';
 const answers = 'select answer_sealed as sealed from requests where resource_id = ?';
 
-describe('A key of its own', () => {
-  it('encrypts the payee of a payout: in the payout, its webhooks and its stored answer', async () => {
+describe('Keys of orders', () => {
+  it('A payout’s own key encrypts its payee in the payout, its webhooks and its stored answer', async () => {
     const id = await payOut();
     await ended(id);
     expect(await keysOf('select texts_sealed as sealed from payouts where id = ?', id)).toEqual([`order:${id}`]);
@@ -129,7 +129,7 @@ describe('A key of its own', () => {
     expect(new Set(sealed)).toEqual(new Set([`order:${id}`]));
   });
 
-  it('encrypts the customer of a payment, and is not created for one without a name', async () => {
+  it('A payment’s own key encrypts its customer, and is not created for a payment without a name', async () => {
     const make = async (body: object) =>
       (await partner.post('/payments', { method: 'qris', amount: '20000', ...body })).body.data.id as string;
     const columns = 'select customer_sealed as sealed from partner_payments where id = ?';
@@ -140,7 +140,7 @@ describe('A key of its own', () => {
     expect(await keyOf(nameless)).toBeUndefined();
   });
 
-  itInFull('seals where a refund goes', async () => {
+  itInFull('A refund’s bank account is encrypted under the key of its order', async () => {
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '90000' });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     await eventually(
@@ -178,8 +178,8 @@ it('A batch has one key for all its payouts, which nobody reads after it', async
   }
 }, 60_000);
 
-describe('After the time for which customers and beneficiaries are kept', () => {
-  it('the payee of a payout is unreadable, in the payout, a webhook or a stored answer, and the books stay', async () => {
+describe('After the retention period of customers and beneficiaries', () => {
+  it('A payout’s payee is unreadable after the retention period in payout, webhooks and stored answers, and the books stay', async () => {
     const { id, key, before, delivery } = old;
     expect(before).toMatchObject({ bank_account_number: to.bank_account_number, beneficiary_name: 'Siti Rahayu' });
     const after = (await partner.get(`/payouts/${id}`)).body.data;
@@ -193,7 +193,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     expect((await partner.get('/payouts')).body.data.items.map((payout: { id: string }) => payout.id)).toContain(id);
   });
 
-  it('a payout that is not over keeps its key, and is looked at again after a day', async () => {
+  it('A pending payout keeps its key and is checked again after a day', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await sweep();
     expect(await keyOf(id)).toEqual(expect.any(String));
@@ -205,7 +205,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     expect(Number(row?.hours)).toBeGreaterThan(23);
   });
 
-  it('a key under which nothing was made so long ago is refused, and nothing is made', async () => {
+  it('A key unused for the whole retention period is refused, and nothing is created under it', async () => {
     const key = freshKey();
     const id = payoutIdFor(partner.id, key);
     await stack.deps.personalKeys.orders.make(id);
@@ -215,7 +215,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
   });
 
-  it('is one in which no role can create or change a key', async () => {
+  it('No role can create or change a key of a past retention period', async () => {
     const { id } = old;
     await expect(stack.deps.personalKeys.orders.make(id)).rejects.toMatchObject({ code: 'KEY_ERASED' });
     for (const sql of [
@@ -226,13 +226,13 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     }
   });
 
-  it('payers and payees are unreadable in the provider’s callbacks', async () => {
+  it('Payers and payees are unreadable in the provider’s callbacks after the retention period', async () => {
     const told = await callbacksOf(old.id);
     expect(told.length).toBeGreaterThan(0);
     expect(told.filter(({ kept }) => kept)).toEqual([]);
   });
 
-  it('an order that is younger than its key keeps it', async () => {
+  it('An order younger than its key keeps it', async () => {
     const id = await payOut();
     await ended(id);
     await inKeys("update order_keys set kept_since = now() - interval '500 days' where id = $1 and erased_at is null", [
@@ -242,7 +242,7 @@ describe('After the time for which customers and beneficiaries are kept', () => 
     expect(await keyOf(id)).toEqual(expect.any(String));
   });
 
-  it('what the bank returns is booked and told all the same', async () => {
+  it('A bank’s return after the retention period is booked and reported as usual', async () => {
     const { id } = old;
     await settleAtProvider(stack, id, 'REVERSED');
     await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
@@ -258,10 +258,10 @@ describe('After the time for which customers and beneficiaries are kept', () => 
 describe.each([
   { how: 'lost with its database', lose: loseKey },
   { how: 'lost and another made in its place', lose: replaceKey },
-])('Where a key was $how', ({ lose }) => {
+])('An order whose key was $how', ({ lose }) => {
   const itForLost = lose === loseKey ? it : itInFull;
 
-  itForLost('a payout whose transfer has ended is settled, with nobody named', async () => {
+  itForLost('A payout whose key was lost and whose transfer is final is settled without names', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await eventually(
       () =>
@@ -287,7 +287,7 @@ describe.each([
     ]);
   });
 
-  it('nothing is sent, who reads the payout or its journals is answered without a name, and a repeated request waits', async () => {
+  it('An order whose key is lost is not sent, is read without names, and a repeated request waits', async () => {
     const key = freshKey();
     const id = await payOut(key);
     await ended(id);
@@ -315,7 +315,7 @@ describe.each([
     await expect(openUnderKey(sealer, repeated, row)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
   });
 
-  itForLost('a webhook that was sealed under it is tried again, and sent when the key is back', async () => {
+  itForLost('A webhook encrypted under a lost key is retried, and sent when the key is restored', async () => {
     const id = await payOut();
     await ended(id);
     const [delivery] = await delivered(id);
@@ -346,10 +346,10 @@ describe.each([
   });
 });
 
-describe('Where a key was destroyed and the main database is of before', () => {
-  it('a webhook that was sealed under it is parked unsent, and read without its body', async () => {
+describe('Keys destroyed before a restore of the main database', () => {
+  it('A webhook encrypted under a destroyed key is parked unsent, and read without its body', async () => {
     const { delivery } = old;
-    // The main database as it was before, the keys as they are.
+    // The main database as it was before, and the keys unchanged.
     await withoutTriggers(
       stack,
       "update webhook_deliveries set body_sealed = ?, status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?",

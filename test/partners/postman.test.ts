@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** The packages that Postman gives to scripts. */
+/** The packages that Postman provides to scripts. */
 const provided: Record<string, object> = {
   'crypto-js': {
     SHA256: (text: string) => createHash('sha256').update(text).digest('hex'),
@@ -28,7 +28,7 @@ const provided: Record<string, object> = {
   },
 };
 
-/** Makes a call as Postman does: runs the script on the request, with Postman's objects as far as it uses them. */
+/** Makes a call as Postman does: runs the script on the request, with the Postman objects it uses. */
 async function send({ request }: Item, script: string, variables: Record<string, string>) {
   const path = `/${request.url.path.map((part) => request.url.variable.find(({ key }) => `:${key}` === part)?.value ?? part).join('/')}`;
   const headers = new Map(request.header.map(({ key, value }) => [key.toLowerCase(), value]));
@@ -66,7 +66,7 @@ async function send({ request }: Item, script: string, variables: Record<string,
 }
 
 describe('The collection for Postman', () => {
-  it('has every operation, each signed by its script as the product demands', async () => {
+  it('The Postman collection has every operation, each signed by its script as required', async () => {
     const partner = await buildPartner(stack);
     const { status } = await partner.administer('patch', `/keys/${partner.keyId}`, { require_signature_v2: true });
     expect(status).toBe(200);

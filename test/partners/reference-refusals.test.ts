@@ -42,8 +42,8 @@ const refusalsOf = ({ responses }: Operation) =>
 const written = (id: string, status: number) =>
   operations.find(({ operationId: name }) => name === id)?.responses[status]?.content['application/json'].example.error;
 
-describe("The refusals in the partners' reference", () => {
-  it('each have a code of their status that the operation can answer, with the details that belong to it', () => {
+describe('Errors in the partners’ reference', () => {
+  it('Each documented error has a code of its status that the operation can return, with its details', () => {
     for (const operation of operations) {
       const { idempotent = false } = operation.route;
       for (const { status, code, details, description } of refusalsOf(operation)) {
@@ -59,13 +59,13 @@ describe("The refusals in the partners' reference", () => {
     }
   });
 
-  it('include a body that came too slowly, on every operation, as every body is read', () => {
+  it('The documented errors include a body that arrives too slowly, on every operation', () => {
     for (const { responses } of operations)
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '408', '413']));
   });
 });
 
-describe('What the API refuses', () => {
+describe('Errors returned by the API', () => {
   let stack: Stack;
   let partner: BuiltPartner;
   let reader: BuiltPartner;
@@ -79,7 +79,7 @@ describe('What the API refuses', () => {
   }, 120_000);
   afterAll(() => stack.stop());
 
-  /** The error that an operation answers to these bytes; undefined sends no credentials. */
+  /** The error that an operation returns for these bytes; undefined sends no credentials. */
   async function errorOf({ route }: { route: Route }, by: BuiltPartner | undefined, raw = '', id?: string) {
     const path = route.path.replace(':day', id ?? '2026-01-15').replace(/:\w+/g, id ?? newId());
     const { method } = route;
@@ -109,7 +109,7 @@ describe('What the API refuses', () => {
     [401, 'without credentials', (operation: { route: Route }) => errorOf(operation, undefined)],
     [403, 'without the permission', (operation: { route: Route }) => errorOf(operation, strangerTo(operation))],
     [404, 'with an id that is none', (operation: { route: Route }) => errorOf(operation, partner, '', 'abc')],
-  ])('with %i is what the reference shows: %s', async (status, _, ask) => {
+  ])('An error with status %i matches the reference: %s', async (status, _, ask) => {
     for (const operation of operations) {
       const shown = operation.responses[status]?.content['application/json'].example.error;
       if (shown !== undefined && (status !== 404 || operation.route.path.includes(':')))
@@ -117,7 +117,7 @@ describe('What the API refuses', () => {
     }
   });
 
-  it('of a body that lacks a field, or has one that is unknown, is what the reference shows', async () => {
+  it('An error about a missing or unknown field matches the reference', async () => {
     for (const operation of operations) {
       const shown = operation.responses[400]?.content['application/json'].example.error;
       const raw = operation.route.body && !/unknown field/.test(shown?.message ?? '') ? '{}' : '{"amount":"1"}';
@@ -126,7 +126,7 @@ describe('What the API refuses', () => {
   });
 
   itInFull(
-    'of payments, payouts and refunds that the state or the funds do not allow is what the reference shows',
+    'Errors about payments, payouts and refunds that state or funds do not allow match the reference',
     async () => {
       const body = { method: 'virtual_account', channel: 'BCA', amount: '500000' };
       const key = freshKey();

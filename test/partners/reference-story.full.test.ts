@@ -34,7 +34,7 @@ describe('The story of the reference, as the product tells it', () => {
     expect({ status, body }).toMatchObject({ status: 200 });
     return body.data;
   };
-  /** The webhook of this type about a resource, once it came. */
+  /** The webhook of this type about a resource, once it has arrived. */
   const told = async (type: string, id: string) => {
     const bodies = await eventually(
       async () => receiver.received.map(({ body }) => JSON.parse(body)).filter(({ data }) => data.id === id),
@@ -49,7 +49,7 @@ describe('The story of the reference, as the product tells it', () => {
         items.filter(({ text }) => text.includes('was delivered')).length === events,
     );
 
-  it('has the same answers and webhooks, except for ids, times, codes and secrets', async () => {
+  it('The product returns the answers and webhooks of the reference’s example story, except for ids, times, codes and secrets', async () => {
     const real: Record<string, unknown> = {};
     const { url } = receiver;
     const { data: endpoint } = (
@@ -98,7 +98,9 @@ describe('The story of the reference, as the product tells it', () => {
   }, 120_000);
 });
 
-/** Replaces what differs from run to run. Ids become their number in the order of appearance: the same id, the same one. */
+/**
+ * Replaces what differs from run to run. Ids become numbers in the order of appearance: the same id, the same number.
+ */
 function hideChance() {
   const ids = new Map<string, string>();
   const numbered = (id: string): string => {
@@ -124,6 +126,6 @@ function hideChance() {
   return hide;
 }
 
-/** Steps of a timeline come in the order of their instants, which are equal or close: their texts decide here. */
+/** Items of a timeline are in the order of their instants, which may be equal: their texts decide here. */
 const sorted = (list: unknown[]): unknown[] =>
   list.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));

@@ -13,12 +13,12 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
 }
 
 describe('The examples of the partners’ reference', () => {
-  it('exist for every operation and every webhook, and for nothing else', () => {
+  it('Examples exist for every operation and every webhook of the reference, and for nothing else', () => {
     expect(Object.keys(operations).toSorted()).toEqual(routes.map(operationId).toSorted());
     expect(Object.keys(webhooks).toSorted()).toEqual(webhookDocuments.map(({ type }) => type).toSorted());
   });
 
-  it('have each field that the schemas define, as they define it, and no others', () => {
+  it('Examples have exactly the fields that the schemas define, as defined', () => {
     for (const route of routes) {
       const { body, answer } = operations[operationId(route)] ?? {};
       const shape = route.answers[200];
@@ -30,7 +30,7 @@ describe('The examples of the partners’ reference', () => {
     for (const { type, body } of webhookDocuments) expect(body.parse(webhooks[type])).toEqual(webhooks[type]);
   });
 
-  it('never call a pending one final, or an ended one not final', () => {
+  it('Examples never call a pending resource final, or a final one pending', () => {
     const told = objectsIn([operations, webhooks]).filter((each) => 'is_final' in each);
     expect(told.length).toBeGreaterThan(10);
     const open = ['pending', 'needs_approval', 'processing'];
@@ -39,7 +39,7 @@ describe('The examples of the partners’ reference', () => {
     }
   });
 
-  it('follow one payment and one payout from the quote to the statement', () => {
+  it('Examples follow one payment and one payout from the quote to the statement', () => {
     const at = (name: string) => operations[name]?.answer as Record<string, unknown>;
     const idIn = (type: string) => (webhooks[type] as { data: { id: string } }).data.id;
     const lines = at('getSettlement').lines as { resource_id: string }[];

@@ -43,8 +43,8 @@ const subscribe = (key: string) => {
 const statusOf = async (workflowId: string) =>
   (await stack.deps.workflows.client.workflow.getHandle(workflowId).describe()).status.name;
 
-describe('After the database was restored to before they were made', () => {
-  it('a retry under its key starts it again at once, under the same id', async () => {
+describe('A restore to before things were created', () => {
+  it('A retry under its key after a restore starts it again at once, under the same id', async () => {
     const requests = { topUp, collect, keep, payOut, subscribe };
     const idOf = ({ payment_order_id, id }: Record<string, string>) => payment_order_id ?? id;
     const keys = Object.fromEntries(Object.keys(requests).map((name) => [name, freshKey()]));
@@ -61,7 +61,7 @@ describe('After the database was restored to before they were made', () => {
     expect(await ask()).toEqual(first);
   }, 60_000);
 
-  it('a payout that was sent is found at the provider, and is not sent again', async () => {
+  it('A payout sent before a restore is found at the provider, and is not sent again', async () => {
     const key = freshKey();
     const { id } = (await partner.post('/payouts', payoutBody(), key)).body.data;
     await payoutWhen(partner, id, 'succeeded');
@@ -71,7 +71,7 @@ describe('After the database was restored to before they were made', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   }, 60_000);
 
-  it('an instrument takes what was paid to it before and since', async () => {
+  it('An instrument accepts after a restore what was paid to it before and since', async () => {
     const key = freshKey();
     const { id, payment_code } = (await keep(key)).body.data;
     const amountsWhen = (count: number) =>
@@ -94,7 +94,7 @@ describe('After the database was restored to before they were made', () => {
     await amountsWhen(2);
   }, 60_000);
 
-  it('a batch that is approved again is sent at once, each payout once', async () => {
+  it('A batch approved again after a restore is sent at once, each payout once', async () => {
     const approve = await buildSecondKey(stack, partner);
     const batch = await makeBatch(partner, itemsOf(12));
     await stack.owner().execute('drop schema backup cascade');
@@ -111,7 +111,7 @@ describe('After the database was restored to before they were made', () => {
     expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
   }, 90_000);
 
-  it('a workflow whose row is gone ends with its next step, which is not repeated', async () => {
+  it('A workflow whose row a restore removed completes with its next activity, which is not retried', async () => {
     const { id } = (await collect(freshKey())).body.data;
     await restore(stack.owner());
     await stack.deps.workflows.hintPartnerPayment(id);
@@ -122,4 +122,4 @@ describe('After the database was restored to before they were made', () => {
   }, 60_000);
 });
 
-describe('Money for what a restore took back', () => describePaidMeanwhile(() => stack));
+describe('Money for what a restore removed', () => describePaidMeanwhile(() => stack));

@@ -53,7 +53,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
   }, 60_000);
   afterEach(() => expectChecksEmpty(stack));
 
-  it('pays a partner’s payment that is asked for again under its key, without a decision', async () => {
+  it('Money paid before a restore settles a partner’s payment requested again under its key, without a decision', async () => {
     const key = freshKey();
     const { id, payment_code } = await collect(key);
     await payAtProvider(payment_code);
@@ -75,7 +75,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
     );
   }, 60_000);
 
-  it('pays an order that is asked for again under its key, without a decision', async () => {
+  it('Money paid before a restore settles an order requested again under its key, without a decision', async () => {
     const key = freshKey();
     const { payment_order_id: id, payment_code } = await topUp(key);
     await payAtProvider(payment_code);
@@ -90,7 +90,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
     expect(Number(await balanceOf(stack, payer.accountId))).toBe(50_000);
   }, 60_000);
 
-  it('is in suspense again, where a decision about it is taken back, too', async () => {
+  it('Money is in suspense again after a restore that also removed the decision about it', async () => {
     const { id, payment_code } = await collect(freshKey());
     await restore(stack.owner());
     await payAtProvider(payment_code);

@@ -20,18 +20,18 @@ async function issue(changes: Parameters<typeof buildInstrumentRequest>[0] = {})
 const recordOf = async (reference: string) =>
   (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.payments[0];
 
-describe('virtual account numbers', () => {
+describe('Virtual account numbers', () => {
   const many = isFullRun() ? 10 : 3;
   const shapes = { BCA: 16, BNI: 16, BRI: 18, MANDIRI: 16, PERMATA: 16, BSI: 16, CIMB: 16 };
-  test.each(Object.entries(shapes))('%s gives numbers of %d digits, no two alike', async (channelCode, length) => {
+  test.each(Object.entries(shapes))('%s numbers have %d digits and are unique', async (channelCode, length) => {
     const codes = await Promise.all(Array.from({ length: many }, () => issue({ channelCode })));
     for (const { paymentCode } of codes) expect(paymentCode).toMatch(new RegExp(`^\\d{${length}}$`));
     expect(new Set(codes.map(({ paymentCode }) => paymentCode)).size).toBe(many);
   });
 });
 
-describe('paying', () => {
-  test('the right amount completes the request and sends payment.succeeded in its real shape, at once', async () => {
+describe('Paying', () => {
+  test('Paying the right amount completes the request and sends payment.succeeded in its real shape, at once', async () => {
     const { reference, paymentCode, providerPaymentRequestId } = await issue();
     const paid = await sandbox.pay(paymentCode);
     expect(paid).toMatchObject({ status: 200, body: { amount: 15_000, payment_request_status: 'SUCCEEDED' } });
@@ -57,7 +57,7 @@ describe('paying', () => {
     });
   });
 
-  test('a wrong amount is a payment of its own and leaves the request payable', async () => {
+  test('Paying a wrong amount is a payment of its own and leaves the request payable', async () => {
     const { reference, paymentCode } = await issue();
     await sandbox.pay(paymentCode, 14_999);
     expect(await recordOf(reference)).toMatchObject({ status: 'PENDING', payments: [{ amount: 14_999 }] });
@@ -65,7 +65,7 @@ describe('paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'SUCCEEDED', payments: [{}, {}] });
   });
 
-  test('money is accepted twice, and after expiry, decline or completion, each time as a payment of its own', async () => {
+  test('Paying is possible twice, and after expiry, decline or completion, each time as a payment of its own', async () => {
     const paid = await issue();
     await sandbox.pay(paid.paymentCode);
     await sandbox.pay(paid.paymentCode);
@@ -82,7 +82,7 @@ describe('paying', () => {
     expect(await recordOf(declined.reference)).toMatchObject({ status: 'FAILED', payments: [{}, {}] });
   });
 
-  test('declining fails the request with a code and sends payment.failed', async () => {
+  test('Declining fails the request with a code and sends payment.failed', async () => {
     const { reference, paymentCode } = await issue({ method: 'ewallet', channelCode: 'OVO' });
     await sandbox.post('/sandbox/decline', { payment_code: paymentCode });
     const [callback] = await sandbox.receiver.waitFor(reference);
@@ -93,7 +93,7 @@ describe('paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'FAILED', failure_code: 'DECLINED_BY_ISSUER' });
   });
 
-  test('an instrument expires by itself and sends payment_method.expired', async () => {
+  test('An instrument expires by itself and sends payment_method.expired', async () => {
     const { reference, paymentCode } = await issue({ expiresAt: new Date(Date.now() + 3_000) });
     expect(await recordOf(reference)).toMatchObject({ status: 'PENDING' });
     const [callback] = await sandbox.receiver.waitFor(reference);
@@ -105,7 +105,7 @@ describe('paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'EXPIRED', payments: [{ amount: 15_000 }] });
   });
 
-  test('a pending payment completes nothing until it is settled, also after the request has expired', async () => {
+  test('A pending payment completes nothing until it is settled, even after the request has expired', async () => {
     const { reference, paymentCode } = await issue();
     const { body: pending } = await sandbox.post('/sandbox/pay', { payment_code: paymentCode, status: 'PENDING' });
     expect(pending).toMatchObject({ status: 'PENDING', payment_request_status: 'PENDING' });
@@ -122,7 +122,7 @@ describe('paying', () => {
     expect(events).toEqual(['payment.pending', 'payment_method.expired', 'payment.succeeded']);
   });
 
-  test('an unknown code is a 404, an unknown field or a negative amount a 400', async () => {
+  test('Paying an unknown code returns 404, an unknown field or a negative amount 400', async () => {
     expect((await sandbox.pay('9999')).status).toBe(404);
     const { paymentCode } = await issue();
     expect((await sandbox.pay(paymentCode, -1)).status).toBe(400);
@@ -130,10 +130,10 @@ describe('paying', () => {
   });
 });
 
-describe('faults', () => {
+describe('Faults', () => {
   afterEach(() => sandbox.setFaults({}));
 
-  test('settings left out go back to their defaults', async () => {
+  test('Fault settings left out return to their defaults', async () => {
     await sandbox.setFaults({ callbacks: { copies: 3, drop: true }, requests: { error_rate: 0.5 } });
     expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
       callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
@@ -152,7 +152,7 @@ describe('faults', () => {
     expect((await sandbox.setFaults({ weather: true })).status).toBe(400);
   });
 
-  test('a listing lag holds back payments that their request calls paid', async () => {
+  test('A listing lag delays payments that their request reports as paid', async () => {
     await sandbox.setFaults({ listing: { lag_ms: 3_600_000 } });
     const { reference, paymentCode } = await issue();
     await sandbox.pay(paymentCode);
@@ -161,7 +161,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findInstrument(reference)).toMatchObject({ status: 'paid', payments: [{}] });
   });
 
-  test('copies come under one webhook id, dropped callbacks never come', async () => {
+  test('Duplicated callbacks share one webhook id, and dropped ones never arrive', async () => {
     await sandbox.setFaults({ callbacks: { copies: 5 } });
     const copied = await issue();
     await sandbox.pay(copied.paymentCode);
@@ -180,7 +180,7 @@ describe('faults', () => {
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
   });
 
-  test('a forged callback goes before each real one, once, with another status, amount or token', async () => {
+  test('A forged callback precedes each real one, once, with another status, amount or token', async () => {
     const said = async (forge: 'status' | 'amount' | 'token') => {
       await sandbox.setFaults({ callbacks: { forge } });
       const { reference, paymentCode } = await issue();
@@ -203,7 +203,7 @@ describe('faults', () => {
     await sandbox.setFaults({});
   });
 
-  test('a request delay answers later, with the effect', async () => {
+  test('A request delay answers later, with the effect', async () => {
     await sandbox.setFaults({ requests: { delay_ms: 400 } });
     const request = buildTransferRequest();
     const asked = performance.now();
@@ -213,7 +213,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
-  test('a limit answers 429 without effect, and says when to try again', async () => {
+  test('A limit answers 429 without effect, and says when to retry', async () => {
     await sandbox.setFaults({ requests: { limit_rate: 1, retry_after_seconds: 9 } });
     const request = buildTransferRequest();
     await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ neverSent: true, restMs: 9_000 });
@@ -221,7 +221,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
   });
 
-  test('a transfer is listed late, but made once', async () => {
+  test('A transfer is listed late, but sent once', async () => {
     await sandbox.setFaults({ listing: { lag_ms: 60_000 } });
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
@@ -230,7 +230,7 @@ describe('faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
-  test('a callback delay holds callbacks back, and shuffling sends them in another order', async () => {
+  test('A callback delay holds callbacks back, and shuffling reorders them', async () => {
     await sandbox.setFaults({ callbacks: { delay_ms: 500 } });
     const delayed = await issue();
     const paidAt = Date.now();
@@ -246,7 +246,7 @@ describe('faults', () => {
     expect(amounts).not.toEqual(amounts.toSorted((left, right) => left - right));
   });
 
-  test('an error has no effect, and a hang has one if asked to', async () => {
+  test('An error has no effect, and a hang has one if configured', async () => {
     await sandbox.setFaults({ requests: { error_rate: 1 } });
     const failing = buildInstrumentRequest();
     await expect(sandbox.gateway.requestInstrument(failing)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -266,8 +266,8 @@ describe('faults', () => {
   });
 });
 
-describe('webhooks of a partner', () => {
-  test('every webhook is kept with its headers and bytes', async () => {
+describe('Webhooks of a partner', () => {
+  test('Every webhook is stored with its headers and bytes', async () => {
     const text = '{"type": "payment.succeeded",  "data": {"note": "spaces kept"}}';
     await fetch(`${sandbox.url}/sandbox/webhooks`, {
       method: 'POST',
@@ -281,7 +281,7 @@ describe('webhooks of a partner', () => {
   });
 });
 
-describe('the page', () => {
+describe('The sandbox page', () => {
   const page = async (path: string, init: RequestInit = {}) => {
     const answer = await fetch(sandbox.url + path, { redirect: 'manual', ...init });
     return { status: answer.status, location: answer.headers.get('location'), html: await answer.text() };
@@ -289,7 +289,7 @@ describe('the page', () => {
   const submit = (path: string, fields: Record<string, string>) =>
     page(path, { method: 'POST', body: new URLSearchParams(fields) });
 
-  test('lists what is open and opens an instrument by its number', async () => {
+  test('The sandbox page lists open instruments and opens one by its number', async () => {
     const { paymentCode, providerPaymentRequestId } = await issue();
     expect((await page('/')).html).toContain(paymentCode);
     const found = await page(`/?code=${paymentCode}`);
@@ -297,7 +297,7 @@ describe('the page', () => {
     expect((await page('/?code=123')).status).toBe(404);
   });
 
-  test('a checkout URL opens its payment, and a person pays it there', async () => {
+  test('A checkout URL opens its payment, and a person pays it there', async () => {
     const { reference, paymentCode } = await issue({ method: 'ewallet', channelCode: 'DANA' });
     const path = new URL(paymentCode).pathname;
     expect((await page(path)).html).toContain('Rp 15.000');
@@ -306,7 +306,7 @@ describe('the page', () => {
     expect((await page(path)).html).toContain('Back to the merchant');
   });
 
-  test('shows the QR as an image and declines', async () => {
+  test('The sandbox page shows the QR as an image and can decline', async () => {
     const { reference, providerPaymentRequestId } = await issue({ method: 'qris', channelCode: 'QRIS' });
     const path = `/checkout/${providerPaymentRequestId}`;
     expect((await page(path)).html).toContain('<img src="data:image/svg+xml;base64,');
@@ -315,7 +315,7 @@ describe('the page', () => {
     expect((await submit(path, { action: 'pay', amount: 'much' })).status).toBe(400);
   });
 
-  test('says what it is for, at which bank, and how many are not shown', async () => {
+  test('The sandbox page shows what each item is for, at which bank, and how many are not shown', async () => {
     await Promise.all(Array.from({ length: 51 }, () => issue({ description: 'INV-2026-0042' })));
     const ofBank = { method: 'virtual_account', channelCode: 'BRI', amount: null } as const;
     await sandbox.gateway.requestReusable({ ...ofBank, reference: newId(), description: 'customer-17' });
@@ -327,13 +327,13 @@ describe('the page', () => {
     expect(html).toMatch(/\d+ older ones are not shown/);
   });
 
-  test('ends an e-wallet when its merchant does', async () => {
+  test('The sandbox page completes an e-wallet payment when its merchant does', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { reference } = await issue({ method: 'ewallet', channelCode: 'DANA', expiresAt });
     expect(await recordOf(reference)).toMatchObject({ expires_at: expiresAt.toISOString() });
   });
 
-  test('advances the clock and sets faults by hand', async () => {
+  test('The sandbox page advances the clock and sets faults by hand', async () => {
     const { reference } = await issue();
     expect((await submit('/controls/clock', { seconds: '0' })).status).toBe(400);
     expect((await submit('/controls/clock', { seconds: '604800' })).status).toBe(303);
@@ -359,7 +359,7 @@ describe('the page', () => {
     expect(await faults()).toMatchObject({ callbacks: { copies: 1, shuffle: false }, listing: { lag_ms: 0 } });
   });
 
-  test('escapes what others wrote', async () => {
+  test('The sandbox page escapes foreign text', async () => {
     const { providerPaymentRequestId } = await issue({ description: '<script>alert(1)</script>' });
     const { html } = await page(`/checkout/${providerPaymentRequestId}`);
     expect(html).not.toContain('<script>');

@@ -10,7 +10,7 @@ import { openReceiver } from './receiver.ts';
 export const secretKey = 'xnd_development_sandbox_tests';
 export const callbackToken = 'a-callback-token-of-the-tests';
 
-/** What the control endpoints answer, each its own part. */
+/** The answers of the control endpoints, each its own part. */
 interface ControlAnswer {
   id: string;
   payments: { id: string; reference_id: string; status: string; payments: object[] }[];
@@ -19,7 +19,7 @@ interface ControlAnswer {
   requests: { hang_rate: number };
 }
 
-/** A sandbox in this process on a data directory of its own, an endpoint for its callbacks, and a gateway on it. */
+/** A sandbox in this process on its own data directory, an endpoint for its callbacks, and a gateway to it. */
 export async function openSandbox() {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'));
   const receiver = await openReceiver();
@@ -36,7 +36,7 @@ export async function openSandbox() {
   return {
     url: sandbox.url,
     gateway: open(20_000),
-    /** For what is never answered. */
+    /** For requests that are never answered. */
     hurried: open(500),
     receiver,
     post: (path: string, body: object) => call('POST', path, body),

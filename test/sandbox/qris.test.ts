@@ -18,22 +18,22 @@ const exampleMerchant = {
 };
 
 describe('QRIS', () => {
-  test('the checksum of "123456789" is 29B1', () => {
+  test('The QRIS checksum of "123456789" is 29B1', () => {
     expect(crc16('123456789')).toBe('29B1');
   });
 
-  test('the payload of the published example is reproduced character by character', () => {
+  test('The QRIS payload of the published example is reproduced character by character', () => {
     expect(buildQris(exampleMerchant, { amount: 50_000, billNumber: 'INV-0001', terminal: 'A01' })).toBe(vector);
   });
 
-  test('the published example is read back, and its checksum confirmed', () => {
+  test('The published QRIS example is parsed, and its checksum confirmed', () => {
     const fields = readQris(vector);
     expect(fields?.get('54')).toBe('50000');
     expect(fields?.get('53')).toBe('360');
     expect(readFields(fields?.get('62') ?? '')?.get('01')).toBe('INV-0001');
   });
 
-  test('every amount and reference gives a valid dynamic code that contains them', () => {
+  test('Every amount and reference yields a valid dynamic QRIS code that contains them', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), fc.uuid(), (amount, uuid) => {
         const fields = readQris(buildQris(sandboxMerchant, { amount, reference: qrisReference(uuid) }));
@@ -45,17 +45,17 @@ describe('QRIS', () => {
     );
   });
 
-  test('a changed character is detected', () => {
+  test('A changed character of a QRIS code is detected', () => {
     const payload = buildQris(sandboxMerchant, { amount: 15_000, reference: qrisReference(newId()) });
     expect(readQris(payload.replace('540515000', '540595000'))).toBeNull();
   });
 
-  test('references of different ids differ', () => {
+  test('QRIS references of different ids differ', () => {
     const ids = Array.from({ length: 100 }, newId);
     expect(new Set(ids.map(qrisReference)).size).toBe(100);
   });
 
-  test('a fraction, less than nothing and a name that does not fit are refused', () => {
+  test('A QRIS code with a fraction, a negative amount or a name that does not fit is refused', () => {
     expect(() => buildQris(sandboxMerchant, { amount: 0.5 })).toThrow(RangeError);
     expect(() => buildQris(sandboxMerchant, { amount: -1 })).toThrow(RangeError);
     expect(() => buildQris({ ...sandboxMerchant, name: 'x'.repeat(100) }, { amount: 1 })).toThrow(RangeError);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** A wallet payment that was paid; answers the provider's id of its request. */
+/** A paid wallet payment; returns the provider's id of its request. */
 async function buildPaid(channelCode = 'DANA', amount = '2000000.0000'): Promise<string> {
   const outcome = await sandbox.gateway.requestInstrument(
     buildInstrumentRequest({ method: 'ewallet', channelCode, amount }),
@@ -28,7 +28,7 @@ async function buildPaid(channelCode = 'DANA', amount = '2000000.0000'): Promise
 const requestOf = (refundOf: string, amount: string): RefundRequest => ({ reference: newId(), refundOf, amount });
 const find = ({ reference, refundOf }: RefundRequest) => sandbox.gateway.findTransfer(reference, { refundOf });
 
-test('A refund succeeds within a second, is found among those of its payment, and calls back', async () => {
+test('A refund succeeds within a second, is listed among those of its payment, and sends a callback', async () => {
   const request = requestOf(await buildPaid(), '25000.0000');
   expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
     outcome: 'accepted',
@@ -51,7 +51,7 @@ test('A refund succeeds within a second, is found among those of its payment, an
   expect(await sandbox.gateway.findTransfer(newId(), { refundOf: request.refundOf })).toBeNull();
 });
 
-test('The same request under the same key is one refund, and another body is no refusal', async () => {
+test('The same refund request under one key is one refund, and another body is no refusal', async () => {
   const request = requestOf(await buildPaid(), '25000.0000');
   await sandbox.gateway.requestTransfer(request);
   await sandbox.gateway.requestTransfer(request);
@@ -63,13 +63,13 @@ test('The same request under the same key is one refund, and another body is no 
 test.each([
   ['121212 is refused', '121212.0000', 'INELIGIBLE_TRANSACTION'],
   ['more than was paid is refused', '2000001.0000', 'MAXIMUM_REFUND_AMOUNT_REACHED'],
-])('%s', async (_, amount, code) => {
+])('A refund of %s', async (_, amount, code) => {
   const request = requestOf(await buildPaid(), amount);
   expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'refused', code });
   expect(await find(request)).toBeNull();
 });
 
-test('A part of a payment by LinkAja is refused, and so is one by virtual account', async () => {
+test('A partial refund of a LinkAja payment is refused, and so is one of a virtual account payment', async () => {
   const part = requestOf(await buildPaid('LINKAJA'), '1000.0000');
   expect(await sandbox.gateway.requestTransfer(part)).toMatchObject({ code: 'PARTIAL_REFUND_NOT_SUPPORTED' });
   const made = await sandbox.gateway.requestInstrument(buildInstrumentRequest());
@@ -78,7 +78,7 @@ test('A part of a payment by LinkAja is refused, and so is one by virtual accoun
   expect(await sandbox.gateway.requestTransfer(refund)).toMatchObject({ code: 'REFUND_NOT_SUPPORTED' });
 });
 
-test('999999 is accepted, then fails; 131313 stays accepted until it is settled by hand', async () => {
+test('A refund of 999999 is accepted, then fails; one of 131313 stays accepted until settled by hand', async () => {
   const refundOf = await buildPaid();
   const failing = requestOf(refundOf, '999999.0000');
   await sandbox.gateway.requestTransfer(failing);
@@ -92,7 +92,7 @@ test('999999 is accepted, then fails; 131313 stays accepted until it is settled 
   expect(await find(late)).toMatchObject({ status: 'succeeded' });
 });
 
-itInFull('900003 makes the refund and never answers, 900004 makes none and never answers', async () => {
+itInFull('A refund of 900003 is made and never answered; one of 900004 is neither made nor answered', async () => {
   const refundOf = await buildPaid();
   for (const [amount, state] of [
     ['900003.0000', { status: expect.stringMatching(/accepted|succeeded/) }],
@@ -106,7 +106,7 @@ itInFull('900003 makes the refund and never answers, 900004 makes none and never
   }
 });
 
-test('Refunds leave the balance and are records of the provider', async () => {
+test('Refunds reduce the balance and are records of the provider', async () => {
   const from = new Date();
   const request = requestOf(await buildPaid(), '30000.0000');
   const before = Number(await sandbox.gateway.readBalance());
@@ -126,7 +126,7 @@ test('Refunds leave the balance and are records of the provider', async () => {
   );
 });
 
-test('The clock moved forward brings a late refund, also its second step', () => {
+test('Moving the clock forward completes a late refund, including its second step', () => {
   const directory = mkdtempSync(join(tmpdir(), 'sandbox-'));
   const store = openStore(directory);
   const hour = 3_600_000;
@@ -169,7 +169,7 @@ test('The clock moved forward brings a late refund, also its second step', () =>
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('One that waits for a person is on the page, where it is ended', async () => {
+test('A refund that waits for a person is on the page and can be completed there', async () => {
   const request = requestOf(await buildPaid(), '131313.0000');
   await sandbox.gateway.requestTransfer(request);
   const list = await (await fetch(`${sandbox.url}/`)).text();

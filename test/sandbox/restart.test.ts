@@ -49,7 +49,7 @@ const control = (method: string, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Of a callback, as the sandbox has written it down. */
+/** Of a callback, as stored by the sandbox. */
 function stateOf(webhookId: string): unknown {
   using file = new DatabaseSync(join(dataDir, 'sandbox.db'), { readOnly: true });
   return file.prepare('select state from callbacks where webhook_id = ?').get(webhookId)?.state;
@@ -66,8 +66,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('the sandbox as a process', () => {
-  test('its data survives kill -9, including idempotency keys and faults, and a transfer under way continues', async () => {
+describe('The sandbox as a process', () => {
+  test('The sandbox’s data survives kill -9, with idempotency keys and faults, and a pending transfer continues', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const transfer = buildTransferRequest({ accountNumber: '0000131313' });
@@ -90,7 +90,7 @@ describe('the sandbox as a process', () => {
     );
   });
 
-  itInFull('unanswered callbacks are sent again within ten seconds of the next start', async () => {
+  itInFull('Unanswered callbacks are sent again within ten seconds of the sandbox’s next start', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const issued = await gateway.requestInstrument(request);
@@ -109,7 +109,7 @@ describe('the sandbox as a process', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(all.at(-1)?.webhookId).toBe(refused?.webhookId);
     expect(all.at(-1)?.text).toBe(refused?.text);
-    // Killed before it has written the answer down it would rightly send once more.
+    // Killed before it has stored the answer, it would rightly send once more.
     await eventually(
       async () => stateOf(String(refused?.webhookId)),
       (state) => state === 'delivered',
@@ -120,7 +120,7 @@ describe('the sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(before + 1);
   });
 
-  itInFull('a callback is resent while it runs, at growing intervals, until it is answered 2xx', async () => {
+  itInFull('An unanswered callback is resent at growing intervals until it gets a 2xx', async () => {
     const gateway = gatewayOf();
     const request = buildTransferRequest();
     receiver.answerWith(503, 503, 204);
@@ -130,7 +130,7 @@ describe('the sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(3);
   });
 
-  test('it exits on SIGTERM and when its parent goes away', async () => {
+  test('The sandbox exits on SIGTERM and when its parent exits', async () => {
     expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
     await start();
     const exited = once(child, 'exit');
@@ -138,7 +138,7 @@ describe('the sandbox as a process', () => {
     expect((await exited)[0]).toBe(0);
   });
 
-  test('it says in one sentence what is missing', async () => {
+  test('The sandbox says in one sentence which setting is missing', async () => {
     const failing = spawn(process.execPath, [join(import.meta.dirname, '../../dev/sandbox/main.ts')], {
       env: { SANDBOX_PORT: '0' },
       stdio: ['ignore', 'ignore', 'pipe'],

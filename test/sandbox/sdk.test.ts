@@ -44,8 +44,8 @@ const errorOf = async (call: Promise<unknown>) =>
     (error: { status: unknown; errorCode: unknown }) => ({ status: error.status, errorCode: error.errorCode }),
   );
 
-describe('the sandbox through the official SDK', () => {
-  test('a payment request is created, read by its id and listed by its reference', async () => {
+describe('The sandbox through the official SDK', () => {
+  test('A payment request is created, read by its id and listed by its reference', async () => {
     const reference = newId();
     const created = await sdk.requests.createPaymentRequest({ data: virtualAccount(reference) });
     expect(created).toMatchObject({
@@ -63,7 +63,7 @@ describe('the sandbox through the official SDK', () => {
     expect(list).toEqual({ data: [created], hasMore: false });
   });
 
-  test('a payment method is found by its id and by its own reference', async () => {
+  test('A payment method is found by its id and by its own reference', async () => {
     const reference = newId();
     const { paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(reference, 'BRI') });
     const method = await sdk.methods.getPaymentMethodByID({ paymentMethodId: paymentMethod.id });
@@ -72,7 +72,7 @@ describe('the sandbox through the official SDK', () => {
     expect(list.data.map(({ id }) => id)).toEqual([paymentMethod.id]);
   });
 
-  test('a QR code contains the amount, an e-wallet its checkout actions', async () => {
+  test('A QR code contains the amount, and an e-wallet its checkout actions', async () => {
     const qr = await sdk.requests.createPaymentRequest({
       data: {
         amount: 23_000,
@@ -100,7 +100,7 @@ describe('the sandbox through the official SDK', () => {
     });
   });
 
-  test('the same idempotency key gives the same request, with another body a 409', async () => {
+  test('The same idempotency key returns the same request, and a 409 with another body', async () => {
     const idempotencyKey = newId();
     const data = virtualAccount(idempotencyKey);
     const first = await sdk.requests.createPaymentRequest({ idempotencyKey, data });
@@ -111,7 +111,7 @@ describe('the sandbox through the official SDK', () => {
     expect((await sdk.requests.getAllPaymentRequests({ referenceId: [idempotencyKey] })).data).toHaveLength(1);
   });
 
-  test('payments are objects of their own under the payment method, read in pages', async () => {
+  test('Payments are objects of their own under the payment method, read in pages', async () => {
     const { id, paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     for (const amount of [15_000, 1_000, 15_000]) await sandbox.pay(id, amount);
     const all: { data?: object[]; has_more?: boolean } = await sdk.methods.getPaymentsByPaymentMethodId({
@@ -126,7 +126,7 @@ describe('the sandbox through the official SDK', () => {
     expect(page).toMatchObject({ data: [{}, {}], has_more: true });
   });
 
-  test('a payment method is expired once, and refused the second time', async () => {
+  test('A payment method is expired once, and refused the second time', async () => {
     const { id, paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     const paymentMethodId = paymentMethod.id;
     expect((await sdk.methods.expirePaymentMethod({ paymentMethodId, data: {} })).status).toBe('EXPIRED');
@@ -135,7 +135,7 @@ describe('the sandbox through the official SDK', () => {
     expect(again).toEqual({ status: 400, errorCode: 'INACTIVE_PAYMENT_METHOD' });
   });
 
-  test('a payout is created once per key, read by id and by reference, and cancelled while accepted', async () => {
+  test('A payout is created once per key, read by id and by reference, and cancelled while accepted', async () => {
     const referenceId = newId();
     const data = {
       referenceId,
@@ -156,14 +156,14 @@ describe('the sandbox through the official SDK', () => {
     expect((await errorOf(sdk.payouts.cancelPayout({ id: created.id }))).status).toBe(400);
   });
 
-  test('the balance grows by what is paid in and falls by what is sent', async () => {
+  test('The balance grows with payments and falls with transfers', async () => {
     const before = (await sdk.balance.getBalance({ accountType: 'CASH', currency: 'IDR' })).balance;
     const { id } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     await sandbox.pay(id);
     expect((await sdk.balance.getBalance()).balance).toBe(before + 15_000);
   });
 
-  test('unknown ids are 404, a wrong key is 401, a malformed body is 400', async () => {
+  test('Unknown ids return 404, a wrong key 401, and a malformed body 400', async () => {
     const unknown = await errorOf(sdk.requests.getPaymentRequestByID({ paymentRequestId: 'pr-none' }));
     expect(unknown).toEqual({ status: 404, errorCode: 'DATA_NOT_FOUND' });
     expect((await errorOf(sdk.payouts.getPayoutById({ id: 'disb-none' }))).status).toBe(404);

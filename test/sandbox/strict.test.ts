@@ -3,7 +3,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { buildInstrumentRequest, buildTransferRequest, openSandbox, secretKey } from './open-sandbox.ts';
 
-/** Where the sandbox says no as the provider does, lists what it reaches, and lets time pass. */
+/** Where the sandbox refuses like the provider, lists what it accepts, and advances its clock. */
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
 beforeAll(async () => {
   sandbox = await openSandbox();
@@ -49,13 +49,13 @@ describe('A payout', () => {
     ['with an unknown field', payoutBody({ note: 'x' }), 'API_VALIDATION_ERROR'],
     ['with an unknown property', payoutBody({}, { branch: 'x' }), 'API_VALIDATION_ERROR'],
     ['to a wallet without a mobile number', payoutBody({ channel_code: 'ID_OVO' }), 'API_VALIDATION_ERROR'],
-  ])('%s is refused, and nothing is made', async (_, body, error_code) => {
+  ])('A sandbox payout %s is refused, and nothing is created', async (_, body, error_code) => {
     expect(await sendPayout(body)).toMatchObject({ status: 400, body: { error_code } });
     const records = await sandbox.get(`/sandbox/records?reference_id=${body.reference_id}`);
     expect(records.body.transfers).toEqual([]);
   });
 
-  test('at the limits is accepted: a name of one character and of a hundred, the least amount and the most', async () => {
+  test('A sandbox payout at the limits is accepted: a name of one and of a hundred characters, the least and the largest amount', async () => {
     for (const name of ['x', 'x'.repeat(100)]) {
       for (const amount of [10_000, 250_000_000]) {
         expect((await sendPayout(payoutBody({ amount }, { account_holder_name: name }))).status).toBe(200);
@@ -65,7 +65,7 @@ describe('A payout', () => {
     expect((await sendPayout(wallet)).status).toBe(200);
   });
 
-  test('has channels that the SDK can list with their limits', async () => {
+  test('Sandbox payout channels can be listed by the SDK, with their limits', async () => {
     const payouts = new Payout({ secretKey, xenditURL: sandbox.url });
     const all = await payouts.getPayoutChannels({ currency: 'IDR' });
     expect(all.length).toBeGreaterThan(30);
@@ -82,11 +82,11 @@ describe('A payout', () => {
     expect(wallets.every(({ channelCategory }) => channelCategory === 'EWALLET')).toBe(true);
   });
 
-  test('is on the page, where a person ends it', async () => {
+  test('A sandbox payout is on the page, where a person can complete it', async () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
-    // However many came since.
+    // However many arrived since.
     await Promise.all(Array.from({ length: 21 }, () => sendPayout(payoutBody())));
     const list = await (await fetch(`${sandbox.url}/`)).text();
     expect(list).toContain(`/payouts/${body.id}`);
@@ -110,7 +110,7 @@ describe('A payout', () => {
 });
 
 describe('A payment request', () => {
-  test('for a virtual account is in Latin letters, and BCA takes at most 60,000,000 at once', async () => {
+  test('A payment request for a virtual account needs Latin letters, and BCA accepts at most 60,000,000 at once', async () => {
     const refused = { outcome: 'refused' };
     const ask = (channelCode: string, amount: string, name = 'Siti Rahmawati') =>
       sandbox.gateway.requestInstrument(buildInstrumentRequest({ channelCode, amount, customer: { name } }));
@@ -155,12 +155,12 @@ describe('A payment request', () => {
     ['with a phone that begins with 0', wallet('DANA', { success_return_url: back, mobile_number: '081234567890' })],
     ['with an unknown field', wallet('DANA', { success_return_url: back }, { note: 'x' })],
     ['with an unknown property', wallet('DANA', { success_return_url: back, email: 'a@example.org' })],
-  ])('%s is refused', async (_, body) => {
+  ])('A payment request %s is refused', async (_, body) => {
     const answer = await call('POST', '/payment_requests', body, { 'idempotency-key': newId() });
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'API_VALIDATION_ERROR' } });
   });
 
-  test('is paid by the SDK’s simulation of a payment method', async () => {
+  test('A payment request is paid by the SDK’s simulation of a payment method', async () => {
     const answer = await sandbox.gateway.requestInstrument(buildInstrumentRequest());
     if (answer.outcome !== 'accepted') throw new Error('refused');
     const methods = new PaymentMethod({ secretKey, xenditURL: sandbox.url });
@@ -174,7 +174,7 @@ describe('A payment request', () => {
 describe('The clock', () => {
   const advance = (seconds: number) => call('POST', '/sandbox/clock/advance', { seconds });
 
-  test('moved past a deadline makes what is open expire, with its callback', async () => {
+  test('The sandbox clock moved past a deadline expires what is open, with its callback', async () => {
     const request = buildInstrumentRequest();
     await sandbox.gateway.requestInstrument(request);
     expect((await advance(3_000)).body).toMatchObject({ seconds: 3_000, not_moved: expect.any(String) });
@@ -186,7 +186,7 @@ describe('The clock', () => {
     expect((await sandbox.gateway.findInstrument(later.reference))?.status).toBe('waiting');
   });
 
-  test('moved forward brings a later reversal and a held-back callback', async () => {
+  test('The sandbox clock moved forward triggers a later reversal and a delayed callback', async () => {
     await sandbox.setFaults({ callbacks: { delay_ms: 3_600_000 } });
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
@@ -207,7 +207,7 @@ describe('The clock', () => {
     await sandbox.setFaults({});
   });
 
-  test('moves only forward, by whole seconds', async () => {
+  test('The sandbox clock moves only forward, by whole seconds', async () => {
     for (const seconds of [0, -1, 0.5, 1e12]) expect((await advance(seconds)).status).toBe(400);
   });
 });

@@ -19,8 +19,8 @@ async function anotherEnds(): Promise<void> {
 
 const eventsOf = (reference: string) => sandbox.receiver.of(reference).map(({ body }) => body.event);
 
-describe('magic account numbers, by their last six digits', () => {
-  test('any other succeeds at once', async () => {
+describe('Transfers to magic account numbers, by their last six digits', () => {
+  test('A transfer to any other number succeeds at once', async () => {
     const request = buildTransferRequest();
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
       outcome: 'accepted',
@@ -36,7 +36,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('121212 is refused with INVALID_DESTINATION and leaves nothing', async () => {
+  test('A transfer to 121212 is refused with INVALID_DESTINATION and leaves nothing', async () => {
     const request = buildTransferRequest({ accountNumber: '4321121212' });
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
       outcome: 'refused',
@@ -48,7 +48,7 @@ describe('magic account numbers, by their last six digits', () => {
   test.each([
     ['999999', 'REJECTED_BY_CHANNEL'],
     ['123456', 'TEMPORARY_TRANSFER_ERROR'],
-  ])('%s is accepted, then fails with %s', async (digits, failureCode) => {
+  ])('A transfer to %s is accepted, then fails with %s', async (digits, failureCode) => {
     const request = buildTransferRequest({ accountNumber: `0000${digits}` });
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
     const [callback] = await sandbox.receiver.waitFor(request.reference);
@@ -56,7 +56,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'failed', failureCode });
   });
 
-  test('131313 stays accepted until it is settled by hand', async () => {
+  test('A transfer to 131313 stays accepted until it is settled by hand', async () => {
     const request = buildTransferRequest({ accountNumber: '0000131313' });
     await sandbox.gateway.requestTransfer(request);
     await anotherEnds();
@@ -67,7 +67,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  itInFull('654321 succeeds and is reversed three seconds later', async () => {
+  itInFull('A transfer to 654321 succeeds and is reversed three seconds later', async () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
@@ -77,7 +77,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'reversed' });
   });
 
-  test('900003 makes the transfer, once, and never answers', async () => {
+  test('A transfer to 900003 is made once and never answered', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900003' });
     for (const attempt of [sandbox.hurried.requestTransfer(request), sandbox.hurried.requestTransfer(request)]) {
       await expect(attempt).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -86,14 +86,14 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('900004 makes no transfer and never answers', async () => {
+  test('A transfer to 900004 is neither made nor answered', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900004' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
     expect(await recordsOf(request.reference)).toEqual([]);
   });
 
-  itInFull('900005 does the same for the first request of a key; the second succeeds', async () => {
+  itInFull('The first request for 900005 under a key is neither made nor answered; the second succeeds', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900005' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await recordsOf(request.reference)).toEqual([]);
@@ -103,7 +103,7 @@ describe('magic account numbers, by their last six digits', () => {
     expect(await recordsOf(request.reference)).toHaveLength(1);
   });
 
-  test('a repeated key with another body is never a transfer', async () => {
+  test('A repeated key with another body never creates a transfer', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await expect(sandbox.gateway.requestTransfer({ ...request, amount: '25001' })).rejects.toMatchObject({
@@ -113,8 +113,8 @@ describe('magic account numbers, by their last six digits', () => {
   });
 });
 
-describe('settling by hand', () => {
-  test('works in every state, each time with a callback, to make contradictions possible', async () => {
+describe('Settling by hand', () => {
+  test('Settling by hand works in every state, each time with a callback, so that contradictions are possible', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
@@ -135,7 +135,7 @@ describe('settling by hand', () => {
     expect(eventsOf(request.reference)).toEqual(['payout.succeeded', 'payout.failed', 'payout.succeeded']);
   });
 
-  test('discards what the transfer would have become, and knows no other references', async () => {
+  test('Settling by hand replaces the transfer’s planned outcome, and rejects unknown references', async () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'FAILED' });

@@ -19,7 +19,7 @@ const done: Action = { status: 200, body: { data: { id: 'made' }, request_id: 'r
 const payout = { amount: '20000', bank_code: 'BCA', bank_account_number: '1234567890' };
 const idempotencyKey = 'order-4711';
 
-/** What a call is refused with. */
+/** The error of a refused call. */
 async function refusedWith(call: Promise<unknown>): Promise<PartnerApiError> {
   const error: unknown = await call.catch((thrown: unknown) => thrown);
   if (!(error instanceof PartnerApiError)) throw new Error(`not refused by the API: ${error}`);
@@ -27,7 +27,7 @@ async function refusedWith(call: Promise<unknown>): Promise<PartnerApiError> {
 }
 
 describe('The partner client', () => {
-  it('signs the bytes it sends, for a read none, under the address it was given', async () => {
+  it('The partner client signs the bytes it sends, for a read none, under the given address', async () => {
     await using peer = await openPeer([done]);
     const client = connect(`${peer.url}/amanah/`);
     await client.payments.create({ method: 'qris', amount: '50000', customer_name: 'Siti Nurhaliza 🌸' });
@@ -48,7 +48,7 @@ describe('The partner client', () => {
     });
   });
 
-  it('signs time, method, path with query, key and body too, afresh for each attempt', async () => {
+  it('The partner client signs time, method, path with query, key and body too, afresh for each attempt', async () => {
     await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
     await connect(peer.url).payouts.create(payout, { idempotencyKey });
     await connect(`${peer.url}/amanah/`).payments.list({ external_ref: 'a b&c' });
@@ -61,13 +61,13 @@ describe('The partner client', () => {
     }
   });
 
-  it('does not repeat the rotation of a key, whose answer is given only once', async () => {
+  it('The partner client does not retry a key’s rotation, whose answer is given only once', async () => {
     await using peer = await openPeer(['reset', done]);
     await expect(connect(peer.url).keys.rotate()).rejects.toThrow();
     expect(peer.requests).toHaveLength(1);
   });
 
-  it('names a later second in a call without a key that is made again, as its signature is taken once', async () => {
+  it('The partner client uses a later second when retrying a call without a key, as a signature is accepted once', async () => {
     await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
     const client = connect(peer.url);
     await client.payments.cancel('019bba56-a840-7c3e-9a51-3f1d0c8e7b24');
@@ -91,7 +91,7 @@ describe('The partner client', () => {
     ['silence', 'silence'],
   ];
   it.each(casesOf(failures, ([, action], index) => index % 2 === 0 || action === 'silence'))(
-    'repeats after %s: the same bytes under the same key',
+    'The partner client retries after %s: the same bytes under the same key',
     async (_, action) => {
       await using peer = await openPeer([action, done]);
       const made = connect(peer.url, { timeoutMs: action === 'silence' ? 1_500 : 20_000 }).payouts.create(payout, {
@@ -103,7 +103,7 @@ describe('The partner client', () => {
     },
   );
 
-  it('does not retry a refusal, and types its details by the code', async () => {
+  it('The partner client does not retry a refusal, and types its details by the code', async () => {
     const limit = { limit: 'max_hourly_count', maximum: 3, used: 3, remaining: 0 };
     const codes: [number, ErrorCode][] = [
       [400, 'REQUEST_INVALID_PAYLOAD'],
@@ -122,7 +122,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(codes.length);
   });
 
-  it('says what may be wrong when something other than the API answers', async () => {
+  it('The partner client says what may be wrong when something other than the API answers', async () => {
     const moved: Action = { status: 301, headers: { location: 'https://pay.example.org/' } };
     await using peer = await openPeer([moved, { status: 404, body: '<h1>Not Found</h1>' }]);
     const answers = [await refusedWith(connect(peer.url).balance()), await refusedWith(connect(peer.url).balance())];
@@ -133,7 +133,7 @@ describe('The partner client', () => {
     expect(answers.map(({ code }) => code)).toEqual(['UNREADABLE', 'UNREADABLE']);
   });
 
-  it('gives up after a number of attempts, and says why and under which key to continue', async () => {
+  it('The partner client gives up after a number of attempts, with the reason and the key to continue under', async () => {
     const nobody = `http://127.0.0.1:${await findFreePort()}`;
     await expect(connect(nobody, { attempts: 2 }).payouts.create(payout, { idempotencyKey })).rejects.toMatchObject({
       name: 'NoAnswerError',
@@ -156,14 +156,17 @@ describe('The partner client', () => {
     [false, 'a reset and a decision', ['reset', refusal(422, 'FUNDS_LIMIT_EXCEEDED')]],
     [false, 'the provider’s refusal', [refusal(502, 'PROVIDER_REFUSED')]],
     [false, 'a 429 alone', [refusal(429, 'REQUEST_RATE_LIMITED')]],
-  ])('knows whether a payout may have been made (%s) after %s', async (isIndeterminate, _, calls) => {
-    await using peer = await openPeer(calls);
-    const made = connect(peer.url, { attempts: calls.length }).payouts.create(payout, { idempotencyKey });
-    expect(await refusedWith(made)).toMatchObject({ isIndeterminate, idempotencyKey });
-    expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
-  });
+  ])(
+    'The partner client reports whether a payout may have been made (%s) after %s',
+    async (isIndeterminate, _, calls) => {
+      await using peer = await openPeer(calls);
+      const made = connect(peer.url, { attempts: calls.length }).payouts.create(payout, { idempotencyKey });
+      expect(await refusedWith(made)).toMatchObject({ isIndeterminate, idempotencyKey });
+      expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
+    },
+  );
 
-  it('treats a refused refund as not made, whatever happened to an earlier attempt, and types what remains', async () => {
+  it('The partner client treats a refused refund as not made, whatever happened to an earlier attempt, and types the rest', async () => {
     const left = { paid: '50000.0000', refunded: '40000.0000', remaining: '10000.0000' };
     const refusals = [refusal(409, 'PAYMENT_NOT_PAID'), refusal(422, 'FUNDS_REFUND_EXCEEDED', {}, left)];
     await using peer = await openPeer(refusals.flatMap((decided): Action[] => ['reset', decided]));
@@ -175,7 +178,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(4);
   });
 
-  it('waits as long as the API asks, but no longer than a minute', async () => {
+  it('The partner client waits as long as the API asks, but no longer than a minute', async () => {
     await using peer = await openPeer([
       refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '1' }),
       done,
@@ -189,7 +192,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(3);
   });
 
-  it('stops when its caller gives up, while waiting for an answer and between attempts', async () => {
+  it('The partner client stops when its caller aborts, while waiting for an answer and between attempts', async () => {
     for (const action of ['silence', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '30' })] as const) {
       await using peer = await openPeer([action]);
       const caller = new AbortController();
@@ -206,7 +209,7 @@ describe('The partner client', () => {
     }
   });
 
-  it('sends nothing that cannot be right', async () => {
+  it('The partner client sends nothing that cannot be valid', async () => {
     await using peer = await openPeer([done]);
     const client = connect(peer.url);
     expect(() => connect('pay.example.org')).toThrow('baseUrl is the address of the API');
@@ -224,7 +227,7 @@ describe('The partner client', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  it('reads page after page, and stops after the last', async () => {
+  it('The partner client reads page after page, and stops after the last', async () => {
     const page = (ids: string[], next?: string): Action => ({
       status: 200,
       body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 4, next } },

@@ -39,7 +39,7 @@ const swapped = honest.order.map(({ turn_number }, index) => ({
 }));
 
 describe('verifyDraw', () => {
-  it('accepts every draw that the service makes, in whatever order its rows come', async () => {
+  it('verifyDraw accepts every draw of the service, in whatever order its rows arrive', async () => {
     const members = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(members, fc.stringMatching(/^[0-9a-f]{64}$/), async (all, drawnBy) => {
@@ -52,7 +52,7 @@ describe('verifyDraw', () => {
     );
   });
 
-  it('accepts a draw to which every member added a value, but only with the original values', async () => {
+  it('verifyDraw accepts a draw with a value of every member, but only with the original values', async () => {
     const draw = drawWith(given);
     const [first, second] = draw.entropy as [
       { account_id: string; value: string },
@@ -86,12 +86,12 @@ describe('verifyDraw', () => {
     ['is still to come', { ...honest, seed: null, order: null }, 'not been made yet'],
     ['hides accounts', { ...honest, order: honest.order.map(hide) }, 'hides its accounts'],
   ];
-  it.each(refused)('refuses one that %s', async (_, draw, reason) => {
+  it.each(refused)('verifyDraw rejects a draw that %s', async (_, draw, reason) => {
     const verifying = verifyDraw(draw, commitment);
     await expect(verifying).rejects.toMatchObject({ name: 'DrawError', message: expect.stringContaining(reason) });
   });
 
-  it('decides and explains as the page of the examples does, which also makes values', async () => {
+  it('verifyDraw decides and explains like the example page, which also generates values', async () => {
     const page = readFileSync(join(root, 'examples', 'draw.html'), 'utf8');
     const [, rules = ''] = /<script id="rules">(.*?)<\/script>/s.exec(page) ?? [];
     const itself: Pick<typeof import('../../sdk/index.ts'), 'makeEntropy' | 'verifyDraw'> = new Function(
@@ -130,14 +130,14 @@ describe('examples/verify-draw.ts', () => {
     return { status, stdout };
   };
 
-  it('prints the turns of an acceptable draw, from the API’s answer as it is', () => {
+  it('examples/verify-draw.ts prints the turns of a valid draw from the API’s unmodified answer', () => {
     const { status, stdout } = run(honest, commitment);
     expect(status).toBe(0);
     expect(stdout.split('\n').slice(0, 5)).toEqual(inOrder.map((account, index) => `Turn ${index + 1}    ${account}`));
     expect(stdout).toContain('The draw is the one that was committed to.');
   });
 
-  it('exits with 1 for any other draw, and with 2 without a commitment', () => {
+  it('examples/verify-draw.ts exits with 1 for any other draw, and with 2 without a commitment', () => {
     expect(run({ ...honest, order: swapped }, commitment)).toEqual({
       status: 1,
       stdout: 'Not to be believed: the order is not the one that follows from the seed.\n',

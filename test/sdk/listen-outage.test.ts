@@ -13,7 +13,7 @@ interface Failure {
   code: string;
   retryAfter?: string;
 }
-/** What is answered to the next requests for the list, and for one delivery, instead of the truth. */
+/** The answers to the next requests for the list, and for one delivery, in place of the real ones. */
 let failures: { list: Failure[]; one: Map<string, Failure[]> };
 let told: { id: string; created_at: string; resource_id: string }[];
 let asked: { path: string; at: number }[];
@@ -63,7 +63,7 @@ afterEach(async () => {
   api.close();
 });
 
-/** The command against an API that fails as the test says: a stand-in, as the real one does not fail on request. */
+/** The command against an API that fails as the test says: a stub, as the real one does not fail on request. */
 function run() {
   const { port } = api.address() as AddressInfo;
   const keys = { apiKey: 'a-key', signingSecret: 'a-secret' };
@@ -78,13 +78,13 @@ const forwardedWhen = (count: number) =>
     async () => forwarded(),
     (ids) => ids.length >= count,
   );
-/** The client itself asks five times before it gives up. */
+/** The client itself tries five times before it gives up. */
 const five = (failure: Failure): Failure[] => Array.from({ length: 5 }, () => failure);
 const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '0' };
 const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
 
 describe('amanah-listen', () => {
-  it('forwards the rest of a batch, each once and in order, when one is gone and the API fails halfway', async () => {
+  it('amanah-listen forwards the rest of a batch, each once and in order, when one is gone and the API fails halfway', async () => {
     const { says } = run();
     await says('Listening.');
     failures.one.set('gone', [{ status: 404, code: 'RESOURCE_NOT_FOUND' }]);
@@ -98,7 +98,7 @@ describe('amanah-listen', () => {
   }, 120_000);
 
   itInFull(
-    'waits as a 429 demands, from the start, and loses nothing',
+    'amanah-listen waits as a 429 demands, from the start, and loses nothing',
     async () => {
       failures.list = five(tooMany);
       const { says } = run();
@@ -107,7 +107,7 @@ describe('amanah-listen', () => {
       tell('first');
       expect(await forwardedWhen(1)).toEqual(['first']);
       const lists = asked.filter(({ path }) => path === prefix);
-      // Five refusals at the start, of which each is followed by an answer or a refusal a second later at the earliest.
+      // Five refusals at the start, each followed by an answer or a refusal at least a second later.
       const [start, ...next] = lists.slice(0, 6);
       for (const [index, { at }] of next.entries()) {
         expect(at - ([start, ...next][index]?.at ?? 0)).toBeGreaterThan(990);
@@ -116,7 +116,7 @@ describe('amanah-listen', () => {
     120_000,
   );
 
-  it('tries again, saying so, when the receiver does not take a delivery, gives it up after four tries, and keeps the order', async () => {
+  it('amanah-listen retries a refused delivery, with a message, gives it up after four tries, and keeps the order', async () => {
     const { says, printed } = run();
     await says('Listening.');
     const [statuses, ids] = [[503, 404, 400, 500, 503], new Set<unknown>()];
@@ -138,7 +138,7 @@ describe('amanah-listen', () => {
   }, 120_000);
 
   itInFull(
-    'gives one delivery up after four tries when nobody listens, and goes on with the next',
+    'amanah-listen gives a delivery up after four tries when the receiver is down, and continues with the next',
     async () => {
       const { says, printed } = run();
       await says('Listening.');
@@ -152,7 +152,7 @@ describe('amanah-listen', () => {
   );
 
   itInFull(
-    'exits when its key is refused',
+    'amanah-listen exits when its key is refused',
     async () => {
       const { says, ended, printed } = run();
       await says('Listening.');
@@ -164,7 +164,7 @@ describe('amanah-listen', () => {
   );
 
   itInFull(
-    'explains itself, and names the variable that is missing',
+    'amanah-listen explains its usage, and names a missing variable',
     async () => {
       const told = async (args: string[], api: { url: string; signingSecret: string }) => {
         const { ended, printed } = runListen(args, { apiKey: 'amk_x', ...api });

@@ -44,7 +44,7 @@ const tell = (data: object) =>
   );
 
 describe('amanah-listen', () => {
-  it('forwards what happens from now on, each event once, signed with the secret that it prints', async () => {
+  it('amanah-listen forwards new events, each once, signed with the secret that it prints', async () => {
     await partner.send('post', '/webhook-endpoints', { url: 'http://127.0.0.1:9/other', events: ['payout.failed'] });
     await tell({ number: 0 });
     const { printed, says } = run(['--port', String(receiver.port), '--path', '/hook']);
@@ -75,7 +75,7 @@ describe('amanah-listen', () => {
     for (const row of items) expect(row).toMatchObject({ status: 'pending', attempts: 0 });
   }, 90_000);
 
-  it('forwards a named endpoint, with a given secret, and reports an unreachable target', async () => {
+  it('amanah-listen forwards a named endpoint with a given secret, and reports an unreachable target', async () => {
     const { body } = await partner.send('post', '/webhook-endpoints', {
       url: 'http://127.0.0.1:9/other',
       events: ['payout.failed'],
@@ -104,13 +104,13 @@ describe('amanah-listen', () => {
       ['without a port', [], '--port is missing'],
       ['with an unknown option', ['--prot', '4000'], '--prot'],
     ]),
-  )('%s says what is wrong', async (_, args, sentence) => {
+  )('amanah-listen %s explains the mistake', async (_, args, sentence) => {
     const { ended, printed } = run(args);
     expect(await ended).toBe(1);
     expect(printed()).toContain(sentence);
   });
 
-  it('exits when its key may not manage webhooks', async () => {
+  it('amanah-listen exits when its key may not manage webhooks', async () => {
     const { ended, printed } = run(
       ['--port', String(receiver.port)],
       await buildPartner(stack, { permissions: ['read-gateway'] }),

@@ -17,7 +17,7 @@ import { createHttp, type Http } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Action, openPeer } from './peer.ts';
 
-/** All that these tests know of the product that they speak to is in its `credentials.json`. */
+/** Everything these tests know about the product is in its `credentials.json`. */
 let product: Product;
 let directory: string;
 let given: Credentials;
@@ -59,7 +59,7 @@ interface Kept {
   headers: Record<string, string>;
   body: string;
 }
-/** The webhook about a resource, as the endpoint that the demo partner has on the sandbox got it. */
+/** The webhook about a resource, as received by the demo partner's endpoint on the sandbox. */
 async function receive(id: string): Promise<Kept> {
   const got = await eventually(
     async (): Promise<Kept[]> => (await sandbox.get(`/sandbox/webhooks?contains=${id}`)).body.webhooks,
@@ -86,7 +86,7 @@ async function collect(amount: string): Promise<string> {
 }
 
 describe('The partner client against npm start', () => {
-  it('collects by every method: quote, payment, webhook, detail, timeline', async () => {
+  it('The partner client collects by every method: quote, payment, webhook, detail, timeline', async () => {
     const ways = [
       { method: 'virtual_account', channel: 'BNI' },
       { method: 'qris' },
@@ -124,7 +124,7 @@ describe('The partner client against npm start', () => {
     expect(items.map(({ channel }) => channel ?? 'QRIS').sort()).toEqual(['BNI', 'DANA', 'OVO', 'QRIS']);
   });
 
-  it('cancels an open payment, and gets a 409 when it was paid first', async () => {
+  it('The partner client cancels an open payment, and gets a 409 when it was paid first', async () => {
     const made = await client.payments.create({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
     expect(await client.payments.cancel(made.id)).toMatchObject({ id: made.id, status: 'expired', is_final: true });
     expect((await toldOf(made.id)).type).toBe('payment.expired');
@@ -133,7 +133,7 @@ describe('The partner client against npm start', () => {
     await expect(client.payments.cancel(paid)).rejects.toMatchObject({ status: 409, code: 'PAYMENT_ALREADY_PAID' });
   });
 
-  it('pays out: balance, limits, payout, webhook, detail, timeline', async () => {
+  it('The partner client pays out: balance, limits, payout, webhook, detail, timeline', async () => {
     const [balance, limits] = [await client.balance(), await client.limits()];
     expect(Number(balance.available) + Number(balance.pending)).toBe(Number(balance.balance));
     const made = await client.payouts.create({ ...payout, external_ref: 'PO-1' }, { idempotencyKey: freshKey() });
@@ -150,14 +150,14 @@ describe('The partner client against npm start', () => {
     expect(Number(balance.balance) - Number((await client.balance()).balance)).toBe(20_000);
   });
 
-  it('learns of a payout that fails, with its code', async () => {
+  it('The partner client receives the failure of a payout, with its code', async () => {
     const refused = { ...payout, bank_account_number: '1234999999' };
     const { id } = await client.payouts.create(refused, { idempotencyKey: freshKey() });
     const told = await toldOf(id);
     expect(told).toMatchObject({ type: 'payout.failed', data: { failure_code: 'REJECTED_BY_CHANNEL' } });
   });
 
-  it('lists the channels and banks open to the partner', async () => {
+  it('The partner client lists the channels and banks open to the partner', async () => {
     const { fee_mode: feeMode, collection, payout_banks: banks } = await client.channels();
     expect(feeMode).toBe('DEDUCTED');
     expect(collection).toContainEqual(expect.objectContaining({ method: 'qris', basis_points: 70 }));
@@ -169,7 +169,7 @@ describe('The partner client against npm start', () => {
     expect(banks.map(({ bank_code: code }) => code)).toContain('BCA');
   });
 
-  it('lists by page, and reads every page once, newest first', async () => {
+  it('The partner client lists by page, and reads every page once, newest first', async () => {
     const made: string[] = [];
     for (let index = 0; index < 5; index += 1) {
       made.push((await client.payments.create({ method: 'qris', amount: '10000', external_ref: 'PAGE' })).id);
@@ -186,7 +186,7 @@ describe('The partner client against npm start', () => {
     expect(read).toEqual(made.toReversed());
   });
 
-  it('gets the first answer again under the same key, and a refusal for any other request under it', async () => {
+  it('The partner client gets the first answer again under the same key, and a refusal for any other request under it', async () => {
     await using peer = await openPeer(['pass'], given.urls.api);
     const { payouts } = connect({ baseUrl: peer.url });
     const idempotencyKey = freshKey();
@@ -197,7 +197,7 @@ describe('The partner client against npm start', () => {
     await expect(another).rejects.toMatchObject({ code: 'REQUEST_IDEMPOTENCY_KEY_REUSED', idempotencyKey });
   });
 
-  it('pays out once despite a 503, a 429, and a connection reset before and after the payout was made', async () => {
+  it('The partner client pays out once despite a 503, a 429, and a connection reset before and after the payout was created', async () => {
     const calls: Action[] = [
       { status: 503, headers: { 'retry-after': '0' } },
       { status: 429, headers: { 'retry-after': '0' } },
@@ -217,7 +217,7 @@ describe('The partner client against npm start', () => {
     expect((await client.payouts.list()).total).toBe(total + calls.length);
   });
 
-  it('types every refusal by its code', async () => {
+  it('The partner client types every refusal by its code', async () => {
     const paying = (changes: object) =>
       client.payouts.create({ ...payout, ...changes }, { idempotencyKey: freshKey() });
     const collecting = (changes: object) => client.payments.create({ method: 'qris', amount: '10000', ...changes });
@@ -238,7 +238,7 @@ describe('The partner client against npm start', () => {
     }
   });
 
-  it('manages its own endpoints: secret, test, rotation, changes, replay', async () => {
+  it('The partner client manages its own endpoints: secret, test, rotation, changes, replay', async () => {
     const { webhookEndpoints, webhookDeliveries } = client;
     const url = `${given.urls.sandbox}/sandbox/webhooks`;
     const { id, secret } = await webhookEndpoints.create({ url, events: ['payout.failed'] });
@@ -266,13 +266,13 @@ describe('The partner client against npm start', () => {
     expect(await ids()).not.toContain(id);
   });
 
-  it('reads the statement of a day', async () => {
+  it('The partner client reads the statement of a day', async () => {
     const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
     const { day, totals } = await client.settlement(today);
     expect([day, Number(totals.paid.amount) > 0]).toEqual([today, true]);
   });
 
-  it('accepts no webhook that is forged, altered or old', async () => {
+  it('The partner client accepts no forged, altered or old webhook', async () => {
     const { headers, body } = await receive(await collect('30000'));
     const secret = given.partner.webhook_secret;
     expect(await verifyWebhook(secret, headers, body)).toMatchObject({ id: headers['webhook-id'] });
@@ -283,7 +283,7 @@ describe('The partner client against npm start', () => {
     await expect(verifyWebhook(secret, headers, body, later)).rejects.toThrow('too old');
   });
 
-  it('leaves the books balanced', async () => {
+  it('The books balance after all calls of the partner client', async () => {
     const verify = join(import.meta.dirname, '../../src/wiring/commands/verify.ts');
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: directory };
     const { stdout } = await promisify(execFile)(process.execPath, [verify], { env });

@@ -21,7 +21,7 @@ client.payments.create({ method: 'qris', amount: 5 });
 export const verified = verifyWebhook('whsec_', new Headers(), '').then(({ webhook }) => webhook.type);
 `;
 
-describe("The partners' client, packed as it is published,", () => {
+describe('The packed partner client', () => {
   const place = mkdtempSync(join(tmpdir(), 'amanah-sdk-'));
   const run = (command: string, args: string[], cwd = place) =>
     execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
@@ -37,13 +37,13 @@ describe("The partners' client, packed as it is published,", () => {
   const project = join(place, 'project');
   const names = 'createPartnerClient, verifyWebhook';
 
-  it('installs without anything else', () => {
+  it('The packed client installs without anything else', () => {
     expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
       'amanah-partner',
     ]);
   });
 
-  it('includes the command that forwards webhooks', () => {
+  it('The packed client includes the command that forwards webhooks', () => {
     const command = join(project, 'node_modules/.bin/amanah-listen');
     const { status, stderr } = spawnSync('node', [command], { cwd: project, encoding: 'utf8' });
     expect([status, stderr]).toEqual([1, expect.stringContaining('--port is missing')]);
@@ -52,12 +52,12 @@ describe("The partners' client, packed as it is published,", () => {
   it.each([
     ['an ES module', 'program.mjs', `import { ${names} } from 'amanah-partner';`],
     ['CommonJS', 'program.cjs', `const { ${names} } = require('amanah-partner');`],
-  ])('works from %s', (_, file, imports) => {
+  ])('The packed client works from %s', (_, file, imports) => {
     writeFileSync(join(project, file), `${imports}\n${program}`);
     expect(run('node', [file], project)).toBe('WebhookError NoAnswerError');
   });
 
-  it('has types that compile in a strict project, from an ES module and from CommonJS', () => {
+  it('The packed client’s types compile in a strict project, from an ES module and from CommonJS', () => {
     const files = ['typed.mts', 'typed.cts'];
     for (const file of files) writeFileSync(join(project, file), typed);
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', '', ...files];

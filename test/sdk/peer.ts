@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The outcome of one request. */
+/** What happens to one request. */
 export type Action =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'reset'
@@ -20,7 +20,7 @@ export interface PeerRequest {
 }
 
 /**
- * Stands in for the API: acts as planned, one action per request, and repeats the last action for all later ones. It
+ * A stub of the API: acts as planned, one action per request, and repeats the last action for all later ones. It
  * forwards to `target`.
  */
 export async function openPeer(plan: readonly Action[], target?: string) {
@@ -66,7 +66,7 @@ export async function openPeer(plan: readonly Action[], target?: string) {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    /** The answers of the API behind, lost ones too. */
+    /** The answers of the API behind it, including lost ones. */
     passed,
     /** The keys, signatures and bodies received, each once. */
     distinct: () => [

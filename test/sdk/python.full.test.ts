@@ -19,8 +19,8 @@ const document = buildPartnerDocument(routeGroups, options);
 const missing = whyNoPython();
 if (missing !== null) process.stdout.write(`The Python client is not run: ${missing}.\n`);
 
-describe("The Python client's files", () => {
-  it('have a call for every partner operation', () => {
+describe('The Python client', () => {
+  it('The Python client has a call for every partner operation', () => {
     const text = readFileSync(join(client, 'amanah_partner/client.py'), 'utf8').replace(/\{in_path\((\w+)\)\}/g, ':$1');
     const called = text.split('    def ').flatMap((method) => {
       const verb = /"(GET|POST|PATCH|DELETE)"/.exec(method)?.[1];
@@ -61,7 +61,7 @@ const names = readdirSync(join(client, 'tests'))
     rmSync(directory, { recursive: true, force: true });
   }, 30_000);
 
-  /** Runs every test in one process, beside the installed package and not in its sources; returns what it printed. */
+  /** Runs every test in one process, against the installed package and not its sources; returns the output. */
   function runTests(python: string, data: string): Promise<string> {
     cpSync(join(client, 'tests'), join(directory, 'tests'), { recursive: true });
     const args = [
@@ -80,7 +80,7 @@ const names = readdirSync(join(client, 'tests'))
     return new Promise((resolve) => child.once('close', () => resolve(printed)));
   }
 
-  it('finds tests', () => expect(names.length).toBeGreaterThan(20));
+  it('The Python client has tests', () => expect(names.length).toBeGreaterThan(20));
 
   it.each(names)('%s', (name) => {
     const ended = new RegExp(`^${name} \\(.*\\) \\.\\.\\. ok$`, 'm').test(output);
@@ -97,7 +97,7 @@ const names = readdirSync(join(client, 'tests'))
   }, 300_000);
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('find nothing wrong with the types of the client and its tests', () => {
+  it('The type checker finds nothing wrong with the Python client and its tests', () => {
     const cwd = join(directory, 'client');
     cpSync(client, cwd, { recursive: true });
     writeFileSync(join(cwd, 'amanah_partner', 'models.py'), printPythonModels(document));

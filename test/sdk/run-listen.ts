@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 
 const command = join(import.meta.dirname, '..', '..', 'sdk', 'listen.ts');
 
-/** The command `amanah-listen` as a person runs it against an API, and what it has printed. */
+/** The command `amanah-listen` as a person runs it against an API, and its output. */
 export function runListen(args: string[], api: { url: string; apiKey: string; signingSecret: string }) {
   const keys = { AMANAH_API_KEY: api.apiKey, AMANAH_SIGNING_SECRET: api.signingSecret };
   const child = spawn(process.execPath, [command, ...args], {

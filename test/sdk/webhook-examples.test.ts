@@ -8,7 +8,7 @@ import * as inNext from '../../sdk/receivers/nextjs.ts';
 import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
 
 const secret = newWebhookSecret();
-/** Spaces that a parser would lose, and a letter of two bytes: what is signed are the bytes. */
+/** Spaces that a parser would lose, and a two-byte letter: the signature is over the bytes. */
 const body =
   '{ "type": "payment.succeeded",  "timestamp": "2026-01-15T03:00:00.000Z", "data": { "reference": "Žižek" } }';
 
@@ -63,7 +63,7 @@ describe.each(senders)('The example for %s', (_, openSender, serve) => {
     failing = false;
   });
 
-  it('accepts a webhook by the bytes that were signed', async () => {
+  it('The example receiver verifies a webhook by the signed bytes', async () => {
     expect(await send()).toBe(204);
     expect(taken).toEqual([{ id: 'msg-1', webhook: JSON.parse(body) }]);
   });
@@ -72,12 +72,12 @@ describe.each(senders)('The example for %s', (_, openSender, serve) => {
     ['is signed by nobody', { 'webhook-signature': '' }, body],
     ['was altered', {}, body.replace('succeeded', 'failed')],
     ['is an hour old', { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 3600) }, body],
-  ])('answers 401 to one that %s, and does not accept it', async (__, changes, text) => {
+  ])('The example receiver answers 401 to a webhook that %s, and does not process it', async (__, changes, text) => {
     expect(await send(changes, text)).toBe(401);
     expect(taken).toEqual([]);
   });
 
-  it('answers 500 if it could not handle one, so that it comes again', async () => {
+  it('The example receiver answers 500 if it could not process a webhook, so that it is sent again', async () => {
     failing = true;
     expect(await send()).toBe(500);
   });

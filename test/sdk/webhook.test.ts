@@ -15,7 +15,7 @@ const headers = {
 };
 
 describe('verifyWebhook', () => {
-  it('accepts what is signed, as text or bytes, with either secret, in any server’s form of headers', async () => {
+  it('verifyWebhook accepts a signed webhook, as text or bytes, with either secret, in any server’s form of headers', async () => {
     const expected = { id: 'msg-1', webhook: JSON.parse(body) };
     expect(await verifyWebhook(secret, headers, body, now)).toEqual(expected);
     expect(await verifyWebhook([other, secret], headers, Buffer.from(body), now)).toEqual(expected);
@@ -34,12 +34,12 @@ describe('verifyWebhook', () => {
     ['another one’s', { 'webhook-id': 'msg-2' }, body, 'the signature does not match'],
     ['unsigned', { 'webhook-signature': undefined }, body, 'webhook-signature is missing'],
     ['of no time', { 'webhook-timestamp': 'soon' }, body, 'too old, or from the future'],
-  ])('refuses one that is %s', async (_, changes, text, reason) => {
+  ])('verifyWebhook rejects a webhook that is %s', async (_, changes, text, reason) => {
     const verifying = verifyWebhook(secret, { ...headers, ...changes }, text, now);
     await expect(verifying).rejects.toMatchObject({ name: 'WebhookError', message: expect.stringContaining(reason) });
   });
 
-  it('refuses one that is more than five minutes old or early', async () => {
+  it('verifyWebhook rejects a webhook more than five minutes old or early', async () => {
     for (const seconds of [301, -301]) {
       const then = new Date(now.getTime() + seconds * 1000);
       await expect(verifyWebhook(secret, headers, body, then)).rejects.toThrow('too old, or from the future');
@@ -47,7 +47,7 @@ describe('verifyWebhook', () => {
     await verifyWebhook(secret, headers, body, new Date(now.getTime() + 299_000));
   });
 
-  it('rejects a malformed secret, with which anybody could sign, and a parsed body', async () => {
+  it('verifyWebhook rejects a malformed secret, with which anyone could sign, and a parsed body', async () => {
     for (const none of ['', 'whsec_', 'whsec_c2hvcnQ=', secret.slice(6)]) {
       await expect(verifyWebhook(none, headers, body, now)).rejects.toThrow('a webhook secret is whsec_');
     }

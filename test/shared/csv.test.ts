@@ -1,6 +1,6 @@
 import { csvLine } from '../../src/shared/csv.ts';
 
-describe('A line of CSV', () => {
+describe('CSV lines', () => {
   it.each<[string, Parameters<typeof csvLine>[0], string]>([
     ['plain cells', ['a', 1, true, null], 'a,1,true,'],
     ['what would end a cell or a line', ['a,b', 'a"b', 'a\nb', 'a\rb'], '"a,b","a""b","a\nb","a\rb"'],
@@ -11,7 +11,7 @@ describe('A line of CSV', () => {
     ['the same behind quotes, which that spreadsheet drops', ['a;"=1+1;b', '"=1'], `"a;'""=1+1;b","'""=1"`],
     ['amounts, which stay numbers', ['-5.0000', '0.0000', '-0'], '-5.0000,0.0000,-0'],
     ['both at once', ['=A1,"x"'], `"'=A1,""x"""`],
-  ])('has %s', (_, cells, expected) => {
+  ])('A line of CSV with %s is written as specified', (_, cells, expected) => {
     expect(csvLine(cells)).toBe(`${expected}\r\n`);
   });
 });

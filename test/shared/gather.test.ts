@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createGathering, type GatherOptions } from '../../src/shared/gather.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** Runs that complete when the test decides, each with the questions that it got. */
+/** Runs that complete when the test decides, each with its requests. */
 function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
   const runs: { questions: readonly string[]; end(): void; fail(error: unknown): void }[] = [];
   const ask = createGathering<string, string>({
@@ -21,7 +21,7 @@ function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('Gathered requests', () => {
-  it('go at once while nothing is under way, and together once the run before them has ended', async () => {
+  it('Gathered requests run at once while none is in progress, and together once the previous run is complete', async () => {
     const { ask, runs } = heldRuns({ underWay: 2 });
     const first = ask('a');
     await settled();
@@ -36,7 +36,7 @@ describe('Gathered requests', () => {
     expect(await Promise.all([first, ...others])).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
   });
 
-  it('that arrive in one turn of the event loop go together', async () => {
+  it('Gathered requests that arrive in one turn of the event loop run together', async () => {
     const { ask, runs } = heldRuns();
     const answers = ['a', 'b', 'c'].map((question) => ask(question));
     await settled();
@@ -45,7 +45,7 @@ describe('Gathered requests', () => {
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!']);
   });
 
-  it('go beside a run only when they fill one of their own, and only so many runs are under way', async () => {
+  it('Gathered requests start a parallel run only when they fill one, up to a limit of runs', async () => {
     const { ask, runs } = heldRuns({ underWay: 2, most: 2 });
     const answers = [ask('a')];
     await settled();
@@ -62,7 +62,7 @@ describe('Gathered requests', () => {
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
   });
 
-  it('do not wait for a run that is slow', async () => {
+  it('Gathered requests do not wait for a slow run', async () => {
     const { ask, runs } = heldRuns({ underWay: 2, slowMs: 10 });
     const slow = ask('slow');
     await settled();
@@ -78,7 +78,7 @@ describe('Gathered requests', () => {
     expect(await slow).toBe('slow!');
   });
 
-  it('go together up to a limit, in the order in which they came', async () => {
+  it('Gathered requests run together up to a limit, in the order in which they arrived', async () => {
     const { ask, runs } = heldRuns({ most: 2 });
     const answers = ['a', 'b', 'c', 'd', 'e'].map((question) => ask(question));
     for (let run = 0; run < 3; run += 1) {
@@ -89,7 +89,7 @@ describe('Gathered requests', () => {
     expect(runs.map(({ questions }) => questions)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
   });
 
-  it('that must be kept apart never share a run, never run at the same time, and hold up no others', async () => {
+  it('Gathered requests that exclude each other never share a run, never run at the same time, and delay no others', async () => {
     const { ask, runs } = heldRuns({ underWay: 2, most: 2, apart: (question) => [question.slice(0, 1)] });
     const answers = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'd1'].map((question) => ask(question));
     const sent = () => runs.map(({ questions }) => questions);
@@ -111,7 +111,7 @@ describe('Gathered requests', () => {
     expect(await Promise.all(answers)).toEqual(['a1!', 'a2!', 'b1!', 'a3!', 'c1!', 'b2!', 'd1!']);
   });
 
-  it('fail together, unless one of them may be the cause: then each runs alone', async () => {
+  it('Gathered requests fail together, unless one of them may be the cause: then each runs alone', async () => {
     const runs: (readonly number[])[] = [];
     const ask = createGathering<number, number>({
       async run(questions) {
@@ -135,7 +135,7 @@ describe('Gathered requests', () => {
     expect(await ask(5)).toBe(5);
   });
 
-  it('are refused, with nothing done, when the queue is full and when they have waited too long', async () => {
+  it('Gathered requests are refused without effect when the queue is full and when they have waited too long', async () => {
     const { ask, runs } = heldRuns({ mostWaiting: 1, waitMs: 20 });
     const first = ask('first');
     await settled();
@@ -150,7 +150,7 @@ describe('Gathered requests', () => {
     expect(runs.map(({ questions }) => questions)).toEqual([['first'], ['fourth']]);
   });
 
-  it('are refused when their run does not end in time, and the next ones do not wait for it', async () => {
+  it('Gathered requests are refused when their run times out, and the next ones do not wait for it', async () => {
     const { ask, runs } = heldRuns({ runMs: 1_000 });
     const hanging = ask('hanging');
     await settled();
@@ -161,7 +161,7 @@ describe('Gathered requests', () => {
     expect(await next).toBe('next!');
   });
 
-  it('that were refused because their run did not end in time do not run alone when it fails', async () => {
+  it('Gathered requests refused because their run timed out do not run alone when it fails', async () => {
     const runs: (readonly string[])[] = [];
     const ends: (() => void)[] = [];
     const ask = createGathering<string, string>({
@@ -190,7 +190,7 @@ describe('Gathered requests', () => {
     expect(runs).toHaveLength(2 + alone.length);
   });
 
-  it('are never answered by a run with fewer or more answers than requests', async () => {
+  it('Gathered requests are never answered by a run with fewer or more answers than requests', async () => {
     const ask = createGathering<string, string>({
       run: async () => ['one', 'two'],
       isOfOne: () => false,
@@ -200,7 +200,7 @@ describe('Gathered requests', () => {
     await expect(ask('a')).rejects.toThrow('each question has one answer');
   });
 
-  it('run outside the context of any caller', async () => {
+  it('Gathered requests run outside the context of any caller', async () => {
     const whose = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const ask = createGathering<string, string>({

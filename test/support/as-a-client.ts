@@ -8,8 +8,8 @@ export const asAClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> =
 const lostConnection = new Set<unknown>(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /**
- * The same for a request that has an idempotency key, or reads: it is also retried when its connection was lost without
- * an answer. A slow client may use a connection that the server has closed after idling.
+ * The same for a request that reads or has an idempotency key: it is also retried when its connection was lost before
+ * the answer. A slow client may use a connection that the server has closed after idling.
  */
 export const asAKeyedClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> =>
   asAClient(async () => {

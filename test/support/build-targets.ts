@@ -18,7 +18,7 @@ interface ProductOptions {
   organizationId?: string;
 }
 
-/** A product, open and without a target unless asked otherwise. IDR. */
+/** A product, open and without a target by default. IDR. */
 export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: ProductOptions): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
@@ -42,7 +42,7 @@ export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: Pro
   });
 }
 
-/** A saving goal of a user, IDR 1,000,000 unless asked otherwise. */
+/** A saving goal of a user, IDR 1,000,000 by default. */
 export function buildGoal(stack: BuildPlace, owner: BuiltUser, target = '1000000'): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
@@ -58,7 +58,7 @@ export function buildGoal(stack: BuildPlace, owner: BuiltUser, target = '1000000
 /** The account that open donations are pooled in. */
 export const openPoolAccount: string = systemAccounts.openDonationPool;
 
-/** An approved cause whose donations go to an account of its owner, a new person unless given. */
+/** An approved cause whose donations go to an account of its owner, a new person by default. */
 export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Promise<BuiltTarget> {
   const { id: ownerId, accountId } = owner ?? (await buildIndividual(stack));
   const id = newId();

@@ -35,7 +35,7 @@ interface UserOptions {
   balance?: string;
 }
 
-/** An active user with a token, without going through sign-up, which has tests of its own. */
+/** An active user with a token, created without sign-up, which has its own tests. */
 async function buildUser(stack: BuildPlace, userType: UserType, options: UserOptions): Promise<BuiltUser> {
   const id = newId();
   const email = `${id}@example.org`;
@@ -85,7 +85,7 @@ export async function fund(stack: BuildPlace, accountId: string, amount: string)
   });
 }
 
-/** What an account holds, IDR with four decimals. */
+/** The balance of an account, IDR with four decimals. */
 export async function balanceOf(stack: BuildPlace, accountId: string): Promise<string> {
   const rows = await stack
     .em()
@@ -102,7 +102,7 @@ export const buildPlatformAdmin = (stack: BuildPlace, options: UserOptions = {})
 export const buildSuperAdmin = (stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> =>
   buildUser(stack, 'platform', { role: 'platform_super_admin', ...options });
 
-/** An organization with one account; `active` unless asked otherwise. Returns its id. */
+/** An organization with one account, `active` by default. Returns its id. */
 export async function buildOrganization(stack: BuildPlace, options: { status?: string } = {}): Promise<string> {
   const id = newId();
   const em = stack.em();

@@ -8,7 +8,7 @@ import { testRun } from './run.ts';
 export interface TestDatabase {
   /** As the role of API and worker, with which the product runs. */
   url: string;
-  /** As the owner, for what only the database's owner may do: planting a corruption, altering a table. */
+  /** As the owner, for what only the database's owner may do: plant a corruption, alter a table. */
   ownerUrl: string;
   readerUrl: string;
   /** The database of the keys that belongs to it, as the application and as its owner. */
@@ -24,7 +24,7 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
   const keys = new URL(database.keysUrl).pathname.slice(1);
   await administer(`create database ${keys} template ${keysTemplateOf(testRun().postgres.template)}`);
   const owner = new URL(database.ownerUrl).username;
-  // The settings that migrating makes for a database and its roles are not in its template.
+  // The time-outs that migrating sets for a database and its roles are not in its template.
   for (const [each, roles] of [
     [name, rolesOf.books],
     [keys, rolesOf.keys],
@@ -38,7 +38,7 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
 /** The migrated database of keys that belongs to a template. */
 export const keysTemplateOf = (template: string): string => `${template}_keys`;
 
-/** Lets its owner's transactions wait as long as a test blocks others: no time-out ends them. */
+/** Lets its owner's transactions wait as long as a test blocks others: no time-out terminates them. */
 export async function letOwnerWait({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>): Promise<void> {
   const { username, pathname } = new URL(ownerUrl);
   const names = ['idle_in_transaction_session_timeout', 'transaction_timeout'];

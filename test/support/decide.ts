@@ -38,7 +38,7 @@ export const propose = (http: Pick<Http, 'post'>, { proposer }: Operators, propo
 export const approve = (http: Pick<Http, 'post'>, { approver }: Operators, id: string) =>
   http.post(`/v1/decisions/${id}/approve`, undefined, { token: approver.token });
 
-/** Lets one operator propose and another approve; returns the outcome. Fails where the proposal is refused. */
+/** One operator proposes and another approves; returns the outcome, or fails if the proposal is refused. */
 export async function decide(
   http: Pick<Http, 'post'>,
   operators: Operators,

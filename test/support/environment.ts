@@ -15,7 +15,7 @@ export interface Addresses {
   smtpPort?: number;
 }
 
-/** What an account that is never answered costs a test, instead of the whole time-out of a call to the provider. */
+/** The time-out for accounts that never answer, shorter than that of a call to the provider. */
 export const silenceMs = 1_500;
 
 export interface Secrets {

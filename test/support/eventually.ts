@@ -1,6 +1,6 @@
 /**
- * Waits until the value satisfies, asking after 50 ms and less often the longer it takes, up to `slowestMs`; fails with what
- * it was last.
+ * Waits until the value satisfies the condition, polling after 50 ms and then less often, up to `slowestMs`; fails with
+ * the last value.
  */
 export async function eventually<T>(
   ask: () => Promise<T>,

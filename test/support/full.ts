@@ -10,7 +10,7 @@ const leaveOut = Object.assign(() => undefined, { each: () => leaveOut }) as unk
  */
 export const itInFull: Run = isFullRun() ? it : leaveOut;
 
-/** All the cases in `npm run test:full`; in `npm test` those that stand for the others. */
+/** All cases in `npm run test:full`; in `npm test` only the representative ones. */
 export const casesOf = <T>(
   cases: readonly T[],
   standing: (one: T, index: number) => boolean = (_, index) => index === 0,

@@ -4,9 +4,9 @@ import { brokenChecks } from './broken-checks.ts';
 import { sharedDatabases, stopSharedStacks } from './shared-stacks.ts';
 
 /**
- * Reads the books of the shared stacks as a whole, stops what global-setup.ts started and removes the scratch of the run.
- * When a `check_*` view is not empty, the run fails: by the complaint that test/run.ts reads and counts, so that the report of
- * the tests is written none the less, or without it by what is thrown.
+ * Checks the books of the shared stacks as a whole, stops what global-setup.ts started and removes the run's scratch
+ * directory. When a `check_*` view is not empty, the run fails: through a complaint that test/run.ts reads and counts,
+ * so that the test report is still written, or by throwing where there is none.
  */
 export default async function globalTeardown(): Promise<void> {
   const run = globalThis.testRunParts;

@@ -1,8 +1,8 @@
 import type { Stack } from './stack.ts';
 
 /**
- * Lets nobody write into a table of the stack's database until it is disposed; reading and locking rows go on. Whoever
- * writes waits with the transaction open, and with all that it wrote before.
+ * Blocks writes to a table of the stack's database until it is disposed; reads and row locks continue. Writers wait
+ * with their transaction open, including all that it wrote before.
  */
 export async function holdTable(stack: Pick<Stack, 'owner'>, table: string): Promise<AsyncDisposable> {
   const em = stack.owner();

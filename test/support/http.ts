@@ -24,7 +24,7 @@ export interface Http {
   delete(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
 }
 
-/** Asks again on these statuses, after the time that the answer names, `most` times in all. */
+/** Retries on these statuses, after the time in the answer, at most `most` times. */
 export async function askAgain(
   ask: () => Promise<HttpAnswer>,
   { on, most = Number.POSITIVE_INFINITY }: { on: readonly number[]; most?: number },
@@ -36,13 +36,12 @@ export async function askAgain(
   }
 }
 
-/** How often a patient client asks again before it returns the 503. */
+/** How often a patient client retries before it returns the 503. */
 const mostTries = 15;
 
 /**
- * A client of `baseUrl`. One that `isPatient` asks again when it is told 503, after the time that the answer names: a
- * machine out of breath is no finding of a test that is about something else. It says so, as each is still a client who
- * had to wait.
+ * A client of `baseUrl`. If `isPatient`, it retries a 503 after the time in the answer: an overloaded machine is no
+ * finding of a test about something else. It logs each retry, as a real client would have had to wait.
  */
 export function createHttp(baseUrl: string, { isPatient = false } = {}): Http {
   const askOnce = async (method: string, path: string, content: unknown, options: HttpOptions): Promise<HttpAnswer> => {

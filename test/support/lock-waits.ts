@@ -1,7 +1,7 @@
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
-/** Statements containing this text that now wait for a lock in the stack's database: process, and since when. */
+/** Statements containing this text that are waiting for a lock in the stack's database: process, and since when. */
 export function readLockWaits(stack: Pick<Stack, 'em'>, text = ''): Promise<{ pid: number; since: string }[]> {
   return stack.em().execute<{ pid: number; since: string }[]>(
     `select pid, query_start::text as since from pg_stat_activity
@@ -10,7 +10,7 @@ export function readLockWaits(stack: Pick<Stack, 'em'>, text = ''): Promise<{ pi
   );
 }
 
-/** Waits until this many statements that contain this text wait for a lock. */
+/** Waits until this many statements with this text are waiting for a lock. */
 export const untilLocked = (stack: Pick<Stack, 'em'>, { count = 1, text = '' } = {}) =>
   eventually(
     () => readLockWaits(stack, text),

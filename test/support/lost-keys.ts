@@ -16,8 +16,8 @@ const inKeys = (
   });
 
 /**
- * Takes the key of an order, or of a person, away, as a failover of the keys to a server that was behind does; returns what
- * gives it back.
+ * Removes the key of an order or a person, as a failover of the key database to a lagging server does; returns a
+ * function that restores it.
  */
 export async function loseKey(
   place: { owner(): EntityManager },
@@ -30,7 +30,10 @@ export async function loseKey(
   return () => inKeys(place, insert, [JSON.stringify(lost)]);
 }
 
-/** Loses the key of an order, and makes another in its place, as a server that was behind does for a request made again; returns what brings the first back. */
+/**
+ * Replaces the key of an order by another one, as a lagging server does on a retry; returns a function that restores
+ * the first.
+ */
 export async function replaceKey(
   place: { owner(): EntityManager; deps: Pick<Dependencies, 'config' | 'keysOrm'> },
   id: string,

@@ -17,8 +17,8 @@ export const suspension = (table: Suspended, id: string | null): Change => ({
 });
 
 /**
- * What becomes of work begun while a change is under way: whoever makes one takes the row whole before. The statement of
- * the work that waits for it has the text in it.
+ * Runs work while a change is in progress, whose author locks the whole row first, and returns the work's outcome. The
+ * text identifies the statement of the work that waits for the lock.
  */
 export async function meetChange<T>(
   stack: Pick<Stack, 'em' | 'owner'>,

@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * A process whose wall clock can be moved while it runs, as an operator or a broken time server would: loaded before
- * everything else (`--import`), it lets `Date` run ahead or behind by what a small file says. The monotonic clock stays,
- * and so do threads, whose workflows have Temporal's own `Date`.
+ * A process whose wall clock can be moved while it runs, as an operator or a broken time server would. Loaded before
+ * everything else (`--import`), it offsets `Date` by the number in a small file. The monotonic clock is unaffected, and
+ * so are threads, whose workflows have Temporal's own `Date`.
  */
 const fileVariable = 'MOVED_CLOCK_FILE';
 const readEveryMs = 50;

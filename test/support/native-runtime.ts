@@ -6,8 +6,8 @@ const circusHandlers = Symbol.for('EVENT_HANDLERS');
 
 /**
  * Jest's runtime without a sandbox: Node itself imports the test files, so a jest worker loads the product once instead
- * of once per file, and a running stack outlives the file that started it (shared-stack.ts). Only circus starts afresh
- * for each file. Has no module mocks, no fake timers and no coverage: no test here uses them.
+ * of once per file, and a running stack outlives the file that started it (shared-stack.ts). Only circus is reset for
+ * each file. There are no module mocks, fake timers or coverage: no test here uses them.
  */
 export default class NativeRuntime {
   unstable_shouldLoadAsEsm(): boolean {
@@ -22,7 +22,7 @@ export default class NativeRuntime {
     return require(path);
   }
 
-  /** Circus keeps its state of a file in its module and in one global. */
+  /** Circus stores its state of a file in its module and in one global. */
   requireInternalModule(path: string): unknown {
     delete require.cache[require.resolve(path)];
     Reflect.deleteProperty(globalThis, circusHandlers);

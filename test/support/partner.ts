@@ -35,9 +35,9 @@ export interface BuiltPartner {
 export const signature = (secret: string, body: string | Uint8Array = ''): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** What is enough to sign by the body alone; reads are, too. */
+/** Credentials that suffice to sign the body alone; reads are signed, too. */
 const bodySuffices = new Set(['/v1/partners/payments', '/v1/partners/payouts', '/v1/partners/quotes']);
-/** The second in the signature of each last request without a key: a signature is accepted once. */
+/** The second used in the signature of each last request without a key: a signature is accepted once. */
 const lastSeconds = new Map<string, number>();
 
 /**
@@ -72,7 +72,7 @@ export const freshKey = (): string => {
   return `key-${process.pid}-${Date.now()}-${keys}`;
 };
 
-/** A partner made through the administration's own routes, active and with every permission unless asked otherwise. */
+/** A partner created through the administration's own routes, active and with every permission by default. */
 export async function buildPartner(stack: BuildPlace & Http, options: PartnerOptions = {}): Promise<BuiltPartner> {
   const admin = await buildSuperAdmin(stack);
   const organizationId = await buildOrganization(stack);

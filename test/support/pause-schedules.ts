@@ -2,7 +2,9 @@ import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
-/** Pauses schedules of the stack's worker, all by default: what they would claim is left to a test's own sweeps. */
+/**
+ * Pauses schedules of the stack's worker, all by default, so that they do not claim what a test's own sweeps should.
+ */
 export async function pauseSchedules(
   { deps: { workflows }, afterwards }: Stack,
   ids: readonly string[] = schedules.map(({ scheduleId }) => scheduleId),
@@ -12,7 +14,7 @@ export async function pauseSchedules(
     afterwards(() => handle.unpause());
     await handle.pause();
     await eventually(
-      // A busy server has not answered.
+      // A busy server did not answer.
       () => handle.describe().catch(() => null),
       (schedule) => schedule?.info.runningActions.length === 0,
     );

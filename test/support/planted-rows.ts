@@ -62,7 +62,9 @@ export const payoutOf = (status: string, transferId: string | null = null) =>
      ${transferId === null ? 'null' : `'${transferId}'`}, ${status === 'pending' ? 'null' : 'now()'}, now(), now()
    from partner`;
 
-/** A number of attempts, an hour apart, the last in two hours; the provider did not know each this long after it. */
+/**
+ * A number of attempts an hour apart, the last in two hours; the provider did not have each of them this long after it.
+ */
 export const attemptsOf = (status: string, count: number, notKnownAfter: string | null) =>
   together(
     'drop index payout_attempts_one_open',

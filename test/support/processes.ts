@@ -30,7 +30,7 @@ export interface ProcessStackOptions {
   ownPostgres?: boolean | { directory: string };
   /** A Temporal server of its own with a database file, which the test may stop. */
   ownTemporal?: boolean;
-  /** A proxy on each connection of API and worker to what they depend on: `lines`. */
+  /** A proxy on each connection of API and worker to their dependencies: `lines`. */
   proxied?: boolean;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
@@ -62,9 +62,9 @@ export interface ProcessStack extends Http, AsyncDisposable {
   /** Arms failpoints in API and worker, as in `FAILPOINTS`; the empty text disarms all. */
   arm(failpoints: string): void;
   /**
-   * Lets whoever gets to the point wait there until the next `arm` or `restart`, as all who wait already; begins what
-   * gets there, and resolves when it is there. What is begun does not wait for what is held. On a path with several
-   * points, the last of them goes first.
+   * Holds whoever reaches the point, like all that are held already, until the next `arm` or `restart`; starts the
+   * given work and resolves once it is held there. The work does not wait for what is held. On a path with several
+   * points, hold the last of them first.
    */
   holdAt(point: string, begin: () => unknown): Promise<void>;
   /** kill -9, and wait until it has exited. */
@@ -74,7 +74,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
   stopPostgresImmediately(): Promise<void>;
   /** Unless it runs. */
   startPostgresAgain(): Promise<void>;
-  /** Everything that one of its parts has written so far. */
+  /** The whole output of one of its parts so far. */
   readLog(name: 'postgres' | 'api' | 'worker'): string;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
@@ -84,8 +84,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
 }
 
 /**
- * Starts them; each part has its own port, kept over its restarts. Files that ask for no more than some settings share one, as
- * of `startStack`.
+ * Starts them; each part keeps its port over restarts. Files that need only some settings share a stack, as with
+ * `startStack`.
  */
 export async function startProcessStack(options: ProcessStackOptions = {}): Promise<ProcessStack> {
   const { env = {}, ...rest } = options;
@@ -97,7 +97,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
   );
   if (borrowed === null) return startOwnProcesses(options);
   const stop = once(borrowed.giveBack);
-  // Not a copy: which process is its API or worker changes with each restart.
+  // Not a copy: the API's and worker's processes change with each restart.
   return Object.create(borrowed.stack, { stop: { value: stop }, [Symbol.asyncDispose]: { value: stop } });
 }
 
@@ -142,7 +142,7 @@ async function startOwnProcesses(
   const temporalAddress = options.ownTemporal ? `127.0.0.1:${temporal.port}` : run.temporal.address;
 
   const failpoints = join(run.directory, `failpoints-${secrets.taskQueue}`);
-  // A held point reads the file all the time, and continues when it finds nothing.
+  // A held point polls the file, and continues when the file is empty.
   const write = (text: string) => {
     writeFileSync(`${failpoints}.new`, text);
     renameSync(`${failpoints}.new`, failpoints);

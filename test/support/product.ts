@@ -8,13 +8,13 @@ import { eventually } from './eventually.ts';
 const script = join(import.meta.dirname, '../../dev/start.ts');
 const isReady = 'Ctrl-C stops everything';
 const readyWithinMs = 180_000;
-/** Replaces a part of the stack, or decides what is in it: the machine's own setting is not inherited. */
+/** Replaces or selects parts of the stack; the machine's own settings are not inherited. */
 const replacing = /^(DATABASE_|TEMPORAL_|S3_|XENDIT_|PUBLIC_URL$|DATA_|FAILPOINTS$|NODE_ENV$|AUTH_)/;
 
 /** The product as `npm start` runs it, on a data directory. */
 export interface Product {
   child: ChildProcess;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
   ended: Promise<number | null>;
   untilPrinted(text: string): Promise<void>;

@@ -8,8 +8,8 @@ import { userCacheDirectory } from '../../dev/user-cache.ts';
 const version = 'v0.316.0';
 
 /**
- * The path of `promtool`, Prometheus' own tester of rules: from the PATH, or built with Go, which takes minutes once
- * for this user. Throws when there is no Go, with its error.
+ * The path of `promtool`, Prometheus' own rule tester: from the PATH, or built with Go once for this user, which takes
+ * minutes. Throws Go's error if there is no Go.
  */
 export function findPromtool(): string {
   const installed = findExecutable('promtool');
@@ -31,7 +31,7 @@ function build(built: string): void {
     if (error || status !== 0) throw new Error(`go ${args[0]}: ${error?.message ?? stderr.slice(-2_000)}`);
   };
   try {
-    // Its own module excludes others, and so cannot be installed by its name.
+    // Its own module has exclusions, and so cannot be installed by name.
     go('mod', 'init', 'promtool');
     go('get', `github.com/prometheus/prometheus/cmd/promtool@${version}`);
     go('build', '-o', 'promtool', 'github.com/prometheus/prometheus/cmd/promtool');

@@ -33,7 +33,7 @@ const seeded = new Set(['organization_industries', 'organization_sizes']);
 /** Rows that tests backdate: operators who were admitted some days ago. */
 const datedBack = new Set(['users.approver_since']);
 
-/** For every column that says when something happened, the earliest and the latest of its instants. */
+/** The earliest and latest instant of every column that records when something happened. */
 export async function readInstants(em: EntityManager): Promise<InstantSpan[]> {
   const columns = await em.execute<{ table: string; column: string }[]>(
     `select c.table_name as "table", c.column_name as "column"
@@ -49,7 +49,7 @@ export async function readInstants(em: EntityManager): Promise<InstantSpan[]> {
         `select '${table}.${column}' as place, ${ms('min', column)} as earliest, ${ms('max', column)} as latest
          from "${table}" having count("${column}") > 0`,
     );
-  // The start of a partner's waiting money follows from when it becomes available.
+  // The start of a partner's pending money is derived from when it becomes available.
   const since = 'available_at - make_interval(hours => settlement_delay_hours)';
   spans.push(
     `select 'partner_payments.available_at', extract(epoch from min(${since})) * 1000, extract(epoch from max(${since})) * 1000

@@ -11,7 +11,7 @@ import { workflowIds } from '../../src/shared/workflow-ids.ts';
 /** Set by `npm run histories:record`: where the histories of a test run are stored. */
 const variable = 'AMANAH_RECORD_HISTORIES';
 export const isRecording = (): boolean => Boolean(process.env[variable]);
-/** A longer history, compressed, proves no more and is too large. */
+/** A longer history proves no more, and is too large even compressed. */
 const largestBytes = 50_000;
 
 const { History } = proto.temporal.api.history.v1;
@@ -32,7 +32,7 @@ function kindsOf(events: readonly Event[]): Set<string> {
   return new Set(names);
 }
 
-/** How a run ended, as its result says where that is a word; null for an ending that only a test makes. */
+/** How a run ended, by the status in its result; null for an ending that only a test causes. */
 function endOf(last: Event): string | null {
   switch (last.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '')) {
     case 'COMPLETED': {
@@ -65,7 +65,7 @@ function storyOf(events: readonly Event[], kinds: ReadonlySet<string>): string |
   return [end, ...marks].join('.');
 }
 
-/** Where the time-skipping server, which cannot list workflows, is asked for them by name. */
+/** The time-skipping server cannot list workflows, so it is asked for them by name. */
 const tables: Record<string, (id: string) => string> = {
   payment_orders: workflowIds.gatewayPayment,
   partner_payments: workflowIds.partnerPayment,
@@ -75,7 +75,7 @@ const tables: Record<string, (id: string) => string> = {
   saving_circles: workflowIds.savingCircle,
   donation_subscriptions: workflowIds.donationSubscription,
 };
-/** Rows of a table that are looked at. */
+/** Rows of a table whose workflows are recorded. */
 const mostRows = 50;
 
 async function namesOf(em: EntityManager): Promise<string[]> {
@@ -117,7 +117,7 @@ async function record(
   mkdirSync(directory, { recursive: true });
   for await (const [workflowId, runId] of runs) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    // Before the first task has completed there is nothing to replay.
+    // Before the first completed task there is nothing to replay.
     if (!history.events?.some(({ workflowTaskCompletedEventAttributes: ended }) => ended)) continue;
     const type = history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
     const { events } = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
@@ -126,7 +126,7 @@ async function record(
 }
 
 /**
- * Stores one history for each story of each workflow: the one with most kinds of events, and of these the shortest.
+ * Stores one history for each story of each workflow: the one with the most kinds of events, and of these the shortest.
  * Open runs are stored only for a workflow without a closed run.
  */
 export function keep(directory: string, type: string, events: Event[]): void {
@@ -149,7 +149,7 @@ export function keep(directory: string, type: string, events: Event[]): void {
 
 /**
  * While recording, stores the runs on this task queue, or of these rows on a server that cannot list workflows;
- * otherwise does nothing. In a process of its own, apart from jest's realms.
+ * otherwise does nothing. Runs in a process of its own, outside jest's realms.
  */
 export async function recordHistories(em: EntityManager, address: string, taskQueue: string): Promise<void> {
   if (!isRecording()) return;

@@ -20,7 +20,7 @@ export interface Replicated {
   onReplica(sql: string): Promise<Record<string, unknown>[]>;
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
-  /** Makes another replica of the primary and promotes it, so that a new timeline begins; the database there. */
+  /** Makes another replica of the primary and promotes it, which starts a new timeline; returns the database there. */
   failOver(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export async function startReplicated(): Promise<Replicated> {
   };
 }
 
-/** A base backup for a new replica; the slot keeps the log that it will need. */
+/** A base backup for a new replica; the slot retains the log that it will need. */
 async function copyCluster(client: pg.Client, from: string, to: string, slot: string): Promise<void> {
   const log = join(from, 'pg_wal');
   await client.query('select pg_create_physical_replication_slot($1, true)', [slot]);
@@ -104,7 +104,7 @@ async function copyCluster(client: pg.Client, from: string, to: string, slot: st
   own(to, uid, gid);
 }
 
-/** As root the server runs as another user, who must own its files. */
+/** Run by root, the server runs as another user, who must own its files. */
 export function own(path: string, uid: number, gid: number): void {
   if (process.getuid?.() !== 0) return;
   chownSync(path, uid, gid);

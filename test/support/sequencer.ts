@@ -6,13 +6,13 @@ const { default: TestSequencer }: typeof import('@jest/test-sequencer') = create
   '@jest/test-sequencer',
 );
 
-/** Files that kill processes and wait for others to take over; then those with servers of their own; then the others. */
+/** Files that kill processes and wait for others to take over; then those with their own servers; then the rest. */
 const turns = [/startProcessStack/, /own: true|startProduct|TimeSkipping|\bspawn|execFile/, /(?:)/];
 const stack = /start(?:Process)?Stack\(([^)]*)\)/;
-/** What two files may differ in that share a stack. */
+/** Settings in which two files that share a stack may differ. */
 const aside = /isImpatient: true,? ?|LOG_LEVEL: '\w+',? ?|own: isFull.*|, \.\.\..*/g;
 
-/** The settings of the stack that a file shares with others, written in one way; those that few share come before the rest. */
+/** The settings of the stack that a file shares with others, normalized; rare ones come before the rest. */
 function kindOf(text: string): string {
   const given = (stack.exec(text)?.[1] ?? '').replaceAll(/\s+/g, ' ').replace(aside, '').replace('env: { }', '');
   const settings = given.replaceAll(/^[{ ]+|[}, ]+$/g, '');
@@ -22,7 +22,7 @@ function kindOf(text: string): string {
 
 /**
  * Slow files first, so that none of them runs alone at the end; then those that share a stack, grouped by kind of
- * stack, so that few are started. Otherwise the larger file goes first.
+ * stack, so that few stacks are started; otherwise larger files first.
  */
 export default class Sequencer extends TestSequencer {
   override sort(tests: Test[]): Test[] {

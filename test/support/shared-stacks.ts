@@ -16,13 +16,13 @@ interface Entry {
 
 const list = 'shared-databases';
 
-/** The stacks of this jest worker by their settings: those in use, and the one that was used last, as each polls and sweeps. */
+/** The stacks of this jest worker by their settings: those in use, and the last one used, as each polls and sweeps. */
 const stacks = new Map<string, Entry>();
 let stopping = Promise.resolve();
 
 /**
- * The running stack of this jest worker with these settings, started if there is none, and a function that gives it back.
- * A second one within a file, while the first is in use, gets null: it wants a database of its own.
+ * The running stack of this jest worker with these settings, started if there is none, and a function to return it. A
+ * second one within a file, while the first is in use, gets null and uses its own database.
  */
 export async function borrowStack<S extends Shareable>(
   settings: string,
@@ -35,7 +35,7 @@ export async function borrowStack<S extends Shareable>(
   if (known === undefined) appendFileSync(join(runDirectory, list), `${entry.stack.databaseUrls.owner}\n`);
   entry.isInUse = true;
   stacks.set(settings, entry);
-  // Nobody waits for its end but the next one who would leave another behind.
+  // Only the next stack waits for this one to stop, so that at most one is left running.
   await stopping;
   stopping = stopIdle();
   stopping.catch(() => undefined);

@@ -65,14 +65,14 @@ export interface Stack extends Http, AsyncDisposable {
   afterwards(undo: () => Promise<unknown>): void;
   /** A fork of the entity manager, with the rights of the product. */
   em(): EntityManager;
-  /** One with the rights of the owner: to plant what the product may not write, and to alter what it runs on. */
+  /** A fork with the rights of the owner: to plant what the product may not write, and to alter the schema under it. */
   owner(): EntityManager;
   stop(): Promise<void>;
 }
 
 /**
- * What ships: database, task queue, application, and the processes asked for. A jest worker shares a stack between the files
- * that ask for the same settings; each file makes its own people, organizations and partners.
+ * The product as shipped: database, task queue, application, and the processes requested. Files of a jest worker that
+ * need the same settings share a stack; each file creates its own people, organizations and partners.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { own, isImpatient, worker = false, sandbox = worker, env = {}, ...rest } = options;
@@ -205,9 +205,8 @@ async function buildStack(
 }
 
 /**
- * Deletes the schedules that a stack's workers made: nobody works on its task queue any more, and what every file leaves
- * behind keeps the server busy for the files after it. A server that is gone by then, or knows no schedules, needs none
- * of it.
+ * Deletes the schedules that a stack's workers created: nobody works on its task queue any more, and leftovers of every
+ * file keep the server busy for later files. A server that is down by then, or has no schedules, needs none of it.
  */
 async function deleteSchedules(address: string, taskQueue: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
@@ -226,14 +225,14 @@ async function deleteSchedules(address: string, taskQueue: string): Promise<void
   }
 }
 
-/** Accounts that may not go negative, and did in the order of their statement. */
+/** Accounts that may not go negative, and were negative in the order of their statement. */
 const belowZero = `
   select account_id, min(balance)::text as balance from (
     select p.account_id, sum(p.amount) over (partition by p.account_id order by p.created_at, p.id) as balance
     from postings p join accounts a on a.id = p.account_id where not a.may_go_negative) line
   where balance < 0 group by account_id`;
 
-/** Every `check_*` view of the stack's database is empty, and no statement shows an overdraft. */
+/** Expects every `check_*` view of the stack's database to be empty, and no statement to show an overdraft. */
 export async function expectChecksEmpty({ em }: Pick<Stack, 'em'>): Promise<void> {
   expect(await em().execute(belowZero)).toEqual([]);
   expect(await brokenChecks(em())).toEqual([]);

@@ -1,10 +1,10 @@
 const endNow = () => process.exit(1);
-/** Jest's message to an idle worker. Its shared stacks would keep it alive, and stop with it. */
+/** Jest's message to an idle worker, whose shared stacks would keep it alive, and are stopped then. */
 const lastMessage = 2;
 const endWhenAsked = (message: unknown) => {
   if (Array.isArray(message) && message[0] === lastMessage) process.exit(0);
 };
-/** How many times longer than declared or usual a test or a hook may take before it counts as hanging. */
+/** By what factor a test or hook may exceed its declared or default time-out before it counts as hanging. */
 const patience = 3;
 
 interface Timed {
@@ -21,7 +21,7 @@ export default class NativeEnvironment {
   readonly moduleMocker = null;
   readonly fakeTimers = null;
   readonly fakeTimersModern = null;
-  /** Tests and hooks that have been given their time; a hook begins once for each test. */
+  /** Tests and hooks whose time-out has been extended; a hook starts once for each test. */
   readonly #given = new WeakSet<Timed>();
   readonly #ours = { console: globalThis.console, exit: process.exit };
 
@@ -47,7 +47,7 @@ export default class NativeEnvironment {
     return null;
   }
 
-  /** A slow or busy machine fails no test: only a hang does. */
+  /** A slow or busy machine fails no test; only a hang does. */
   handleTestEvent({ name, hook, test }: { name: string; hook?: Timed; test?: Timed }, state: { testTimeout: number }) {
     const begun = name === 'hook_start' ? hook : name === 'test_fn_start' ? test : undefined;
     if (begun === undefined || this.#given.has(begun)) return;

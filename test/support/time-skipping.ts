@@ -7,9 +7,7 @@ export interface TimeSkippingStack extends Stack {
   time: TestWorkflowEnvironment;
 }
 
-/**
- * The SDK gives a server five seconds to start, which may not suffice on a busy machine: retried up to twelve times.
- */
+/** The SDK gives a server five seconds to start, which may not suffice on a busy machine: up to twelve tries. */
 const startAttempts = 12;
 
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {
@@ -26,7 +24,8 @@ async function startServer(path: string): Promise<TestWorkflowEnvironment> {
 
 /**
  * A stack whose Temporal skips time: one environment per test file, as its clock is shared. Only the workflow's clock
- * moves; PostgreSQL, the sandbox and tokens stay in the present, and steps believe the workflow that something is due.
+ * moves; PostgreSQL, the sandbox and tokens stay in the present, and activities trust the workflow that something is
+ * due.
  */
 export async function startTimeSkippingStack(options: StackOptions = {}): Promise<TimeSkippingStack> {
   const { timeSkipping } = testRun();

@@ -2,14 +2,14 @@ import pg from 'pg';
 import type { LockMode } from '../../src/ledger/lock-order.ts';
 import type { Stack } from './stack.ts';
 
-/** Rows that a transaction waited for: their kind, the strength of the lock, and the statement. */
+/** Rows that a transaction waited for: their kind, the lock mode, and the statement. */
 export interface TracedLock {
   kind: string;
   mode: LockMode | null;
   statement: string;
 }
 
-/** What each transaction locked, one after the other. */
+/** What each transaction locked, in order. */
 export type LockTrace = TracedLock[];
 
 /** Kinds of rows, each with the statement that selects them. */
@@ -35,10 +35,10 @@ const waitingQuery = `select pg_blocking_pids(a.pid) as blockers, a.pid || '/' |
   where a.datname = current_database() and a.wait_event_type = 'Lock'`;
 
 /**
- * Records in which order transactions lock rows, whoever starts them, during the work. A connection of its own locks
+ * Records in which order transactions lock rows during the work, whoever starts them. A connection of its own locks
  * each kind of rows; a transaction that waits for one has by then acquired all its earlier locks, and is let through by
- * releasing that kind alone, which is locked again as soon as its rows are free. So the record shows what a transaction
- * held when it waited: exactly what deadlocks consist of, however fast the machine is.
+ * releasing that kind alone, which is locked again as soon as its rows are free. The record thus shows what a
+ * transaction held while it waited, which is what deadlocks consist of, however fast the machine is.
  */
 export async function traceLocks(
   { databaseUrls: { owner } }: Pick<Stack, 'databaseUrls'>,

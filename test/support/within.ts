@@ -1,8 +1,8 @@
 const tries = 3;
 
 /**
- * The result of `work`, once a try took less than this time: a busy machine may delay it, but not three times. Fails
- * with how long each took. `work` may be repeated.
+ * The result of `work`, once one of three tries took less than this time: a busy machine may delay some, but not all
+ * three. Fails with the duration of each. `work` may be repeated.
  */
 export async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const took: number[] = [];

@@ -1,6 +1,6 @@
 import type { Stack } from './stack.ts';
 
-/** Changes what triggers forbid to change: the passage of time, for example. */
+/** Changes columns that triggers protect, for example to simulate the passage of time. */
 export async function withoutTriggers(stack: Pick<Stack, 'owner'>, sql: string, params: unknown[]): Promise<void> {
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");

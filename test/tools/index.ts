@@ -8,7 +8,7 @@ export const loadTool = async <T>(name: string): Promise<T> => (await import(nam
 export const hasTool = (name: string): boolean =>
   Boolean(process.env.CI) || existsSync(join(import.meta.dirname, 'node_modules', name));
 
-/** `describe`, or where `what` is missing one that skips its tests after saying how to install it. */
+/** `describe`, or where `what` is missing one that skips its tests after printing how to install it. */
 export function describeWith(isThere: boolean, what: string): jest.Describe {
   if (isThere) return describe;
   process.stderr.write(`Skipped here for want of ${what}: install it once by npm run test:tools.\n`);

@@ -1,8 +1,8 @@
 import type { Attempt } from './facts.ts';
 
 /**
- * Refused before anything was examined, as with a clock that is ahead, or headers delayed by a black hole: such an
- * answer proves nothing about the key. A 403 is one, except that of a circle whose member has lost their place.
+ * Refused before anything was processed, for example by a clock that is ahead, or by headers that a black hole delayed:
+ * such an answer proves nothing about the key. A 403 counts, except that of a circle whose member has lost the place.
  */
 export const isAtDoor = ({ status, answer }: Pick<Attempt, 'status' | 'answer'>): boolean =>
   status === 401 ||

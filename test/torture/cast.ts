@@ -48,13 +48,13 @@ interface Withdrawing {
   bankAccounts: Record<string, BankAccountFact & { id: string }>;
 }
 
-/** IDR, for every minute of work: donations that causes received before it began. */
+/** IDR per minute of work: donations that causes received before it started. */
 const given = 300_000;
 
-/** IDR for a minute of work: enough for many payments, and little enough that some are refused. */
+/** IDR per minute of work: enough for many payments, and little enough that some are refused. */
 const balance = 600_000;
 const available = 400_000;
-/** IDR, for every minute of work: the second partner's daily limit, less than its balance will be. */
+/** IDR per minute of work: the second partner's daily limit, below its later balance. */
 const payable = 250_000;
 const limits = { max_payout_amount: '5000000', max_daily_amount: '50000000', max_hourly_count: 10_000 };
 /** The limits of the bounded partner: per payout, and per hour. */
@@ -74,7 +74,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     holders += 1;
     const bankAccounts: Withdrawing['bankAccounts'] = {};
     for (const digits of Object.keys(payoutAccounts)) {
-      // No piece of work has so high a number: the account is unique.
+      // No piece of work has such a high number: the account is unique.
       const account = `${90_000_000 + holders}${digits}`;
       const holder = `Siti Rahayu ${holders}`;
       const body = { bank_code: 'BRI', account_number: account, account_holder: holder };
@@ -89,7 +89,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     const pocket = await topology.api.post('/v1/accounts', { name: 'Pocket' }, { token: user.token });
     const pocketId: string = pocket.body?.data?.id ?? pocket.body?.id;
     if (typeof pocketId !== 'string') throw new Error(`no pocket: ${pocket.status} ${JSON.stringify(pocket.body)}`);
-    // Every second may be sent receipts.
+    // Every second user may receive receipts.
     if (number % 2 === 0)
       await place.em().execute('update users set email_confirmed_at = now() where id = ?', [user.id]);
     users.push({ ...(await addBankAccounts(user)), pocketId });

@@ -4,7 +4,7 @@ import type { Workplace } from './workplace.ts';
 
 const answer = (status: number, message: string): HttpAnswer => ({ status, headers: new Headers(), body: { message } });
 
-/** A place whose APIs give these answers in turn; null is no answer. */
+/** A workplace whose APIs give these answers in turn; null is no answer. */
 function placeOf(answers: (HttpAnswer | null)[]): Workplace {
   const api = { post: async () => answers.shift() ?? Promise.reject(new Error('no answer')) };
   return { apis: [api, api] } as unknown as Workplace;
@@ -17,15 +17,15 @@ it.each([
   ['it was refused at the door before', [answer(401, 'The token has expired'), answer(200, 'Joined')]],
   ['an earlier request did that', [null, answer(400, 'the account a or its user is a member already')]],
   ['the circle has begun since', [null, answer(400, 'members can only join a new saving circle; this one is active')]],
-])('Somebody has joined a circle where %s', async (_, answers) => {
+])('A user has joined a circle where %s', async (_, answers) => {
   expect(await joinBy(...answers)).toBe(true);
 });
 
-it('Nobody knows whether somebody joined who never had an answer, or was refused at the door each time', async () => {
+it('A user’s membership is undecided without an answer, or if every attempt was refused before it was processed', async () => {
   expect(await joinBy(null, null, null, null)).toBe(false);
   expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
 });
 
-it('A refused person has not joined, and the reason is returned', async () => {
+it('A user who was refused has not joined, and the reason is returned', async () => {
   await expect(joinBy(answer(400, 'the saving circle is full: it has 2 places'))).rejects.toThrow('it has 2 places');
 });

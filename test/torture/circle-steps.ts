@@ -6,7 +6,7 @@ import type { Answer } from './client.ts';
 import type { Work } from './plan-work.ts';
 import { atProvider, codeOf, patience, personal, type Workplace } from './workplace.ts';
 
-/** A circle with terms or without, which is founded, paid into and cancelled in the same way. */
+/** Steps of circles with and without terms, which are created, paid into and cancelled in the same way. */
 type CircleWork = Extract<Work, { do: 'circle' | 'terms' }>;
 
 const startsAfterMs = 6_000;
@@ -20,7 +20,7 @@ interface Standing {
   next_opens_at: Date | null;
 }
 
-/** A circle that starts in a moment; null when its founder got no answer. */
+/** Creates a circle that starts at once; null when its creator got no answer. */
 export async function foundCircle(
   place: Workplace,
   work: CircleWork,
@@ -35,7 +35,7 @@ export async function foundCircle(
     round_interval: 'daily',
     ...fields,
   };
-  // It accepts no key: a founder without an answer founds another.
+  // It accepts no key: a creator without an answer creates another.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
     const operation = personal(place, { ...work, keyed: false }, 'circle', owner.token, asked);
@@ -47,7 +47,8 @@ export async function foundCircle(
 }
 
 /**
- * Retries at both APIs in turn until an answer is neither a fault nor a refusal at the door; null when there was none.
+ * Retries at both APIs in turn until an answer is neither a fault nor a rejection before processing; null when there
+ * was none.
  */
 export async function insist(
   { apis }: Workplace,
@@ -63,10 +64,12 @@ export async function insist(
   return null;
 }
 
-/** How it is refused to join what one has joined by a request whose answer was lost; the circle may have begun since. */
+/**
+ * How joining is refused if an earlier request whose answer was lost has succeeded; the circle may have started since.
+ */
 const hasJoined = /is a member already|this one is active/;
 
-/** Joins a circle; false when the outcome is unknown. Throws why it was refused. */
+/** Joins a circle; false when the outcome is unknown. Throws the reason of a refusal. */
 export async function join(place: Workplace, token: string, body: Record<string, unknown>): Promise<boolean> {
   const told = await insist(place, (api, options) =>
     api.post('/v1/saving-circles/members', body, { token, ...options }),
@@ -77,7 +80,7 @@ export async function join(place: Workplace, token: string, body: Record<string,
   return true;
 }
 
-/** Waits until the round of this turn is open, and makes it due once the one before has been paid. */
+/** Waits until the round of this turn is open, making it due once the previous one is paid. */
 export async function untilOpen({ topology, over }: Workplace, circleId: string, turn: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   while (Date.now() < deadline && !over.aborted) {
@@ -112,7 +115,7 @@ export async function contribute(
     ...(onBehalfOf !== undefined && { on_behalf_of: onBehalfOf }),
     ...(byGateway && { payment_id: work.channel }),
   };
-  // Under a key all are one; without one each request counts alone, and what was created already refuses the next.
+  // Requests with one key count as one; without a key each counts alone, and an existing contribution refuses the next.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = {
       name: work.keyed ? name : `${name}-${attempt}`,

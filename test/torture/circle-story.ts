@@ -3,9 +3,9 @@ import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
 /**
- * A circle from its creation to its last round, as its members would live it: everybody contributes in each round, on
- * either rail, and asks again when an answer was lost. A day between two rounds is too long for a test: when the pot has
- * been paid the next round is made due.
+ * A circle from its creation to its last round, as its members would use it: everyone contributes in each round, on
+ * either rail, and retries when an answer was lost. A day between two rounds is too long for a test, so the next round
+ * is made due as soon as the pot is paid.
  */
 export async function runCircle(place: Workplace, work: Extract<Work, { do: 'circle' }>): Promise<void> {
   const { cast } = place;

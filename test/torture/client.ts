@@ -3,24 +3,24 @@ import { isAtDoor } from './at-door.ts';
 import type { Attempt, BankAccountFact, EndingKind, OperationKind } from './facts.ts';
 import type { Manners } from './plan-work.ts';
 
-/** The contents of one operation's request; the key, if any, is the operation's own. */
+/** The contents of one operation's request; the key, if any, belongs to the operation. */
 export interface Operation {
   work: string;
   /** Distinguishes operations of one piece of work. */
   name: string;
   kind: OperationKind | EndingKind;
-  /** The user who asks; null for a partner. */
+  /** The user who sends it; null for a partner. */
   by: string | null;
   partner?: string;
   key: string | null;
   path: string;
   body: Record<string, unknown>;
   method?: 'DELETE';
-  /** Retrying is always right, as for a request that finishes something. */
+  /** Retrying is always safe, as for a request that finishes something. */
   again?: boolean;
   /** What it finishes or refunds. */
   about?: string;
-  /** The account that it is paid from, where the body does not say. */
+  /** The account that pays, if the body does not name one. */
   source?: string;
   /** The bank account that its money goes to. */
   goesTo?: BankAccountFact;
@@ -28,7 +28,7 @@ export interface Operation {
   otherBody?: Record<string, unknown>;
   /** Headers for a body sent to a path; the key's are among them. */
   headers(raw: string, path: string): Record<string, string>;
-  /** The id of the created resource, from the body of a success. */
+  /** The id of the created resource in the body of a success. */
   resourceOf(body: Answer): string | undefined;
 }
 
@@ -38,11 +38,11 @@ export type Answer = any;
 export interface Client {
   /** Sends an operation as such a client does; returns the body of its success, or null. */
   operate(operation: Operation, manners: Manners): Promise<Answer | null>;
-  /** After the faults: retries, under the same key, whatever is unknown, and once what the provider refused. */
+  /** After the faults: retries every unknown request under its key, and once what the provider refused. */
   askAgain(): Promise<void>;
   /**
    * After a restore: forgets what was sent since this instant (milliseconds of the epoch), and sends it again under its
-   * key. Returns the resources that were created and are created again.
+   * key. Returns the resources that were created and now have to be created again.
    */
   askAnew(since: number): Promise<string[]>;
   readonly attempts: Attempt[];
@@ -51,7 +51,7 @@ export interface Client {
 const retryPauseMs = 400;
 const lastPatienceMs = 30_000;
 const lastTries = 8;
-/** How many retry at once: on a busy machine more would get 503s because of each other. */
+/** How many retry at once: more would cause each other 503s on a busy machine. */
 const askingAtOnce = 24;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
@@ -61,10 +61,10 @@ const isUnknown = ({ status }: Attempt): boolean => status === null || (status >
 const isProvidersRefusal = ({ status }: Attempt): boolean => status === 502;
 const textOf = (value: unknown): string | null => (value === undefined ? null : String(value));
 
-/** Clients of two APIs, who remember every answer. */
+/** Clients of two APIs, who record every answer. */
 export function createClient(run: string, apiUrls: readonly [string, string]): Client {
   const attempts: Attempt[] = [];
-  /** By what distinguishes them: a retry under a key is the same. */
+  /** By what distinguishes them: a retry under a key is the same request. */
   const operations = new Map<string, Operation>();
   let sent = 0;
 

@@ -16,7 +16,7 @@ export interface DecisionRow {
   id: string;
   withdrawalId: string | null;
   proposedBy: string;
-  /** One after the other. */
+  /** In order. */
   approvedBy: string[];
   rejectedBy: string | null;
 }

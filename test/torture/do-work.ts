@@ -24,7 +24,7 @@ import { runTermsCircle } from './terms-story.ts';
 import type { Topology } from './topology.ts';
 import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
-/** Does one piece of the plan's work, to completion. */
+/** Performs one piece of the plan's work, to completion. */
 export async function doWork(place: Workplace, work: Work): Promise<void> {
   const { client, cast, topology } = place;
   const person = (number: number) => personOf(cast, number);

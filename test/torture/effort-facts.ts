@@ -1,6 +1,6 @@
-/** How much of its plan a run has carried out. */
+/** How much of its plan a run carried out. */
 export interface EffortFact {
-  /** Faults that could act, and why some did not; pieces of work, and why some stopped. */
+  /** Faults that had an effect, and why some did not; pieces of work, and why some stopped. */
   faults: number;
   idle: string[];
   work: number;

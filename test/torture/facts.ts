@@ -44,18 +44,20 @@ export interface Attempt {
   key: string | null;
   /** Which body was sent under the key: a client that changes its mind sends `other`. */
   variant: 'same' | 'other';
-  /** What was asked for: IDR, and what for (an id or a reference of the client's own); null where the body names none. */
+  /**
+   * What was requested: IDR, and what for (an id or a reference of the client's own); null where the body names none.
+   */
   amount: string | null;
   target: string | null;
   /** The account to be debited, where the request names one. */
   source: string | null;
-  /** The bank account of the payee; null where there is none. */
+  /** The payee's bank account; null where there is none. */
   goesTo: BankAccountFact | null;
   sentAt: number;
   endedAt: number;
   /** Null without a complete answer. */
   status: number | null;
-  /** The bytes of the answer as text; otherwise why there was none. */
+  /** The bytes of the answer as text, otherwise why there was none. */
   answer: string;
   /** The id of the created resource, where the answer names one. */
   resourceId: string | null;
@@ -75,12 +77,12 @@ export interface EffectEvent {
   resourceId: string | null;
   /** The user it names as the actor; null for a partner, and without a request. */
   actorId: string | null;
-  /** When its transaction began, by the database's clock, and when it was committed. */
+  /** When its transaction started, by the database's clock, and when it was committed. */
   begunAt: number;
   at: number;
 }
 
-/** A resource that only requests create, and the request that it names; null when it names none. */
+/** A resource that only requests create, and the request that created it; null when none is recorded. */
 export interface AskedFact {
   kind: string;
   id: string;
@@ -97,12 +99,12 @@ export interface EndFact {
 /** Resources created by requests, as in the books. */
 export interface MadeFact {
   id: string;
-  /** What its answers tell, and what its request asked for: without a fee that its payer pays in addition. IDR, scale 4. */
+  /** The amount by its answers and its request, without a fee paid on top by the payer. IDR, scale 4. */
   amount: string;
   asked: string;
   /** Its target, as its request may have named it. */
   targets: string[];
-  /** What is paid for it, and what was agreed before anything began; null where there are no fees. */
+  /** The fees agreed before it started; null where there are none. */
   fee: string | null;
   dueFee: string | null;
 }
@@ -121,14 +123,14 @@ export interface OrderFact {
   instrumentId?: string | null;
 }
 
-/** A batch of payouts, with the ids that its items have as payouts. */
+/** A batch of payouts, with its items' ids as payouts. */
 export interface BatchFact {
   id: string;
   status: string;
   itemIds: string[];
 }
 
-/** A number or code that is paid any number of times; `amount` is the required amount of each payment. */
+/** A number or code that accepts any number of payments; `amount` is the required amount of each. */
 export interface InstrumentFact {
   id: string;
   amount: string | null;
@@ -138,23 +140,23 @@ export interface PayoutFact {
   id: string;
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   net: string;
-  /** Webhooks report all kinds but withdrawals. */
+  /** Every kind except withdrawals has webhooks. */
   kind: 'partner_payout' | 'withdrawal' | 'payment_refund';
-  /** The client's own reference, of a refund its payment's; of a withdrawal, the piece of work. */
+  /** The client's own reference: that of a refund is its payment's; of a withdrawal, the piece of work. */
   reference: string | null;
   /** Of a refund to the wallet that paid: the provider's id of the payment request. */
   refundOf: string | null;
   fee: string;
-  /** What was asked for, IDR, which counts in a partner's limits; and the partner, of a payout of one. */
+  /** The requested amount, IDR, which counts toward a partner's limits; and the partner, of a partner's payout. */
   amount: string;
   partnerId: string | null;
   version: number;
   contradicted: boolean;
-  /** It failed because people rejected it, or did not decide. */
+  /** It failed because people rejected it, or its decision lapsed. */
   isDecided: boolean;
 }
 
-/** What a withdrawal adds to its payout. */
+/** The columns that a withdrawal adds to its payout. */
 export interface WithdrawalFact {
   id: string;
   userId: string;
@@ -162,7 +164,7 @@ export interface WithdrawalFact {
   causeId: string | null;
   /** IDR, with the fee. */
   amount: string;
-  /** Whether it may be sent only when two people have approved it, as its cause and amount were known before. */
+  /** Whether it may be sent only after two people approved it, judged by its cause and amount as known before. */
   waits: boolean;
 }
 
@@ -172,11 +174,11 @@ export interface ReceiptFact {
   reference: string;
   amount: string;
   state: 'applied' | 'suspended' | 'credited' | 'refunded';
-  /** Why it could not be applied; null where it was. */
+  /** Why it could not be applied; null if it was. */
   reason: string | null;
   /** The order or partner payment that it was applied to. */
   appliedTo: string | null;
-  /** The account that the money went to from suspense, by the posting. */
+  /** The account credited from suspense, by the posting. */
   creditedTo: string | null;
 }
 
@@ -184,7 +186,7 @@ export interface JournalFact {
   businessKey: string;
   /** The sum of its positive postings, IDR, scale 4. */
   amount: string;
-  /** Accounts of people, organizations and what they pay for, in it; the platform's own are left out. */
+  /** Accounts of people, organizations and their targets in it; the platform's own are omitted. */
   credited: string[];
   debited: string[];
 }
@@ -213,20 +215,20 @@ export interface WaitingRow {
   /** Its workflow. */
   workflowId: string;
   status: string;
-  /** Nothing of it is due now or soon: whatever happens to it next begins its workflow again, or a sweep does in time. */
+  /** Nothing of it is due now or soon: its next change starts its workflow again, or a sweep does in time. */
   dueLater: boolean;
 }
 
-/** What a partner's money is held in, by ids of accounts. */
+/** The accounts that hold a partner's money, by id. */
 export interface PartnerAccounts {
   available: string;
   pending: string;
   reserved: string;
 }
 
-/** What operators see, each list by its own route. */
+/** What operators see, with each list read by its own route. */
 export interface OperatorsLists {
-  /** Payouts of `GET /v1/payouts/stuck`, with the reason that it tells. */
+  /** Payouts of `GET /v1/payouts/stuck`, with the reason shown. */
   stuck: { id: string; reason: string }[];
   /** Receipts whose workflow waits for a decision, and those of `GET /v1/receipts?status=suspended`. */
   suspense: string[];
@@ -239,7 +241,7 @@ export interface OperatorsLists {
   waiting: { what: string; rows: number }[];
 }
 
-/** Everything known once all has come to rest: the answers, what the provider did, the books. */
+/** Everything known once the system is at rest: the answers, the provider's records, the books. */
 export interface Facts {
   attempts: Attempt[];
   events: EffectEvent[];
@@ -256,10 +258,10 @@ export interface Facts {
   donations: DonationFact[];
   /** The donations of each cause according to the API, IDR, scale 4, by its id. */
   toldAmounts: Record<string, string>;
-  /** What each cause was given by completed donations, IDR; and what a person may withdraw in a day. */
+  /** Completed donations of each cause, IDR; and what a person may withdraw in a day. */
   given: Record<string, string>;
   dailyLimit: string;
-  /** The account to which the money of a released goal goes, by the goal. */
+  /** The account credited with the money of a released goal, by goal. */
   released: Record<string, string>;
   guards: GuardFacts;
   receipts: ReceiptFact[];
@@ -269,36 +271,39 @@ export interface Facts {
   waiting: WaitingRow[];
   decisions: DecisionFact[];
   refundDecisions: RefundDecisionFact[];
-  /** All decisions that there are. */
+  /** All decisions. */
   decided: DecisionRow[];
   /** The accounts of each partner, by its id. */
   partnerAccounts: Record<string, PartnerAccounts>;
-  /** The accounts of what requests pay for, by its id, as they were before anything began. */
+  /** The accounts of the targets of requests, by id, as they were before the run. */
   accounts: Record<string, string>;
   /** References of payouts to an account that the provider refuses. */
   refusedAccounts: string[];
-  /** Workflows of resources that run, failed, or were cancelled or terminated. */
+  /** Workflows of resources that are running, failed, cancelled or terminated. */
   workflows: { id: string; runId: string; type: string; status: string }[];
   checks: Pick<CheckResult, 'check' | 'violations' | 'sample'>[];
   requests: ProviderRequest[];
   transfers: ProviderTransfer[];
   webhooks: ReceivedWebhook[];
-  /** Money on all accounts but the provider's side, IDR, scale 4. */
+  /** The sum of all accounts except the provider's side, IDR, scale 4. */
   money: { before: string; after: string };
   lists: OperatorsLists;
-  /** When things happened, by the rows; and between which instants they did. Milliseconds of the epoch. */
+  /**
+   * When things happened, according to the rows; and the earliest and latest possible instant. Milliseconds of the
+   * epoch.
+   */
   instants: InstantSpan[];
   window: { from: number; to: number };
-  /** What had not come to rest within the bound. */
+  /** What was not at rest within the time limit. */
   restless: { what: string; id: string; status: string }[];
   /** What a restore undid and is requested again: by its client, or without its instrument by the product. */
   madeAgain: string[];
   /** Processes that exited without a request to. */
   died: string[];
   effort: EffortFact;
-  /** The pieces of work that were done when all faults were over. */
+  /** The pieces of work done after all faults were over. */
   calm: string[];
-  /** What our logs contain but should not, by part. */
+  /** Forbidden contents of our logs, by part. */
   leaks: { part: string; what: string }[];
   /** Workflows that the plan stopped by hand, or that were lost with Temporal's data. */
   takenWorkflows: string[];
@@ -309,7 +314,7 @@ export interface Facts {
 /** A violation of an invariant, found by an oracle. */
 export interface Finding {
   oracle: string;
-  /** The resource whose timeline helps; null when it is about no single one. */
+  /** The resource whose timeline explains it; null when it is about several or none. */
   resourceId: string | null;
   says: string;
 }

@@ -10,7 +10,7 @@ interface Callback {
   data: Record<string, unknown>;
 }
 
-/** What the sandbox has sent so far, from its own file: for a forger, and to find lost callbacks. */
+/** What the sandbox has sent so far, read from its own file: to forge callbacks, and to find lost ones. */
 export function readCallbacks({
   directory,
 }: Pick<Topology, 'directory'>): (Callback & { body: string; state: string })[] {
@@ -27,7 +27,7 @@ export function readCallbacks({
   }
 }
 
-/** Sends a callback that looks like the provider's, has the right token, and makes a false claim. */
+/** Sends a callback that looks like the provider's, has the right token, and is false. */
 export async function forgeCallback(
   topology: Topology,
   forgery: Forgery,
@@ -64,7 +64,7 @@ export async function forgeCallback(
   await sendCallback(topology, JSON.stringify({ ...envelope, ...forged }));
 }
 
-/** Orders and payments that wait for their payer, and their amounts in rupiah. */
+/** Orders and payments waiting for their payer, and their amounts in rupiah. */
 const readUnpaid = ({ em }: Topology) =>
   em().execute<{ id: string; total: number }[]>(
     `select id::text, (nominal + admin_fee)::float as total from payment_orders where status = 'WAITING_PAYMENT'

@@ -15,7 +15,7 @@ interface Waiting {
   withdrawal_id: string;
 }
 
-/** Disbursements that wait for approval, the oldest first. */
+/** Disbursements waiting for approval, the oldest first. */
 const findWaiting = (em: EntityManager): Promise<Waiting[]> =>
   em.execute<Waiting[]>(
     "select id, withdrawal_id from decisions where kind = 'disburse' and status = 'pending' order by created_at, id",
@@ -36,7 +36,7 @@ async function say(
   return said.told;
 }
 
-/** The oldest waiting disbursement is approved or rejected by one person, who may press the button twice. */
+/** The oldest pending disbursement is approved or rejected by one person, who may click twice. */
 export async function giveVerdict(
   { topology, apis, cast, verdicts, note }: Workplace,
   work: Extract<Work, { do: 'verdict' }>,
@@ -51,7 +51,7 @@ export async function giveVerdict(
   note(`${work.id}: ${how.verdict} of the disbursement ${waiting.withdrawal_id}: ${told.join(', ')}`);
 }
 
-/** After the faults two people approve all that still wait. */
+/** After the faults two people approve all pending ones. */
 export async function approveTheRest({ topology, cast, verdicts }: Workplace): Promise<void> {
   for (let round = 0; round < mostRounds; round += 1) {
     const waiting = await findWaiting(topology.em()).catch(() => null);

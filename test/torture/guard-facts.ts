@@ -1,16 +1,16 @@
-/** A subscription, and how much of it was paid. */
+/** A subscription, and how often it was paid. */
 export interface SubscriptionFact {
   id: string;
-  /** Periods that are noted as paid, and donations that were made for it. */
+  /** Periods recorded as paid, and donations created for them. */
   periodsPaid: number;
   donations: number;
-  /** Periods that have begun, the first among them. */
+  /** Periods that have started, including the first. */
   periodsDue: number;
-  /** Attempts to pay a period that had not begun, paid or refused. */
+  /** Attempts to pay a period that had not started, paid or refused. */
   triedEarly: number;
 }
 
-/** A donation that was paid, and the receipts for it: those that were written, and those that the mail server took. */
+/** A paid donation, and its receipts: those written, and those that the mail server accepted. */
 export interface ReceiptFact {
   donationId: string;
   /** Whether its donor receives receipts. */
@@ -25,11 +25,11 @@ export interface PayoutLimitsFact {
   hourly: number;
 }
 
-/** What the product's guards report. */
+/** Violations that the product's own guards report. */
 export interface GuardFacts {
-  /** Ids whose opening has a recorded refusal. */
+  /** Ids whose opening has a stored refusal. */
   refusedOpenings: string[];
-  /** What partners may pay out, by their id: at once and in a day, in IDR, and how often in an hour. */
+  /** What partners may pay out, by id: at once and in a day, in IDR, and how often in an hour. */
   payoutLimits: Record<string, PayoutLimitsFact>;
   subscriptions: SubscriptionFact[];
   receipts: ReceiptFact[];

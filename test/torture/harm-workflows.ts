@@ -44,8 +44,8 @@ export async function listWorkflows(
 }
 
 /**
- * Does to one running workflow what an operator might do by mistake. `harming` is told which before it is done, as the
- * answer may be lost. Returns whether there was one.
+ * Does to one running workflow what an operator might do by mistake. `harming` is called with the workflow before that,
+ * as the answer may be lost. Returns whether there was one.
  */
 export async function harmWorkflow(
   topology: Topology,
@@ -79,7 +79,7 @@ export async function harmWorkflow(
 
 const sweeps = /sweep|redeliver/i;
 
-/** Starts every sweep twice, besides the start by its schedule. */
+/** Starts every sweep twice, in addition to its schedule. */
 export async function startSweepsTwice({ deps: { workflows } }: Topology, name: string): Promise<void> {
   const types = schedules.map(({ workflowType }) => workflowType).filter((type) => sweeps.test(type));
   await Promise.all(

@@ -3,8 +3,8 @@ import type { Facts } from './facts.ts';
 import { addRefunds } from './healthy-refunds.ts';
 
 /**
- * A small world in which everything is as it should be: a payout that succeeded after a lost answer, an order that was
- * paid twice, a refused payout, one that nobody can tell, a subscription that waits, and what `addRefunds` adds.
+ * A small healthy world: a payout that succeeded after a lost answer, an order that was paid twice, a refused payout,
+ * one with an unknown outcome, a waiting subscription, and what `addRefunds` adds.
  */
 export function healthyFacts(): Facts {
   const facts: Facts = {
@@ -257,7 +257,7 @@ export function healthyFacts(): Facts {
       },
     ],
     webhooks: [webhook(), webhook()],
-    // 24,000 came twice and 10,000 went; of a payment of 50,000 went 30,000.
+    // 24,000 arrived twice and 10,000 left; of a payment of 50,000, 30,000 left.
     money: { before: '100000.0000', after: '158000.0000' },
     lists: {
       stuck: [{ id: 'payout-8', reason: 'unknown' }],

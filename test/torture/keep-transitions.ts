@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { statusLaws } from '../support/status-laws.ts';
 
 /**
- * Records every change of a status, whatever its cause, by triggers of the torture's own in a schema of its own: a row
- * shows only the last status, and an event only what the code intended.
+ * Records every change of a status, whatever its cause, by the torture's own triggers in their own schema: a row shows
+ * only the last status, and an event only what the code intended.
  */
 export async function keepTransitions(em: EntityManager): Promise<void> {
   await em.execute(`

@@ -15,7 +15,9 @@ interface Hands {
 const hangingMs = 6_000;
 const betweenLooksMs = 100;
 
-/** Both workers die while the provider has the request of a transfer; each finds the open attempt when it is back. */
+/**
+ * Both workers die while the provider has the request of a transfer; each finds the open attempt when it is restarted.
+ */
 export async function killWhileSending(topology: Topology, { hang, over, dead, bringBack }: Hands): Promise<void> {
   const hanging = hang(hangingMs);
   for (let left = hangingMs / betweenLooksMs; left > 0 && !over.aborted; left -= 1) {
@@ -28,7 +30,7 @@ export async function killWhileSending(topology: Topology, { hang, over, dead, b
   await hanging;
 }
 
-/** How long after an attempt was recorded its request has reached a hanging provider. */
+/** How long after an attempt was recorded its request reaches a hanging provider. */
 const underWay = "interval '300 milliseconds'";
 
 /** Whether the provider has an unanswered request for a transfer. */
@@ -38,7 +40,7 @@ async function isSending({ em }: Pick<Topology, 'em'>): Promise<boolean> {
       `select 1 from payout_attempts where outcome is null
          and sent_at between now() - interval '4 seconds' and now() - ${underWay} limit 1`,
     )
-    // The database may be down by another fault.
+    // The database may be down because of another fault.
     .catch(() => []);
   return rows.length > 0;
 }

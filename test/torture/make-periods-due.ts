@@ -1,8 +1,8 @@
 import type { Topology } from './topology.ts';
 
 /**
- * A week is too long for a test: the start of every running subscription is moved a week back, so that its next period
- * is due, and its workflow is woken, as a sweep would in minutes. How often each was moved is recorded.
+ * A week is too long for a test: the start of every active subscription is moved back by a week, so that its next
+ * period is due, and its workflow is signalled, as a sweep would within minutes. The number of moves is recorded.
  */
 export async function makePeriodsDue({ owner, deps }: Topology): Promise<void> {
   const rows = await owner().execute<{ id: string }[]>(`

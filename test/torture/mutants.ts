@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util';
 import { oracles } from './oracles/index.ts';
 
 /**
- * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time, and
- * runs the torture there. Each takes one guard of the product away, and must be found within its time, by an oracle that
- * its patch names: a torture that does not find it proves nothing about that guard. Ends with 1 when one was not found.
- * With `--together` all that are named are applied to one copy, for one run: none of them may be seen by an oracle of
- * another, or nobody would know which was found.
+ * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time,
+ * and runs the torture there. Each removes one guard of the product, and must be found within its time, by an oracle
+ * that its patch names: a torture that does not find it proves nothing about that guard. Exits with 1 when one was not
+ * found. With `--together` all named mutants are applied to one copy, for one run: none of them may be visible to an
+ * oracle of another, or it would be unclear which was found.
  */
 const root = join(import.meta.dirname, '..', '..');
 const directory = join(import.meta.dirname, 'mutants');
@@ -20,17 +20,17 @@ const checks = 'checks-are-empty';
 export interface Mutant {
   name: string;
   file: string;
-  /** The guard that it removes, in a sentence. */
+  /** The guard that it removes, in one sentence. */
   takes: string;
   seeds: number[];
   minutes: number;
-  /** Without this guard things are late forever: then that counts, where the product itself is not late. */
+  /** Without this guard things are late forever; lateness then counts, if the product itself is not late. */
   lateness: boolean;
-  /** The oracles that see it, of which one is enough; of a check its view is named, too: `checks-are-empty/check_x`. */
+  /** The oracles that see it, of which one suffices; for a check with its view: `checks-are-empty/check_x`. */
   by: string[];
 }
 
-/** The mutants, from the head of each patch: what it takes away, the seeds to try in turn, and minutes for each. */
+/** The mutants, read from the head of each patch: what it removes, the seeds to try in turn, and minutes for each. */
 export function readMutants(): Mutant[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.patch'))
@@ -59,7 +59,7 @@ export function readMutants(): Mutant[] {
     });
 }
 
-/** Copies what git knows of the project, and what it does not ignore, into a directory that shares our packages. */
+/** Copies the project's files, except ignored ones, into a directory that shares our packages. */
 function copyProject(): string {
   const copy = mkdtempSync(join(tmpdir(), 'amanah-mutant-'));
   const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -75,7 +75,7 @@ function copyProject(): string {
   return copy;
 }
 
-/** Whether a patch still fits the code. */
+/** Whether a patch still applies to the code. */
 export const fits = ({ file }: Mutant): boolean =>
   spawnSync('git', ['apply', '--check', file], { cwd: root, stdio: 'ignore' }).status === 0;
 
@@ -84,7 +84,7 @@ interface Told {
   output: string;
 }
 
-/** Runs the torture once in the copy; answers its exit code and what it printed. */
+/** Runs the torture once in the copy; returns its exit code and its output. */
 async function torture(copy: string, seed: number, minutes: number): Promise<Told> {
   const args = [
     'test/torture/run.ts',
@@ -99,12 +99,12 @@ async function torture(copy: string, seed: number, minutes: number): Promise<Tol
   const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
-  // Not its exit: what it said last is read after that.
+  // Not on exit: its last output is read after that.
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, output };
 }
 
-/** By which oracles something was found; for each view that was not empty `checks-are-empty/check_x`. */
+/** The oracles that reported something; for each view that was not empty `checks-are-empty/check_x`. */
 export function findingsOf(output: string): string[] {
   const found = [...output.matchAll(/^ {2}([a-z-]+): (\w*)/gm)].flatMap(([, oracle = '', first = '']) => {
     if (oracles[oracle] === undefined) return [];
@@ -113,7 +113,7 @@ export function findingsOf(output: string): string[] {
   return [...new Set(found)];
 }
 
-/** What these report may be mended by time, where something has not come to rest. */
+/** Findings of these may disappear with time, if something is not at rest yet. */
 const mendedByTime: ReadonlySet<string> = new Set([
   'comes-to-rest',
   'asking-tells',
@@ -129,8 +129,8 @@ const mendedByTime: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What these findings say of a mutant. Only those of its own oracles count: anything else may be a flake. That something
- * is late proves nothing on a busy machine, unless the product itself, with that seed, is not.
+ * What these findings say about a mutant. Only those of its own oracles count: anything else may be a flake. Lateness
+ * proves nothing on a busy machine, unless the product itself is not late with that seed.
  */
 export function judgeMutant(
   { by, lateness }: Pick<Mutant, 'by' | 'lateness'>,
@@ -154,7 +154,7 @@ async function isProven(
   return judged === 'found' || (judged === 'found if the product is healthy' && (await isHealthyThen()));
 }
 
-/** Whether nothing is found, with this seed, in the product as it is. */
+/** Whether the unchanged product has no finding with this seed. */
 async function isHealthy(seed: number, minutes: number): Promise<boolean> {
   const copy = copyProject();
   try {
@@ -193,7 +193,9 @@ async function hunt(mutant: Mutant): Promise<boolean> {
   }
 }
 
-/** Applies all of them to one copy and runs the torture there once, with the first's seed; answers how many were found. */
+/**
+ * Applies all of them to one copy and runs the torture there once, with the first's seed; returns how many were found.
+ */
 async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
   const shared = mutants.flatMap(({ by }) => by).find((one, index, all) => all.indexOf(one) !== index);
   if (shared !== undefined) throw new Error(`${shared} would see several of these`);

@@ -17,9 +17,9 @@ export interface Nemesis {
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all connections are open, the provider works. */
   heal(): Promise<void>;
-  /** Notes that all waiting rows have lost their workflow. */
+  /** Records that all waiting rows have lost their workflow. */
   noteLost(): Promise<void>;
-  /** Why faults had no effect, or could not be injected; except for those that cannot be injected here. */
+  /** Why faults had no effect or could not be injected, except those that are impossible here. */
   readonly idle: readonly string[];
   /** Workflows that were stopped by hand or lost: sweeps must restart them. */
   readonly takenWorkflows: ReadonlySet<string>;
@@ -33,21 +33,21 @@ interface NemesisOptions {
   /** The token of a user who may upload. */
   token: string;
   note(text: string): void;
-  /** Reports to the console. */
+  /** Writes to the console. */
   aloud(text: string): void;
-  /** Cuts short lasting faults when their time is over. */
+  /** Cuts lasting faults short when the time is over. */
   over: AbortSignal;
 }
 
 const hourMs = 3_600_000;
 
-/** A disk can be full only where a small one could be mounted. */
+/** A disk can be filled only where a small one could be mounted. */
 export const canAct = ({ disk }: Pick<Topology, 'disk'>, fault: Fault): boolean =>
   fault.do !== 'disk-full' || disk(fault.of) !== null;
 
 export function createNemesis({ topology, seed, token, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
-  /** The provider's current troubles; it is told all of them together. */
+  /** The provider's current troubles, sent to it all together. */
   const troubles = new Map<string, object>();
   const stopped = new Set<number>();
   const restarting = new Set<Promise<unknown>>();
@@ -93,7 +93,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
         for (const { workflowId } of await readWaiting(topology.em())) takenWorkflows.add(workflowId);
         return;
       } catch (error) {
-        // The database may be down by another fault.
+        // The database may be down because of another fault.
         if (attempt >= 30) throw error;
         await sleep(1_000);
       }
@@ -101,8 +101,8 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   }
 
   /**
-   * Its development server, stopped for long, may run on without its database, whose connection it has given up: whoever
-   * operates it starts it again.
+   * Its development server, paused for long, may run on without its database, whose connection it has given up: its
+   * operator restarts it.
    */
   async function reviveTemporal(): Promise<void> {
     for (let attempt = 0; !(await topology.temporalAnswers()); attempt += 1) {
@@ -131,7 +131,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   }
 
   /**
-   * A backend stopped in the middle of a payment: one of the product's, or one that holds a lock that all debits need.
+   * A backend paused in the middle of a payment: one of the product's, or one that holds a lock that all debits need.
    */
   async function pauseBackend(forMs: number, random: Random): Promise<void> {
     await using holder = random.chance(0.5) ? await holdBalance(topology.ownerUrl) : undefined;
@@ -151,7 +151,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     }
   }
   async function findBusyBackend(random: Random): Promise<number | undefined> {
-    // A transaction lasts for a moment: it is waited for.
+    // A transaction is short, so we wait for one.
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const pid = await findOneInTransaction(random);
       if (pid !== undefined) return pid;
@@ -187,7 +187,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     await last(forMs);
     disk.free();
     if (of === 'api') return;
-    // It may have given up, and its keeper with it.
+    // It may have exited, and its keeper with it.
     await sleep(1_000);
     await bringBack('postgres');
   }
@@ -238,7 +238,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       case 'workflow': {
         const isHarmed = await harmWorkflow(topology, fault.harm, random, ({ id, runId }) => {
           note(`${fault.harm} of ${id}`);
-          // A reset ends the run, and continues in another.
+          // A reset ends the run and starts another one.
           if (fault.harm !== 'cancel') endedRuns.add(runId);
           if (fault.harm !== 'reset') takenWorkflows.add(id);
         });

@@ -15,7 +15,7 @@ const only = <T>(list: T[]): T => {
   return first;
 };
 
-/** Two people decided that the money in suspense was given back. */
+/** Two people decided that the money in suspense was refunded. */
 const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decisions'][number] => ({
   decisionId: 'decision-1',
   receiptId: 'receipt-2',
@@ -26,7 +26,7 @@ const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decision
   ...changes,
 });
 
-/** For each oracle, what may never be true, made so in a healthy world. */
+/** Violations for each oracle, planted in a healthy world. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   ...plantedAskers,
   ...plantedDecisions,
@@ -781,11 +781,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
 ];
 
-it('No oracle finds anything in a world where everything is right', () => {
+it('No oracle reports a violation in a healthy world', () => {
   expect(judge(healthyFacts())).toEqual([]);
 });
 
-it('No oracle misses money that an operator has returned', () => {
+it('No oracle overlooks money that an operator refunded', () => {
   const facts = healthyFacts();
   only(facts.receipts.slice(1)).state = 'refunded';
   facts.decisions.push(decision({}));
@@ -797,7 +797,7 @@ it('No oracle misses money that an operator has returned', () => {
 });
 
 it.each([...rightAskers, ...rightDecisions, ...rightEfforts, ...rightRefunds, ...rightGuards, ...rightGrouped])(
-  'No oracle finds anything in %s',
+  'No oracle reports a violation in %s',
   (_, make) => {
     const facts = healthyFacts();
     make(facts);

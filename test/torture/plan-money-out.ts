@@ -6,7 +6,7 @@ export type MoneyOut =
   | { do: 'withdrawal'; user: number; amount: number; account: string }
   /** The owner of a cause disburses its money, for a purpose. */
   | { do: 'disbursement'; cause: number; amount: number; account: string }
-  /** One of several people of the platform approves the oldest disbursement that waits, or rejects it. */
+  /** One of several platform users approves or rejects the oldest pending disbursement. */
   | { do: 'verdict'; approver: number; rejects: boolean }
   /** A saver releases a goal, which closes it. */
   | { do: 'release'; user: number };
@@ -26,8 +26,8 @@ export const payoutAccounts = {
 const kinds = { withdrawal: 12, disbursement: 8, verdict: 9, release: 1 } as const;
 
 /**
- * Money that leaves by the hand of people: one piece, or a burst of them at the same instant, beyond the day's limit and
- * beyond what a cause was given.
+ * Money paid out by people: one piece, or a burst of them at the same instant, beyond the daily limit and beyond what
+ * was donated to a cause.
  */
 export function drawMoneyOut(random: Random): MoneyOut[] {
   const kind = random.weighted(kinds);

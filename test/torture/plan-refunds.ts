@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 
 /** What a partner's customer pays by: its method, and its channel where a method has several. */
 export const refundChannels = {
-  // The provider gives back whole or in part, whole only, or not at all.
+  // Whether the provider refunds whole or in part, whole only, or not at all.
   DANA: { method: 'ewallet', channel: 'DANA' },
   LINKAJA: { method: 'ewallet', channel: 'LINKAJA' },
   BNI: { method: 'virtual_account', channel: 'BNI' },
@@ -15,14 +15,14 @@ type RefundChannel = keyof typeof refundChannels;
 
 /** Money refunded to its payer. */
 export type Refunding =
-  /** A partner collects a payment and gives it back, in parts; null is a part that names no amount: all that is left. */
+  /** A partner collects a payment and refunds it, in parts; null is a part without an amount: the rest. */
   | {
       do: 'refund';
       partner: number;
       channel: RefundChannel;
       paid: number;
       parts: (number | null)[];
-      /** Whether all parts are asked for at once. */
+      /** Whether all parts are requested at once. */
       together: boolean;
       /** Whether all of it is requested while the customer still pays. */
       early: boolean;
@@ -34,7 +34,7 @@ export type Refunding =
   | {
       do: 'take-back';
       user: number;
-      /** Whether it is given just before; otherwise it is the newest that the donor has. */
+      /** Whether it is donated just before; otherwise it is the donor's newest. */
       gives: boolean;
       type: (typeof donationTypes)[number];
       amount: number;

@@ -4,7 +4,7 @@ import type { FaultAction } from './plan-faults.ts';
 import type { Drawn } from './plan-work.ts';
 import type { Random } from './random.ts';
 
-/** Work and faults that meet in one place, which chance would bring together in one run of many. */
+/** Work and faults that meet in one place, which rarely happens by chance. */
 export interface Targeted {
   work: Drawn[];
   faults: ({ at: number } & FaultAction)[];
@@ -18,12 +18,12 @@ const periodMs = 6_000;
 const share = (durationMs: number, part: number): number => Math.round(durationMs * part);
 
 /**
- * What a plan of half a minute or more has, whatever its seed: requests that use up what their own twins would be refused
- * for, with APIs that are slow to ask the database; two crowds that pay from the same accounts at both APIs; the same
- * donations allocated to two causes at once; keys that are used again after a refusal; periods of subscriptions that
- * become due, of which workers do not hear that they are paid; workers that die while the provider has their request;
- * commits that never reach the database; decisions that who proposed them wants to approve, too; and payouts at once, more
- * and larger than their partner may make.
+ * What a plan of half a minute or more has, whatever its seed: requests that use up what their own twins would be
+ * refused for, with APIs that are slow to query the database; two crowds that pay from the same accounts at both APIs;
+ * the same donations allocated to two causes at once; keys reused after a refusal; periods of subscriptions that become
+ * due while workers lose the answers of their payments; workers that die while the provider has their request; commits
+ * that never reach the database; decisions whose proposer also tries to approve them; and simultaneous payouts, more
+ * and larger than their partner may send.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };
@@ -39,7 +39,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       ...beyondLimits(share(durationMs, 0.35)),
     ],
     faults: [
-      // One asks at once, the other when the first has finished.
+      // One is sent at once, the other when the first has finished.
       { at: 0, do: 'network', link: 'api1>postgres', trouble: { kind: 'delay', ms: 120 }, forMs: slowMs },
       { at: 0, do: 'network', link: 'api2>postgres', trouble: { kind: 'delay', ms: 240 }, forMs: slowMs },
       { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
@@ -53,8 +53,8 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
 
 const slowMs = 6_000;
 /**
- * When crowds meet, as shares of the plan, and for how long an account of theirs is held: until they still wait for it, as
- * they give up half a second after they asked.
+ * When crowds meet, as shares of the plan, and for how long one of their accounts is locked: until they still wait for
+ * it, as they give up after half a second.
  */
 const crowdsAt = [
   [0.2, 500],
@@ -62,7 +62,10 @@ const crowdsAt = [
   [0.7, 700],
 ] as const;
 
-/** More than half of a day's limit, or of what a partner has: one of two that are the same leaves too little for another. */
+/**
+ * More than half of a daily limit, or of a partner's balance: one of two equal requests leaves too little for the
+ * other.
+ */
 function twins(random: Random): Drawn[] {
   const manners = { ...patient, api: 0, twin: true } as const;
   const people = inARow(random.int(0, castSize.users - 1), 4);
@@ -83,7 +86,7 @@ function twins(random: Random): Drawn[] {
   ];
 }
 
-/** Everybody pays twice at the same instant, at the one API from the first on, and at the other from the last on. */
+/** Everyone pays twice at the same instant, at one API in ascending order, and at the other in descending order. */
 function crowds(random: Random, at: number): Drawn[] {
   const types = ['investment', 'takaful_tabaru_contribution'] as const;
   const people = inARow(random.int(0, castSize.users - 1), castSize.users);
@@ -93,13 +96,13 @@ function crowds(random: Random, at: number): Drawn[] {
   return [...people.map((user) => one(user, 0)), ...people.toReversed().map((user) => one(user, 1))];
 }
 
-/** All causes want the same open donations. */
+/** All causes get the same open donations allocated. */
 const allocations = (at: number): Drawn[] =>
   Array.from({ length: castSize.causes }, (_, cause) => {
     return { at, do: 'allocation', cause, ...patient, api: cause === 0 ? 0 : 1 };
   });
 
-/** First a request for too much, then, under the same key, another one. */
+/** First a request for too much, then another one under the same key. */
 const keysAgain = (random: Random, at: number): Drawn[] =>
   ([0, 1] as const).map((api) => {
     const user = random.int(0, castSize.users - 1);
@@ -132,7 +135,7 @@ const payments = (random: Random, at: number): Drawn[] =>
     return { at, do: 'partner-payment', partner, method: 'virtual_account', amount, ...pays, ...patient, api: 0 };
   });
 
-/** As periods become due, workers lose the answers to their commits, and repeat them. */
+/** As periods become due, workers lose the answers to their commits and retry. */
 const unheard = (at: number): Targeted['faults'] =>
   workerNames.map((name) => {
     return {
@@ -144,7 +147,7 @@ const unheard = (at: number): Targeted['faults'] =>
     } as const;
   });
 
-/** Donations that people of the platform give back: every second time who proposed that approves it, too. */
+/** Donations refunded by platform users: every second proposer also tries to approve. */
 const decisions = (durationMs: number): Drawn[] =>
   Array.from({ length: 8 }, (_, index): Drawn => {
     const at = share(durationMs, (index + 1) / 10);
@@ -152,7 +155,7 @@ const decisions = (durationMs: number): Drawn[] =>
     return { at, do: 'take-back', user: index % castSize.users, ...donates, ...patient, api: index % 2 === 0 ? 0 : 1 };
   });
 
-/** Twice as often, and once at each API more, than the partner may in an hour and at once. */
+/** Twice as many as the partner may send in an hour, and one at each API above the limit of one. */
 const beyondLimits = (at: number): Drawn[] =>
   [20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 60_000, 60_000].map((amount, index): Drawn => {
     const api = (index % 2) as 0 | 1;

@@ -6,7 +6,10 @@ import type { Random } from './random.ts';
 /** What happens to the missing contribution when the interval is over. */
 const habits = ['never', 'late', 'order'] as const;
 
-/** A circle with terms, in which somebody does not pay in time. Members are numbers of the cast; the others, of `members`. */
+/**
+ * A circle with terms, in which someone does not pay in time. Members are numbers of the cast; the others, of
+ * `members`.
+ */
 export interface TermsOperation {
   do: 'terms';
   members: number[];
@@ -22,19 +25,19 @@ export interface TermsOperation {
   stands: number | null;
   /** Whether in each turn one member pays for another. */
   helps: boolean;
-  /** Who takes over the last place in the second turn, of the cast; null: nobody. */
+  /** The person in the cast who takes over the last place in the second turn; null for nobody. */
   heir: number | null;
   end: 'run' | 'cancel';
 }
 
 const mostMembers = 4;
 const everyMs = 15_000;
-/** A circle takes its time: one that is founded later would not get far. */
+/** A circle takes time: one created later would not get far. */
 const foundedWithin = 0.6;
 const soonFoundedWithin = 0.15;
 const leastGuarantors = 3;
 
-/** Circles with terms for a plan of this length, and when they are founded. */
+/** Circles with terms for a plan of this length, and when they are created. */
 export function planTerms(
   random: Random,
   { durationMs, channels }: { durationMs: number; channels: readonly number[] },
@@ -75,11 +78,11 @@ function drawTerms(random: Random, channels: readonly number[]): TermsOperation 
 }
 
 /**
- * What has to happen in every run, as chance would rarely bring it together: a member pays once, with a guarantee of half a
- * contribution, and never the second time. `cover` takes the other half from the guarantees of all others. `exclude` ends
- * the place of the one whose turn it is: those who have received then owe more than their guarantee, so that at the end the
- * circle holds too little, and whose guarantee comes back first decides who gets what. (With `cover` all creditors have
- * lost alike, and it makes no difference.) Founded soon, both have time to reach their end.
+ * What has to happen in every run, since chance rarely produces it: a member pays once, with a guarantee of half a
+ * contribution, and never the second time. `cover` takes the other half from the guarantees of all others. `exclude`
+ * closes the place of the one whose turn it is: those who have received then owe more than their guarantee, so that at
+ * the end the circle holds too little, and the order in which guarantees are returned decides who gets what. (With
+ * `cover` all creditors have lost alike, and the order makes no difference.) Created early, both have time to complete.
  */
 function surelyDefaults(
   random: Random,

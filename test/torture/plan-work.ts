@@ -24,9 +24,9 @@ export interface Manners {
   api: 0 | 1;
   /** Whether it sends an idempotency key, where it may choose. */
   keyed: boolean;
-  /** After this many milliseconds without an answer it gives up and treats the answer as lost. */
+  /** Its time-out in milliseconds, after which it treats the answer as lost. */
   patienceMs: number;
-  /** How often it asks again under the same key after a lost answer or a 5xx. */
+  /** How often it retries under the same key after a lost answer or a 5xx. */
   retries: number;
   /** Whether it sends the first request to both APIs at once. */
   twin: boolean;
@@ -46,13 +46,13 @@ export type Operation =
   | { do: 'allocation'; cause: number }
   /** The next period of every subscription becomes due. */
   | { do: 'period' }
-  /** An operator settles a case of suspense: to the account of a user, or as refunded at the provider. */
+  /** An operator resolves a suspense case: to the account of a user, or as refunded at the provider. */
   | { do: 'operator'; action: 'credit' | 'refund'; user: number }
   | MoneyOut
   | Grouped
   | Refunding;
 
-/** One piece of work: what a client does at a number of milliseconds from the start. */
+/** One piece of work: what a client does, and how many milliseconds after the start. */
 export type Work = { id: string } & Drawn;
 export type Drawn = { at: number } & Operation & Manners;
 
@@ -64,7 +64,7 @@ export const balanceTypes = [
   'commodity_financing_payment',
   'takaful_tabaru_contribution',
 ] as const;
-/** Types that the product writes together when they arrive together, and that anybody may pay for. */
+/** Types that the product writes together when they arrive together, and that anyone may pay for. */
 export const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 export const gatewayTypes = [
   ...balanceTypes,

@@ -5,8 +5,8 @@ import { refusedRefund } from './plan-refunds.ts';
 const killed = ({ faults }: { faults: Fault[] }): Set<string> =>
   new Set(faults.flatMap((fault) => (fault.do === 'kill' ? fault.parts : [])));
 
-describe('A plan', () => {
-  it('of two minutes from the seed of CI kills an API and a worker, and cuts a connection right after a commit', () => {
+describe('Torture plans', () => {
+  it('A plan of two minutes from CI’s seed kills an API and a worker, and cuts a connection right after a commit', () => {
     const plan = makePlan(399, 2);
     expect([...killed(plan)]).toEqual(
       expect.arrayContaining([expect.stringMatching(/^api/), expect.stringMatching(/^worker/)]),
@@ -16,7 +16,7 @@ describe('A plan', () => {
   });
 
   it.each([1, 301, 302, 303])(
-    'of ten minutes kills every part, and uses every kind of fault and every trouble of the network, from seed %d as from any other',
+    'A plan of ten minutes kills every part, and uses every kind of fault and of network trouble, from seed %d as from any other',
     (seed) => {
       const plan = makePlan(seed, 10);
       expect([...killed(plan)].toSorted()).toEqual([
@@ -39,7 +39,7 @@ describe('A plan', () => {
   );
 
   it.each([399, 641, 63, 44])(
-    'from seed %d has time for a default that several guarantees cover, and for one that leaves members owing',
+    'A plan from seed %d has time for a default covered by several guarantees, and for one that leaves members owing',
     (seed) => {
       const { work, durationMs } = makePlan(seed, 1);
       const sure = work
@@ -55,16 +55,16 @@ describe('A plan', () => {
       };
       const [cover, exclude] = [circleWith('cover'), circleWith('exclude')];
       for (const { members, stands, defaulter } of [cover, exclude]) {
-        // Two others at least lose by the one who does not pay, and no standing order pays instead.
+        // At least two others lose by the one who does not pay, and no standing order pays instead.
         expect(members.length).toBeGreaterThanOrEqual(3);
         expect(stands).not.toBe(defaulter);
       }
-      // The one has not received yet; the other would receive now.
+      // The first has not received yet; the other would receive now.
       expect([cover.defaulter, exclude.defaulter]).toEqual([cover.members.length - 1, 1]);
     },
   );
 
-  it('gives partners’ payments back whole, in parts and too often, and donations by donors and by people', () => {
+  it('A plan refunds partners’ payments whole, in parts and too often, and donations by donors and by operators', () => {
     const plans = [1, 2, 3, 399].map((seed) => makePlan(seed, 2).work);
     const refunds = plans.flat().flatMap((item) => (item.do === 'refund' ? [item] : []));
     const asked = refunds.map(({ paid, parts }) => parts.reduce<number>((sum, part) => sum + (part ?? 0), 0) - paid);
@@ -80,7 +80,7 @@ describe('A plan', () => {
     expect(new Set(takers)).toEqual(new Set(['donor', 'people', 'both']));
   });
 
-  it('that was recorded is read back unchanged, and one with an unknown action is refused', () => {
+  it('A recorded plan is read back unchanged, and one with an unknown action is refused', () => {
     const plan = makePlan(7, 1);
     expect(parsePlan(JSON.stringify(plan))).toEqual(plan);
     const [work] = plan.work;

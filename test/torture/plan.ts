@@ -19,7 +19,7 @@ import {
 } from './plan-work.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** Everything that a run does, determined before it begins, so that it can be recorded, repeated and reduced. */
+/** Everything that a run does, determined before it starts, so that it can be recorded, repeated and reduced. */
 export interface Plan {
   seed: number;
   /** How long work and faults last. */
@@ -45,7 +45,7 @@ const moneyOutASecond = 0.5;
 const refundsASecond = 0.25;
 const groupedASecond = 0.2;
 const patience = { '1500': 2, '6000': 3, '26000': 6 } as const;
-/** How many operations begin in a second. */
+/** How many operations start per second. */
 const operationsASecond = 1.6;
 const endingWeights: Record<Ending, number> = {
   pay: 9,
@@ -116,13 +116,13 @@ function drawOperations(random: Random, at: number): Drawn[] {
   const payment = () => ({ ending: random.weighted(endingWeights), afterMs: random.int(50, 6_000) });
   switch (kind) {
     case 'balance': {
-      // Now and then many at once from one account, whose balance suffices for only some of them.
+      // Sometimes many at once from one account, whose balance suffices for only some of them.
       const burst = random.chance(0.1) ? random.int(3, 8) : 1;
       const amount = burst > 1 ? random.int(20, 90) * 1_000 : random.int(1, 40) * 1_000;
       return Array.from({ length: burst }, () => one({ do: kind, user, type: random.pick(balanceTypes), amount }));
     }
     case 'crowd': {
-      // Everybody at once, at one API, for one kind of target; some twice, and some more than they have.
+      // Everyone at once, at one API, for one kind of target; some twice, and some beyond their balance.
       const type = random.pick(gatheredTypes);
       const api = random.int(0, 1) as 0 | 1;
       return Array.from({ length: random.int(16, 32) }, (_, index) => {
@@ -247,5 +247,5 @@ const planShape = z.strictObject({
   faults: z.array(z.looseObject({ id: z.string(), at: z.number().min(0), do: z.enum(Object.keys(faultStories)) })),
 });
 
-/** A plan that was recorded. Throws what is wrong with it: a plan of which nothing can be done would find nothing. */
+/** A recorded plan. Throws what is wrong with it: a plan that does nothing would find nothing. */
 export const parsePlan = (text: string): Plan => planShape.parse(JSON.parse(text)) as unknown as Plan;

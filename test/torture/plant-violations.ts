@@ -6,8 +6,8 @@ const lockWait = "set local lock_timeout = '500ms'";
 const tries = 4;
 
 /**
- * The `check_*` views that show nothing although the violation that each is for was planted; it is taken back. And those for
- * which none could be planted beside what is there, of which nothing is said.
+ * The `check_*` views that show nothing although the violation each is for was planted (it is rolled back); and the
+ * views for which none could be planted beside the existing rows, which are not judged.
  */
 export async function findBlindChecks(owner: EntityManager): Promise<{ blind: string[]; unproved: string[] }> {
   const planted = Map.groupBy(corruptions, ([view]) => view);

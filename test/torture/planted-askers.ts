@@ -7,7 +7,7 @@ const attemptOf = ({ attempts }: Facts, id: string) => found(attempts, ({ reques
 const transferOf = ({ transfers }: Facts, id: string) => found(transfers, ({ reference }) => reference === id);
 const journalOf = ({ journals }: Facts, key: string) => found(journals, ({ businessKey }) => businessKey === key);
 
-/** What a request has done to something that it was to end. */
+/** The effect of a request on something that it should finish. */
 const ending = (requestId: string, resourceType: string, resourceId: string, actorId: string | null): EffectEvent => ({
   requestId,
   event: 'RESOURCE_UPDATED',
@@ -19,7 +19,7 @@ const ending = (requestId: string, resourceType: string, resourceId: string, act
   at: 1_500,
 });
 
-/** A goal that is closed, and two requests that wanted to release it: the second was refused. */
+/** A closed goal, and two requests to release it: the second was refused. */
 function releaseTwice({ attempts, ends }: Facts, first: number | null): void {
   const asked = { operation: 'o30', kind: 'release', key: null, target: 'goal-2', by: 'user-1' } as const;
   attempts.push(
@@ -29,7 +29,7 @@ function releaseTwice({ attempts, ends }: Facts, first: number | null): void {
   ends.push({ kind: 'goal', id: 'goal-2', status: 'closed' });
 }
 
-/** A circle that was cancelled by the first of two requests; the second was refused. */
+/** A circle cancelled by the first of two requests; the second was refused. */
 function cancelTwice({ attempts, events, ends }: Facts): void {
   const asked = { operation: 'o31', kind: 'cancel-circle', key: null, target: 'circle-2', by: 'person-1' } as const;
   attempts.push(
@@ -40,7 +40,7 @@ function cancelTwice({ attempts, events, ends }: Facts): void {
   ends.push({ kind: 'circle', id: 'circle-2', status: 'cancelled' });
 }
 
-/** What may never be true of who asked, and where money goes, made so in a healthy world. */
+/** Violations of who may do what and where money goes, planted in a healthy world. */
 export const plantedAskers: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'transfers-go-where-asked',
@@ -201,7 +201,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
 ];
 
-/** What may rightly be: each makes a healthy world another healthy world. */
+/** Valid variations: each turns a healthy world into another healthy world. */
 export const rightAskers: [what: string, make: (facts: Facts) => void][] = [
   ['a circle whose cancellation was asked for twice, the second time in vain', cancelTwice],
   [

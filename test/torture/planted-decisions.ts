@@ -4,7 +4,7 @@ import type { Facts } from './facts.ts';
 
 const found = <T>(list: readonly T[], is: (one: T) => boolean): T => must(list.find(is), 'the healthy facts have it');
 
-/** The second case of suspense was given back by a decision. */
+/** The second suspense case was refunded by a decision. */
 function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes: Partial<Facts['decisions'][number]>) {
   found(receipts, ({ id }) => id === 'receipt-2').state = 'refunded';
   money.after = '134000.0000';
@@ -17,7 +17,7 @@ function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes
   decided.push({ id: decisionId, withdrawalId: null, proposedBy, approvedBy: ['person-2'], rejectedBy: null });
 }
 
-/** What may never be true of decisions of two people, made so in a healthy world. */
+/** Violations of decisions by two people, planted in a healthy world. */
 export const plantedDecisions: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'decisions-are-kept',
@@ -99,7 +99,7 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
   ],
 ];
 
-/** What may rightly be: each makes a healthy world another healthy world. */
+/** Valid variations: each turns a healthy world into another healthy world. */
 export const rightDecisions: [what: string, make: (facts: Facts) => void][] = [
   [
     'money that was given back by two people, of whom the first wanted to do both steps and was refused',

@@ -2,7 +2,7 @@ import { attempt } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 
 interface Waiting {
-  /** The piece of work that asked. */
+  /** The piece of work that sent it. */
   work: string;
   late: number;
   soon?: number;
@@ -25,7 +25,7 @@ function wait({ attempts, ends }: Facts, { work, late, soon = 0, status = 200 }:
 
 const many = (count: number, why: string): string[] => Array.from({ length: count }, () => why);
 
-/** What may never be true of a run itself, and of when and what it is told, made so in a healthy world. */
+/** Violations of a run itself, and of when and what it reports, planted in a healthy world. */
 export const plantedEfforts: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'plans-are-carried-out',
@@ -63,7 +63,7 @@ export const plantedEfforts: [oracle: string, violation: string, plant: (facts: 
   ],
 ];
 
-/** What may rightly be: each makes a healthy world another healthy world. */
+/** Valid variations: each turns a healthy world into another healthy world. */
 export const rightEfforts: [what: string, make: (facts: Facts) => void][] = [
   [
     'a small run, of whose faults many found nothing to do',

@@ -16,7 +16,7 @@ const twins = ({ attempts, events }: Facts): void => {
   events.push({ ...only(events), requestId: 'r21', begunAt: 1_100, at: 1_500 });
 };
 
-/** What each oracle of the guards reports, made so in a healthy world. */
+/** What each oracle of the guards reports, planted in a healthy world. */
 export const plantedGuards: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   [
     'doers-are-the-askers',
@@ -184,7 +184,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
 ];
 
-/** What is right: of requests at once one was refused, and that is written down. */
+/** Valid: of simultaneous requests one was refused, and that is stored. */
 export const rightGuards: [what: string, make: (facts: Facts) => void][] = [
   [
     'which one of two requests at once was refused before the other made it, and that is written down',

@@ -18,13 +18,13 @@ const journalOf = ({ journals }: Facts, key: string) =>
     `there is a journal ${key}`,
   );
 
-/** A refund of the payment that was paid, and what is posted of it; the provider knows it when it is told so. */
+/** A paid refund of the payment, and its postings; the provider has it if told so. */
 function addRefund(facts: Facts, { id, net, refundOf }: { id: string; net: string; refundOf: string | null }): void {
   facts.payouts.push({ ...payout(facts, 'refund-1'), id, net, refundOf });
   facts.refunds.push({ id, paymentId: 'payment-4' });
 }
 
-/** What may never be true of money that goes back, made so in a healthy world. */
+/** Violations of refunds, planted in a healthy world. */
 export const plantedRefunds: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'refunds-stay-within',
@@ -264,7 +264,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
 ];
 
-/** What may rightly be: each makes a healthy world another healthy world. */
+/** Valid variations: each turns a healthy world into another healthy world. */
 export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
   [
     'a refund of an amount that the provider refuses, which gave back what it took',

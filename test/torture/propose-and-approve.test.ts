@@ -11,7 +11,7 @@ const operators = {
   other: person('another'),
 } as unknown as Deciders;
 
-/** What is remembered of a piece of work at an API that refuses the proposer. */
+/** What is recorded of a piece of work at an API that refuses the proposer. */
 async function decide(id: string): Promise<Decided[]> {
   let proposer = '';
   const post = async (path: string, _: unknown, { token }: { token: string }): Promise<HttpAnswer> => {
@@ -34,7 +34,7 @@ it('One operator proposes, and another approves', async () => {
   ]);
 });
 
-it('Every second time it is proposed by who may approve, who is refused, and another approves', async () => {
+it('Every second proposal comes from an approver, whose own approval is refused, and another approves', async () => {
   expect(await decide('w2')).toEqual([
     {
       decisionId: 'd-1',

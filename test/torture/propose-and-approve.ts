@@ -8,9 +8,9 @@ import type { Workplace } from './workplace.ts';
 const patienceMs = 25_000;
 
 /**
- * One operator proposes and another approves, and the first may want to do that, too; both may press the button twice, and
- * then there may be two decisions. `remember` is told of each decision before it is approved, and sees what each approval
- * was told in its `approvals`.
+ * One operator proposes and another approves, and the first may try to approve, too; both may click twice, which may
+ * create two decisions. `remember` is called with each decision before it is approved, and sees the answer to each
+ * approval in its `approvals`.
  */
 export async function proposeAndApprove(
   { apis, note }: Pick<Workplace, 'apis' | 'note'>,
@@ -24,7 +24,7 @@ export async function proposeAndApprove(
 ): Promise<void> {
   const call = (path: string, body: object | undefined, { token }: { token: string }) =>
     apis[work.api].post(path, body, { token, signal: AbortSignal.timeout(patienceMs) });
-  // Every second time the proposer may approve, and tries both steps at the same moment as another.
+  // Every second time the proposer is an approver, and tries both steps at the same moment as another.
   const wantsBoth = Number(work.id.replaceAll(/\D/g, '')) % 2 === 0;
   const { proposer, approver } = wantsBoth ? { proposer: operators.approver, approver: operators.other } : operators;
   const propose = () => call('/v1/decisions', { ...proposal, note: `torture, ${work.id}` }, proposer);

@@ -9,7 +9,7 @@ export interface ProviderRequest {
   reference: string;
   amount: number;
   status: string;
-  /** It is paid any number of times. */
+  /** It accepts any number of payments. */
   isReusable?: true;
   payments: ProviderPayment[];
 }
@@ -31,6 +31,6 @@ export interface ReceivedWebhook {
   /** The header `webhook-id`. */
   id: string;
   body: string;
-  /** The partner whose secret its signature is of; null when it is of none. */
+  /** The partner whose secret signed it; null when none did. */
   signedBy: string | null;
 }

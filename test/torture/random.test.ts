@@ -1,6 +1,6 @@
 import { createRandom } from './random.ts';
 
-it('The same seed draws the same numbers, and another seed draws others', () => {
+it('The same seed draws the same numbers, and another seed others', () => {
   const draw = (seed: number) => {
     const random = createRandom(seed);
     return Array.from({ length: 50 }, () => random.int(1, 1_000_000));
@@ -9,7 +9,7 @@ it('The same seed draws the same numbers, and another seed draws others', () => 
   expect(draw(7)).not.toEqual(draw(8));
 });
 
-it('Numbers lie within their bounds, and each weighted name is drawn as often as its weight says', () => {
+it('Numbers lie within their bounds, and each weighted name is drawn in proportion to its weight', () => {
   const random = createRandom(1);
   const drawn = Array.from({ length: 10_000 }, () => random.weighted({ often: 9, seldom: 1, never: 0 }));
   const seldom = drawn.filter((name) => name === 'seldom').length;

@@ -6,11 +6,11 @@ export interface Random {
   int(from: number, to: number): number;
   chance(share: number): boolean;
   pick<T>(choices: readonly T[]): T;
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, each in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
-  /** Each of the choices once, in an order of chance. */
+  /** All choices once, in random order. */
   shuffled<T>(choices: readonly T[]): T[];
-  /** A source of its own, so that what one part of a plan draws does not move the others. */
+  /** A source of its own, so that draws for one part of a plan do not change the others. */
   fork(name: string): Random;
 }
 

@@ -18,7 +18,7 @@ import { readWaiting } from './waiting-rows.ts';
 
 const webhookPage = 1_000;
 
-/** The sum of all accounts but those that stand for the provider, IDR, scale 4. */
+/** The sum of all accounts except those that stand for the provider, IDR, scale 4. */
 export async function readMoney(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ sum: string }[]>(
     `select coalesce(sum(b.balance), 0)::numeric(20, 4)::text as sum from account_balances b
@@ -101,7 +101,7 @@ interface MadeRow {
   channel: number | null;
   isAdded: boolean;
 }
-/** What was made, with the fee that was agreed before, and what its client must have asked for. */
+/** What was created, with the fee agreed in advance, and what its client must have requested. */
 function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
   const { id, amount, targets, fee, partner, method, channel, isAdded } = row;
   const ofOwner = method === 'withdrawal' ? moneyOutTerms.WITHDRAWAL_FEE : null;
@@ -199,7 +199,7 @@ const queries = {
 /** Resources that only requests create, with the request that each names. */
 export const readAsked = (em: EntityManager): Promise<Facts['asked']> => em.execute<Facts['asked']>(queries.asked);
 
-/** What withdrawals are judged by: what was known of them before they were asked for. */
+/** What withdrawals are judged by: what was known about them before they were requested. */
 async function readMoneyOut(
   em: EntityManager,
   { causes, owners }: Cast,
@@ -223,7 +223,7 @@ async function readMoneyOut(
 /** Clocks of one machine are read one after another. */
 const marginMs = 5_000;
 
-/** Reads everything that the oracles need, once all has come to rest. */
+/** Reads everything that the oracles need, once the system is at rest. */
 export async function readFacts(
   topology: Topology,
   known: Pick<
@@ -280,7 +280,7 @@ export async function readFacts(
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
     waiting: await readWaiting(em),
-    // The workflow of a row that a restore took back fails.
+    // The workflow of a row that a restore removed fails.
     workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated', 'Canceled'])).filter(
       ({ status, startedAt }) => !(status === 'FAILED' && isGone(known.restored, startedAt)),
     ),

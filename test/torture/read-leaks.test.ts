@@ -17,7 +17,7 @@ const cast = {
   approvers: [],
   admin: person(2),
   operators: { proposer: person(3), approver: person(4), other: person(5) },
-  // One without an endpoint has no secret of webhooks.
+  // A partner without an endpoint has no webhook secret.
   partners: [{ apiKey: 'key-of-a-partner', signingSecret: 'signing-secret', webhookSecret: '' }],
 } as unknown as Cast;
 const attempts = [attempt({})];
@@ -31,7 +31,7 @@ const topology = {
 };
 const write = (text: string) => writeFileSync(topology.logFile('worker1'), text);
 
-it('Logs that tell of ids and amounts tell nothing, and a log that is not there neither', () => {
+it('Logs of ids and amounts leak nothing, and neither does a missing log', () => {
   write('{"level":30,"path":"/v1/partners/payouts","status":201,"request_id":"t1-w1-o-1"}\n');
   expect(readLeaks(topology, { cast, attempts })).toEqual([]);
 });
@@ -45,12 +45,12 @@ it.each([
   ['Siti Rahayu 1', 'the holder of a bank account'],
   ['signing-secret', 'a secret of a partner'],
   ['callback-token', 'a secret of the product'],
-])('A log with %s tells %s', (secret, what) => {
+])('A log with %s leaks %s', (secret, what) => {
   write(`{"level":50,"message":"it is ${secret}, and more"}\n`);
   expect(readLeaks(topology, { cast, attempts })).toEqual([{ part: 'the log of worker1', what }]);
 });
 
-it('A history that tells the name of a person is found among other bytes, where a part of the file ends, too', () => {
+it('A history with a person’s name is found among other bytes, even across a chunk boundary', () => {
   write('');
   const file = topology.temporalFiles[1] ?? '';
   const bytes = Buffer.alloc(64 * 1024 * 1024 + 1_000, 0xff);

@@ -11,7 +11,7 @@ const anyOf = (texts: readonly string[]): Tells => {
   return (text) => all.some((one) => text.includes(one));
 };
 
-/** Each piece of work has an account of its own: its log is read once for all. */
+/** Each piece of work has its own account: its log is read once for all. */
 const anyNumberOf = (numbers: readonly string[]): Tells => {
   const all = new Set(numbers);
   return (text) => text.match(/\d{13,17}/g)?.some((number) => all.has(number)) === true;
@@ -34,14 +34,17 @@ function secretsOf(
     'the name of a person': anyOf(everybody.map(({ id }) => `Person ${id.slice(0, 8)}`)),
     'the token of a person': anyOf(everybody.map(({ token }) => token)),
     'the number of a bank account': anyNumberOf(named.map(({ account }) => account)),
-    // Without what sets one from another.
+    // Without what distinguishes one from another.
     'the holder of a bank account': anyOf(named.map(({ holder }) => holder.split(' ').slice(0, 2).join(' '))),
     'a secret of a partner': anyOf(partners.flatMap((one) => [one.apiKey, one.signingSecret, one.webhookSecret])),
     'a secret of the product': anyOf(secrets),
   };
 }
 
-/** A file in parts that overlap, as it may be larger than a text can be: nothing that is looked for is longer. */
+/**
+ * A file in overlapping parts, as it may be larger than a string can be: nothing searched for is longer than the
+ * overlap.
+ */
 const partBytes = 64 * 1024 * 1024;
 const overlapBytes = 512;
 
@@ -52,7 +55,7 @@ function* textsOf(file: string): Generator<string> {
   try {
     for (let position = 0; ; ) {
       const read = readSync(from, buffer, 0, partBytes, position);
-      // Bytes as they are: what is looked for is ASCII.
+      // Bytes as they are: the search is for ASCII.
       yield buffer.toString('latin1', 0, read);
       if (read < partBytes) return;
       position += read - overlapBytes;
@@ -63,7 +66,7 @@ function* textsOf(file: string): Generator<string> {
 }
 
 /**
- * What the logs of APIs and workers tell of these, and Temporal's data, in which all histories are; once for each kind. Its
+ * What the logs of APIs and workers leak, and Temporal's data, which contains all histories; once for each kind. Its
  * blobs are not compressed.
  */
 export function readLeaks(

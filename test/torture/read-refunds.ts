@@ -27,7 +27,7 @@ async function readDonations(em: EntityManager, { users, accounts }: Cast): Prom
   const rows = await em.execute<
     (Pick<DonationFact, 'id' | 'amount' | 'status' | 'causeId'> & { userId: string; paidBy: string | null })[]
   >(
-    // The gateway pays from no account of ours.
+    // The gateway pays from none of our accounts.
     `select d.id::text, d.amount::text, d.status, d.cause_id::text as "causeId", d.user_id::text as "userId",
        case when t.destination_account_id is not null then t.source_account_id::text end as "paidBy"
      from donations d left join transactions t on t.id = d.transaction_id`,

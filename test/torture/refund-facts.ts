@@ -1,4 +1,4 @@
-/** What a refund adds to its payout. */
+/** The columns that a refund adds to its payout. */
 export interface RefundFact {
   id: string;
   /** The partner's payment that it refunds. */
@@ -12,7 +12,7 @@ export interface DonationFact {
   status: string;
   /** Null while it is in the open pool. */
   causeId: string | null;
-  /** The account that it goes back to, and the one that holds it, as they were known before anything began. */
+  /** The account that is credited, and the one that holds the money, as known before the run. */
   backTo: string | null;
   heldBy: string;
 }

@@ -47,7 +47,7 @@ export async function refundPayment(place: Workplace, work: Extract<Work, { do: 
   else for (const part of parts) await part();
 }
 
-/** Waits until the money of a payment is available to its partner; false when the work is over before. */
+/** Waits until the money of a payment is available to its partner; false if the work is over before. */
 const isReleased = (place: Workplace, paymentId: string): Promise<boolean> =>
   untilFound(place, {
     sql: 'select 1 from partner_payments where id = ? and released_at is not null',
@@ -81,7 +81,7 @@ export async function takeBack(place: Workplace, work: Extract<Work, { do: 'take
   await Promise.all([...(work.by === 'people' ? [] : [byDonor()]), ...(work.by === 'donor' ? [] : [byPeople()])]);
 }
 
-/** The donation that this transaction paid, or the newest that the donor may still have back; null when there is none. */
+/** The donation that this transaction paid, or the newest that the donor may still refund; null when there is none. */
 async function findDonation(
   { topology }: Workplace,
   { userId, transactionId }: { userId: string; transactionId: string | null },

@@ -5,9 +5,9 @@ import { deploymentName, type Topology } from './topology.ts';
 export interface Releases {
   /** Replaces the workers by those of another build id, as the runbook says. */
   next(): Promise<void>;
-  /** Makes the newest build id current, where there is one: also in a Temporal that was begun anew. */
+  /** Makes the newest build id current, if there is one, also in a new Temporal. */
   promote(): Promise<void>;
-  /** Brings what was cut short to its end: both workers are of the newest build id, which is current. */
+  /** Finishes an interrupted release: both workers are of the newest build id, which is current. */
   finish(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createReleases({ topology, note, last, bringBack }: ReleasesOpti
         note(`${newest()} is current`);
         return;
       } catch (error) {
-        // Temporal is down by another fault, or has not seen the worker yet.
+        // Temporal is down because of another fault, or has not seen the worker yet.
         if (attempt >= tries) throw error;
         await sleep(betweenTriesMs);
       }

@@ -14,9 +14,9 @@ export interface RestOptions {
   topology: Topology;
   /** Pieces of work whose payouts the provider never completes. */
   endless: ReadonlySet<string>;
-  /** Those whose payouts it refuses: with the first request unknown, the refusals of all others end nothing. */
+  /** Those whose payouts it refuses: if the first request is unknown, the refusals of all others settle nothing. */
   refused: ReadonlySet<string>;
-  /** Told of rows without a workflow that the plan has not removed: a crash between a row and its workflow. */
+  /** Called with rows without a workflow that the plan has not removed: a crash between a row and its workflow. */
   missed(workflowId: string): void;
   /** Workflows that the plan stopped by hand or lost with Temporal's data. */
   takenWorkflows: ReadonlySet<string>;
@@ -27,16 +27,17 @@ export interface RestOptions {
 type Restless = Facts['restless'];
 
 const pollMs = 2_000;
-/** For this long nothing is nudged: whatever can come to rest alone does. */
+/** For this long nothing is triggered: whatever can come to rest alone does. */
 const patienceMs = 12_000;
-/** This many bounds are the total time, however well it goes. */
+/** The total time as a multiple of the time limit, even with steady progress. */
 const mostBounds = 5;
 
 /**
- * Ends at the provider what is open there, and waits until nothing of ours is under way. What is still restless when for
- * the bound's length nothing has come to rest is told: a busy machine is slow, and gets there. Two things that would take
- * hours by the product's own clock are made due early: rows without a workflow are aged, so that the sweeps take them, and
- * workflows of payments whose callback was lost forever are woken. No workflow is begun from here.
+ * Completes at the provider what is open there, and waits until nothing of ours is pending. Reports what is still
+ * pending when nothing has come to rest for the length of the time limit: a busy machine is slow, but makes progress.
+ * Two things that take hours by the product's own clock are made due early: rows without a workflow are aged, so that
+ * the sweeps find them, and workflows of payments whose callback was lost forever are signalled. No workflow is started
+ * from here.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
   const { topology, boundMs, progress, takenWorkflows, missed } = options;
@@ -70,18 +71,18 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
   return restless;
 }
 
-/** Wakes workflows that would wait too long by the product's own clock. */
+/** Signals workflows that would wait too long by the product's own clock. */
 async function nudge(topology: Topology): Promise<void> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
-  // If one cannot be woken now, the others are.
+  // If one cannot be signalled now, the others are.
   for (const wake of [wakeForLostCallbacks, hastenWebhooks, hastenMails, hastenRepeats, tellEnded]) {
     await wake(topology, running).catch(() => undefined);
   }
 }
 
 /**
- * Instruments that nobody paid expire while their order is open, unless that was cancelled and ends by itself; transfers
- * and refunds that wait for a hand succeed.
+ * Unpaid instruments expire while their order is open, unless that was cancelled and completes by itself; transfers and
+ * refunds that wait for an operator succeed.
  */
 async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
   const { body } = await sandbox.get('/sandbox/records');
@@ -105,7 +106,7 @@ async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
 
 async function findRestless({ topology, endless, refused }: RestOptions): Promise<Restless> {
   const em = topology.em();
-  // A payout that the provider never completes, or that has no request left, is at rest when operators are informed.
+  // A payout that the provider never completes, or that has no request left, is at rest once operators are informed.
   const rows = await em.execute<
     (Restless[number] & { work: string | null; refunded: number | null; told: boolean; asked: number })[]
   >(`
@@ -161,9 +162,9 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
 }
 
 /**
- * A callback that was lost forever is made up for: where its workflow runs that asks by itself, within the hour, and is
- * woken here; money that came when all had ended is found by the reconciliation of the next day, or by the callback that
- * the provider sends again when it is asked to, as here.
+ * A callback that was lost forever is made up for: a running workflow queries within the hour, and is signalled here;
+ * money that arrived after everything was final is found by the next day's reconciliation, or by a callback that the
+ * provider sends again on request, as here.
  */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
@@ -189,13 +190,15 @@ const payoutWorkflows = [
 
 const endedWorkflows = { circle: workflowIds.savingCircle, subscription: workflowIds.donationSubscription };
 
-/** What a request has ended: a process that died then, or that lost the answer to its commit, may have told nobody. */
+/**
+ * What a request has finished: a process that died then, or lost the answer to its commit, may have signalled nobody.
+ */
 const findEnded = ({ em }: Topology) =>
   em().execute<{ what: keyof typeof endedWorkflows; id: string }[]>(`
     select 'circle' as what, id::text from saving_circles where status = 'cancelled'
     union all select 'subscription', id::text from donation_subscriptions where status = 'stopped'`);
 
-/** The sweeps look at it within minutes; it has ended minutes ago now, and they are started. */
+/** The sweeps check it within minutes; it is backdated by minutes, and they are started. */
 async function tellEnded(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { owner, deps } = topology;
   const { client, taskQueue } = deps.workflows;
@@ -213,10 +216,10 @@ async function tellEnded(topology: Topology, running: ReadonlySet<string>): Prom
     .catch(() => undefined);
 }
 
-/** So many requests of a payout are made here: the next would be made an hour later. */
+/** After this many requests of a payout the next would follow an hour later. */
 const hastenedRepeats = 3;
 const hastened = new Set<string>();
-/** Its third request is made ten minutes after the second: a payout that waits for that has waited. */
+/** Its third request follows ten minutes after the second: a payout waiting for that has waited. */
 async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
   const waiting = await em().execute<PayoutPlace[]>(
     `select p.id::text, p.kind from payouts p join payout_attempts a on a.payout_id = p.id
@@ -239,7 +242,7 @@ async function hastenMails({ owner }: Topology): Promise<void> {
   await owner().execute("delete from sweep_looks where kind = 'mail'");
 }
 
-/** Webhooks of a receiver that was down are retried after minutes: they are hastened, as its operator would. */
+/** Webhooks of a receiver that was down are retried after minutes: they are resent at once, as its operator would. */
 async function hastenWebhooks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { em, deps } = topology;
   const waiting = await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'pending'");

@@ -8,18 +8,19 @@ import type { Workplace } from './workplace.ts';
 export interface Restored {
   from: number;
   to: number;
-  /** What was created in between, and is created again; and what had no instrument yet, and asks for one again. */
+  /** What was created in between, and is created again; and what had no instrument yet, and requests one again. */
   madeAgain: string[];
 }
 
 const rounds = 3;
-/** What was on its way when the database was put back has arrived after this. */
+/** What was in flight when the database was restored has arrived after this. */
 const onItsWayMs = 1_000;
 
 /**
- * A database restored from a backup while Temporal, the provider and every process live on, and the provider forgets its
- * idempotency keys. As the runbook says, clients then send again under its key whatever was made since; `reconcilesFirst` compares
- * the day with the provider's before that. `lost` is told when what waits has lost its workflow.
+ * A database restored from a backup while Temporal, the provider and every process keep running, and the provider
+ * forgets its idempotency keys. As the runbook says, clients then resend under their keys whatever was created since;
+ * `reconcilesFirst` compares the day with the provider's before that. `lost` is called when waiting rows have lost
+ * their workflow.
  */
 export async function restoreMeanwhile(
   place: Workplace,

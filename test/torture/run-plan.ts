@@ -20,23 +20,23 @@ import { startTopology, type Topology } from './topology.ts';
 export interface RunReport {
   findings: Finding[];
   facts: Facts;
-  /** When the plan's time began, by the runner's clock: milliseconds of the epoch. */
+  /** When the plan started, by the runner's clock: milliseconds of the epoch. */
   begun: number;
-  /** What was done when, one line each. */
+  /** What happened when, one line each. */
   notes: string[];
-  /** Operations, faults and seconds, for people. */
+  /** Operations, faults and seconds, in words. */
   summary: string;
-  /** Data and logs, when something was found. */
+  /** Data and logs, if something was found. */
   directory: string | null;
-  /** The history of each finding's resource, read while everything still ran. */
+  /** The history of each finding's resource, read while everything was still running. */
   timelines: Map<string, string>;
 }
 
 export interface RunOptions {
   progress(text: string): void;
-  /** What must be read, whatever happens later. */
+  /** What must be read early, whatever happens later. */
   aloud(text: string): void;
-  /** Called with the first findings while everything still runs. */
+  /** Called with the first findings while everything is still running. */
   tellStory?:
     | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
     | undefined;
@@ -44,14 +44,14 @@ export interface RunOptions {
   restBoundMs: number;
 }
 
-/** Rows that wait without a workflow are made older than they are, by so much at most. */
+/** Waiting rows without a workflow are aged, by this much at most. */
 const agedMs = 15 * 60_000;
-/** Lists of workflows lag a little: a finding is checked again before it is believed. */
+/** Lists of workflows lag a little: a finding is checked again before it is reported. */
 const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
 
-/** Carries out a plan on a product of its own, and judges the result. */
+/** Runs a plan against its own product, and judges the result. */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunReport> {
   const { progress } = options;
   progress('starts the parts');
@@ -59,7 +59,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<RunRepor
   try {
     return await runOn(topology, plan, options);
   } catch (cause) {
-    // Not a finding: the torture itself failed. The run's data is kept all the same.
+    // Not a finding: the torture itself failed. The run's data is kept.
     topology.keep();
     throw new Error(`the torture broke; its data and logs: ${topology.directory}`, { cause });
   }
@@ -109,7 +109,7 @@ async function runOn(
     const work = plan.work.map((item) =>
       at(item.at).then(() =>
         doWork(place, item).catch((error: unknown) => {
-          // Its own source, the operators' list, was down by a fault.
+          // Its own source, the operators' list, was down because of a fault.
           const why = String(error).slice(0, 300);
           brokenOff.push(`${item.do}: ${why}`);
           note(`${item.id} ended with ${why}`);

@@ -18,7 +18,7 @@ seconds nothing may come to rest after the faults, while something is still unde
 
 const width = 130;
 
-/** On one line of a terminal; elsewhere a line now and then. */
+/** On one line of a terminal; elsewhere a line from time to time. */
 const everyMs = 15_000;
 let toldAt = 0;
 
@@ -93,7 +93,7 @@ async function main(): Promise<number> {
   return 1;
 }
 
-/** When the plan first requested a resource of the findings; null when none of them was requested. */
+/** When the plan first requested a resource of the findings; null if it requested none of them. */
 function momentOf({ findings, facts: { attempts, events }, begun }: RunReport): number | null {
   for (const { resourceId } of findings) {
     if (resourceId === null) continue;
@@ -144,7 +144,7 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
   say(`Again: npm run torture -- --replay ${file}`);
 }
 
-// Whoever started us over a channel is gone when it closes: nobody waits for this run any more.
+// The process that started us over a channel has exited when it closes: nobody waits for this run any more.
 if (process.channel) process.once('disconnect', () => process.exit(1));
 try {
   process.exit(await main());

@@ -3,7 +3,7 @@ import type { Work } from './plan-work.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
 import type { Workplace } from './workplace.ts';
 
-/** Two operators settle the oldest case of suspense, as the runbook says; there may be none. */
+/** Two operators settle the oldest suspense case, as the runbook says; there may be none. */
 export async function settleReceipt(
   place: Pick<Workplace, 'topology' | 'apis' | 'decisions' | 'note'>,
   work: Extract<Work, { do: 'operator' }>,

@@ -16,7 +16,7 @@ it('A plan survives being recorded', () => {
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
 });
 
-it('A finding that needs one fault and two pieces of work is shrunk to them', async () => {
+it('A finding that needs one fault and two actions is shrunk to them', async () => {
   const needed = (candidate: Plan) => has(candidate.faults, 'f7') && has(candidate.work, 'w20', 'w90');
   const small = await shrinkPlan(plan, async (candidate) => needed(candidate), { isOver: never });
   expect(small.faults.map(({ id }) => id)).toEqual(['f7']);
@@ -40,7 +40,7 @@ it('When time runs out, the result so far is kept', async () => {
   expect(has(small.faults, 'f2')).toBe(true);
 });
 
-it('In a long plan the minute around the finding is tried first, and the whole plan is kept if that shows nothing', async () => {
+it('A long plan is first cut to the minute around the finding, and kept whole if that shows nothing', async () => {
   const long = makePlan(11, 10);
   const late = long.work.find(({ at }) => at > 300_000);
   if (!late) throw new Error('a long plan has late work');

@@ -1,16 +1,17 @@
 import type { Plan } from './plan.ts';
 
-/** Whether a smaller plan still shows what was found. */
+/** Whether a smaller plan still shows the finding. */
 export type Shows = (candidate: Plan) => Promise<boolean>;
 
-/** Of a long plan so much is tried first, in milliseconds: what came before the finding's moment, and a little after. */
+/** How much of a long plan is tried first, in milliseconds: what preceded the finding's moment, and a little after. */
 const beforeMs = 40_000;
 const afterMs = 20_000;
 
 /**
- * The smallest plan that still shows the finding, as far as the time allows: of a plan that is too long to be tried often
- * first the minute around the finding's moment (milliseconds of the plan; null where it has none), then faults are left
- * out, because a finding with fewer of them says more, then work. In halves, quarters and so on down to single ones.
+ * The smallest plan that still shows the finding, as far as time allows. A plan too long to be tried often is first cut
+ * to the minute around the finding's moment (milliseconds of the plan; null where it has none). Then faults are
+ * removed, because a finding with fewer of them is clearer, then work: in halves, quarters and so on down to single
+ * ones.
  */
 export async function shrinkPlan(
   whole: Plan,
@@ -36,7 +37,7 @@ function cutOut(plan: Plan, from: number, until: number): Plan {
   return cutTail({ ...plan, work: within(plan.work), faults: within(plan.faults) });
 }
 
-/** After the last piece of work and the last fault nothing happens that is worth waiting for. */
+/** After the last piece of work and the last fault nothing worth waiting for happens. */
 const tailMs = 3_000;
 function cutTail(plan: Plan): Plan {
   const ends = [

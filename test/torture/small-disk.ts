@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A disk of its own that can be filled; there is one only where this process may mount. */
+/** A disk of its own that can be filled, available only where this process may mount. */
 export interface SmallDisk {
   directory: string;
   /** Fills all the remaining space. */
@@ -26,12 +26,12 @@ export function mountSmallDisk(directory: string, megabytes: number): SmallDisk 
       const file = openSync(ballast, 'w');
       try {
         for (let piece = Buffer.alloc(pieceBytes); ; ) {
-          // A short write is the last one: then smaller pieces take what is left.
+          // After a short write, smaller pieces fill the rest.
           const written = writeSync(file, piece);
           if (written < piece.length) piece = piece.subarray(0, Math.max(1, written));
         }
       } catch {
-        // No room is left, which was wanted.
+        // No space is left, as intended.
       } finally {
         closeSync(file);
       }
@@ -43,5 +43,5 @@ export function mountSmallDisk(directory: string, megabytes: number): SmallDisk 
   };
 }
 
-/** Also of a run that was killed; where nothing is mounted it does nothing. */
+/** Also of a run that was killed; if nothing is mounted it does nothing. */
 export const unmountSmallDisk = (directory: string): void => void spawnSync('umount', ['-l', directory]);

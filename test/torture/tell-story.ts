@@ -7,7 +7,7 @@ import type { Topology } from './topology.ts';
 const longestLine = 400;
 const mostLogLines = 60;
 
-/** Rows that name a resource, by its own id or as what they are about. */
+/** Rows that name a resource, by its own id or as their subject. */
 const tables: Record<string, string> = {
   payment_orders: 'id',
   partner_payments: 'id',
@@ -36,9 +36,7 @@ interface Told {
 
 const cut = (text: string): string => (text.length > longestLine ? `${text.slice(0, longestLine)}...` : text);
 
-/**
- * Everything known of one resource in the order of time: rows, events, postings, workflow history, requests, faults.
- */
+/** Everything known about one resource in order of time: rows, events, postings, workflow history, requests, faults. */
 export async function tellStory(
   topology: Topology,
   { resourceId }: Finding,
@@ -120,7 +118,7 @@ async function readHistory(topology: Topology, id: string): Promise<Told[]> {
   return told;
 }
 
-/** Names and failures of a history's event; payloads are bytes and say nothing here. */
+/** Names and failures of a history's events, without payloads, which are bytes. */
 function describe(attributes: unknown): string {
   const text = JSON.stringify(attributes, (name, value) =>
     /payload|input|header|result|identity|requestid|taskqueue|retry|timeout/i.test(name) ? undefined : value,

@@ -9,7 +9,7 @@ type TermsWork = Extract<Work, { do: 'terms' }>;
 /** The longest a remedy takes, if there is one; a fault may prolong it. */
 const remedyMs = 10_000;
 const healedRemedyMs = 30_000;
-/** How long circles may still take to complete when no fault is left. */
+/** How long circles may take to complete after the last fault. */
 const lastMs = 120_000;
 
 interface Place {
@@ -29,8 +29,8 @@ interface Living {
 
 /**
  * A circle with terms from its creation to its end, in which one member does not pay in time: each turn is made due by
- * hand, as its interval would make it. Others pay by standing orders or for each other, and a place may pass over. What
- * the faults have kept from its end is lived to it when they are over: its end is what most of its money hangs on.
+ * hand, as its interval would. Others pay by standing orders or for each other, and a place may be handed over. If
+ * faults kept it from completing, it is completed once they are over: its end decides most of its money.
  */
 export async function runTermsCircle(place: Workplace, work: TermsWork): Promise<void> {
   const { cast } = place;
@@ -56,7 +56,7 @@ export async function runTermsCircle(place: Workplace, work: TermsWork): Promise
   }
 }
 
-/** Everybody joins, and then the circle is started; false when not all could. */
+/** Everyone joins, and then the circle is started; false when not all could. */
 async function begin(
   place: Workplace,
   work: TermsWork,
@@ -77,7 +77,7 @@ async function begin(
   return true;
 }
 
-/** From the turn that the circle is at to its last, as far as there is time. */
+/** From the circle's current turn to its last, as far as time allows. */
 async function live(place: Workplace, work: TermsWork, living: Living): Promise<void> {
   const { circleId, size } = living;
   for (let turn = await currentTurn(place, circleId); turn <= size && !place.over.aborted; turn += 1) {
@@ -100,8 +100,8 @@ async function currentTurn({ topology }: Workplace, circleId: string): Promise<n
 }
 
 /**
- * Everybody contributes but the one who does not, whose default is made due; then, if the round waits, that one too.
- * Where the terms go on without that one, this is only when no fault is left: a fault may have held them up.
+ * Everyone contributes except the defaulter, whose default is made due; then, if the round waits, that one too. If the
+ * terms go on without that one, this happens only after the faults: a fault may have delayed them.
  */
 async function liveTurn(
   place: Workplace,
@@ -136,8 +136,8 @@ async function liveTurn(
 }
 
 /**
- * When no fault is left: pays what was ordered, or from outside, as there may be nothing left on the account; from that
- * where the days of grace are over.
+ * After the faults: pays an open order, or from outside, as the account may be empty; from the account once the grace
+ * period is over.
  */
 async function contributeAtLast(
   place: Workplace,
@@ -198,7 +198,7 @@ function contributeFor(
   });
 }
 
-/** The interval of the open round is made to be over. */
+/** The interval of the open round is ended. */
 async function endInterval({ topology }: Workplace, circleId: string, turn: number): Promise<void> {
   await topology
     .owner()
@@ -222,7 +222,7 @@ const hasMoved = (
     everyMs: pollMs,
   });
 
-/** By themselves, in their order, with what the terms may ask for. */
+/** By themselves, in order, with what the terms may require. */
 async function joinAll(place: Workplace, circleId: string, people: readonly BuiltUser[]): Promise<boolean> {
   for (const { token } of people) {
     if (!(await join(place, token, { saving_circle_id: circleId, consent: true }))) return false;
@@ -238,7 +238,7 @@ async function stand(place: Workplace, { stands }: TermsWork, circleId: string):
   await insist(place, (api, options) => api.put(path, { source_account_id: accountId }, { token, ...options }));
 }
 
-/** The last place passes to another member, as both of them want. */
+/** The last place is handed to another member, with both consents. */
 async function replace(place: Workplace, { heir }: TermsWork, circleId: string): Promise<void> {
   const member = (await readPlaces(place, circleId)).at(-1);
   const user = place.cast.users[heir ?? -1]?.user;

@@ -38,7 +38,7 @@ import {
 } from './parts.ts';
 import { mountSmallDisk, type SmallDisk, unmountSmallDisk } from './small-disk.ts';
 
-/** The whole product as processes, each pair of parts connected through a proxy. */
+/** The whole product as processes, with a proxy between each pair of parts. */
 export interface Topology extends AsyncDisposable {
   /** Data and logs; removed at the end unless something was found. */
   directory: string;
@@ -47,7 +47,7 @@ export interface Topology extends AsyncDisposable {
   em(): EntityManager;
   /** As the owner of the database: for what the torture itself changes, and the product may not. */
   owner(): EntityManager;
-  /** Where clients find the two APIs: through proxies. */
+  /** Where clients reach the two APIs: through proxies. */
   apiUrls: readonly [string, string];
   /** The first API past its proxy, for building the cast. */
   api: Http;
@@ -74,16 +74,16 @@ export interface Topology extends AsyncDisposable {
   ownerUrl: string;
   /** The disk of the database, or the one that APIs write to; null where it could not be given one of its own. */
   disk(name: DiskName): SmallDisk | null;
-  /** Sets the wall clock of one of our processes off by a number of milliseconds. */
+  /** Offsets the wall clock of one of our processes by a number of milliseconds. */
   moveClock(name: ServiceName, offsetMs: number): void;
-  /** Which release a worker is of, when it is started the next time; null is none, as in development. */
+  /** The release of a worker at its next start; null is none, as in development. */
   setBuild(name: WorkerName, buildId: string): void;
   buildOf(name: WorkerName): string | null;
   /** Runs Temporal's command line against the server, past all proxies. */
   temporalCommand(args: readonly string[]): Promise<string>;
-  /** Whether Temporal finds a workflow, past all proxies: a process that runs may be without its data. */
+  /** Whether Temporal finds a workflow, past all proxies: a running process may have lost its data. */
   temporalAnswers(): Promise<boolean>;
-  /** From now on it may exit: a dependency is taken from it. */
+  /** From now on it may exit: one of its dependencies goes down. */
   mayEnd(name: PartName): void;
   /** Kills Temporal and deletes its data, even while another fault is starting it. */
   loseTemporal(): Promise<void>;
@@ -103,8 +103,8 @@ const diskMegabytes: Record<DiskName, number> = { postgres: 512, api: 64 };
 const commandMs = 10_000;
 const taskQueue = 'payments';
 /**
- * Only a power cut would be noticed, and there is none here. When a transaction was committed is asked by oracles. Who
- * wait for each other are found before the product's own time-outs end their wait.
+ * Only a power cut would show the difference, and there is none here. Oracles need commit timestamps. Deadlocks are
+ * found before the product's own time-outs end the wait.
  */
 const settings = {
   fsync: 'off',
@@ -116,7 +116,10 @@ const settings = {
   max_wal_size: '128MB',
 };
 
-/** Starts PostgreSQL, Temporal, the sandbox, two APIs and two workers, with a proxy on every way between two of them. */
+/**
+ * Starts PostgreSQL, Temporal, the sandbox, two APIs and two workers, with a proxy on every connection between two of
+ * them.
+ */
 export async function startTopology(say: (sentence: string) => void): Promise<Topology> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
@@ -205,7 +208,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     return {
       ...shared,
       PORT: String(apiPort),
-      // One product has one address: e-wallets are sent back to it, and a worker repeats what another asked.
+      // One product has one address: e-wallets return to it, and a worker repeats what another requested.
       PUBLIC_URL: `http://127.0.0.1:${ports.api1}`,
       DATABASE_URL: databaseUrl,
       KEYS_DATABASE_URL: keysUrlBeside(databaseUrl),
@@ -226,7 +229,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     return startWorker({ ...place, env: { ...env, ...version } });
   };
   const starting = new Map<PartName, Promise<void>>();
-  /** Two faults may want the same part back: it is started once. */
+  /** Two faults may want to restart the same part: it is started once. */
   const start: Topology['start'] = (name) => {
     const under = starting.get(name) ?? startNow(name).finally(() => starting.delete(name));
     starting.set(name, under);
@@ -249,7 +252,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
   };
   const kill = (name: PartName) =>
     end(name, (part) => {
-      // A foreign process is ended itself: its keeper ends with it.
+      // A foreign process is killed itself: its keeper exits with it.
       if (part.inner === undefined) part.kill('SIGKILL');
       else process.kill(part.inner, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
     });
@@ -368,7 +371,7 @@ function removeAbandonedDirectories(): void {
   }
 }
 
-/** The processes that a process has started; none where the system cannot list them. */
+/** The child processes of a process; none where the system cannot list them. */
 function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

@@ -3,7 +3,7 @@ import type { Topology } from './topology.ts';
 const megabyte = 1024 * 1024;
 
 /**
- * Sends a file to each API while there is no room for it: it is refused or fails, and the API survives. Nothing of it
+ * Sends a file to each API while there is no space for it: it is refused or fails, and the API survives. Nothing of it
  * is stored, as there is no storage here.
  */
 export async function uploadSomething(

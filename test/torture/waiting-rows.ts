@@ -21,13 +21,13 @@ const workflowOf = {
   webhook_deliveries: workflowIds.webhookDelivery,
 };
 
-/** Rounds of a circle that are open, and that nobody has told to be overdue. */
+/** Open rounds of a circle that have not been reported as overdue. */
 const openRounds = `select from saving_circle_rounds r
   where r.saving_circle_id = c.id and r.paid_at is null and r.overdue_reported_at is null`;
 
 /**
- * What a workflow looks after. A circle waits for a member to join it, or to pay when all have been told to be late: both
- * begin its workflow again. A subscription waits for its next period, for weeks.
+ * The rows that each workflow is responsible for. A circle waits for members to join, or to pay when all are reported
+ * late: either starts its workflow again. A subscription waits for its next period, for weeks.
  */
 const waitingRows = `select 'payment_orders' as family, id::text, status, false as "dueLater" from payment_orders
     where status in ('PENDING', 'WAITING_PAYMENT')
@@ -65,18 +65,18 @@ const dueColumns: Record<Family, string[]> = {
   receipts: ['received_at'],
   webhook_deliveries: ['next_attempt_at'],
 };
-/** Where the columns of what adds to a payout are. */
+/** The tables that extend a payout. */
 const tableOf: Partial<Record<Family, string>> = { withdrawals: 'payouts', payment_refunds: 'payouts' };
 const late = "now() - interval '10 minutes'";
 
 /**
- * Makes what waits without a workflow late, once for each row, and lets the sweeps of the product do the rest. Answers the
- * workflows that were missing.
+ * Ages waiting rows without a workflow, once each, and leaves the rest to the product's sweeps. Returns the workflows
+ * that were missing.
  */
 export async function ageForSweeps(topology: Topology, aged: Set<string>): Promise<string[]> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   const alone = (await readWaiting(topology.em())).filter(
-    // Once: what was looked after may rightly wait for its next time.
+    // Once: a row with a workflow may rightly wait for its next time.
     ({ workflowId, dueLater }) => !dueLater && !running.has(workflowId) && !aged.has(workflowId),
   );
   const owner = topology.owner();
@@ -96,7 +96,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     }
   }
   for (const { workflowId } of alone) aged.add(workflowId);
-  // A return by the bank after a success is found by polling, for days.
+  // A bank's return after a success is found by polling, for days.
   const ended = (
     await topology.em().execute<{ id: string }[]>("select id::text from payouts where status = 'succeeded'")
   ).filter(({ id }) => !aged.has(`success of ${id}`));
@@ -105,7 +105,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     [`{${ended.map(({ id }) => id).join(',')}}`],
   );
   for (const { id } of ended) aged.add(`success of ${id}`);
-  // What was looked at in vain a moment ago would be looked at again in minutes.
+  // A row checked in vain a moment ago would be checked again in minutes.
   await owner.execute('delete from sweep_looks');
   return alone.map(({ workflowId }) => workflowId);
 }

@@ -16,19 +16,19 @@ export interface Workplace {
   /** The operators' decisions so far: about money in suspense, and about donations. */
   decisions: DecisionFact[];
   refundDecisions: RefundDecisionFact[];
-  /** The verdicts so far of people of the platform about disbursements. */
+  /** The platform users' verdicts on disbursements so far. */
   verdicts: VerdictFact[];
   /** Sets the run's ids apart from those of any other. */
   run: string;
   /** Records what happened, for the timeline. */
   note(text: string): void;
-  /** Ends waits of stories when the work is over. */
+  /** Ends the waits of stories when the work is over. */
   over: AbortSignal;
-  /** When the work is over and no fault is left. */
+  /** When the work is over and no fault is active. */
   healed: Promise<void>;
 }
 
-/** What an operation asks for, without who asks. */
+/** What an operation requests, without its caller. */
 export type Asked = Pick<
   Operation,
   'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'source' | 'goesTo' | 'method'
@@ -68,7 +68,7 @@ const patienceMs = 8_000;
 /** No request waits forever. */
 export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
 
-/** Waits until this SQL finds a row; false when it has not in time, or the work is over before. */
+/** Waits until this SQL finds a row; false if it does not in time, or the work is over before. */
 export async function untilFound(
   { topology, over }: Workplace,
   { sql, params, withinMs, everyMs }: { sql: string; params: readonly unknown[]; withinMs: number; everyMs: number },
@@ -85,7 +85,7 @@ export async function untilFound(
   return false;
 }
 
-/** The customer's payment code, under any name. */
+/** The customer's payment code, whatever its field is called. */
 export const codeOf = (data: Answer): string | null =>
   data?.payment_code ?? data?.qr_code ?? data?.payment_links ?? null;
 

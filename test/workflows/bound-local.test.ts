@@ -4,7 +4,7 @@ import { boundLocal } from '../../activities/bound-local.ts';
 import { boundOfLocal } from '../../src/platform/config/step-queues.ts';
 import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 
-/** A provider that does not answer until it is told to. */
+/** A provider that does not answer until told to. */
 const answer = Promise.withResolvers<string>();
 let asked = 0;
 const quiet = { logger: new DefaultLogger('ERROR') };
@@ -15,8 +15,8 @@ const ask = boundLocal({ metrics }, 'ask', (_: object) => {
 });
 const run = (isLocal: boolean) => new MockActivityEnvironment({ isLocal }, quiet).run(ask, {});
 
-describe('A step that waits for the provider within workflow tasks', () => {
-  it('does so a bounded number of times at once, and elsewhere as often as it is asked', async () => {
+describe('Activities that wait for the provider within workflow tasks', () => {
+  it('Local activities that wait for the provider are limited, and unlimited elsewhere', async () => {
     const within = Array.from({ length: boundOfLocal }, () => run(true));
     await expect(run(true)).rejects.toMatchObject({ type: 'STEP_BUSY', nonRetryable: false });
     expect(await metrics.registry.metrics()).toContain('amanah_activity_deferrals_total{activity="ask"} 1');
@@ -27,7 +27,7 @@ describe('A step that waits for the provider within workflow tasks', () => {
     expect(await run(true)).toBe('made');
   });
 
-  it('gives its place back when it fails', async () => {
+  it('A local activity that fails returns its slot', async () => {
     const fail = boundLocal({ metrics }, 'fail', (_: object) => Promise.reject(new Error('no answer')));
     for (let time = 0; time <= boundOfLocal; time += 1) {
       await expect(new MockActivityEnvironment({ isLocal: true }, quiet).run(fail, {})).rejects.toThrow('no answer');

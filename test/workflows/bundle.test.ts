@@ -6,7 +6,7 @@ import { testRun } from '../support/run.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The packages that may run in the workflow sandbox; a new one here is a decision, not an accident. */
+/** The packages allowed in the workflow sandbox; a new one here is a decision, not an accident. */
 const allowed = [
   /^@temporalio\//,
   /^@protobufjs\//,
@@ -17,7 +17,7 @@ const allowed = [
   /^heap-js$/,
   /^assert$/,
 ];
-/** Our own files that may: the workflows and pure facts. */
+/** Our own allowed files: the workflows and pure facts. */
 const ours = [
   /^workflows\//,
   /^src\/shared\//,
@@ -48,19 +48,19 @@ function evaluateBundle(bundle: string): { context: Context; evaluated: Record<s
 describe('The workflow bundle', () => {
   const modules = modulesOf(readFileSync(testRun().workflowBundle, 'utf8')).map((path) => path.replace(`${root}/`, ''));
 
-  it('contains no package beyond those allowed in the sandbox', () => {
+  it('The workflow bundle contains no package beyond those allowed in the sandbox', () => {
     const packages = modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
     expect(packages.length).toBeGreaterThan(0);
     expect([...new Set(packages)].filter((name) => !allowed.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
-  it('contains of our own files only workflows and pure facts, never an activity, an entity or a route', () => {
+  it('The workflow bundle contains of our own files only workflows and pure facts, never an activity, an entity or a route', () => {
     const mine = modules.filter((path) => /^(workflows|activities|src)\//.test(path));
     expect(mine).toContain('workflows/gateway-payment.ts');
     expect(mine.filter((path) => forbidden.test(path) || !ours.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('keeps nothing in a variable of a module, because all workflows of a worker share its modules', () => {
+  it('The workflow bundle keeps no state in module variables, because all workflows of a worker share its modules', () => {
     const mine = modules.filter((path) => /^(workflows|src)\/.*\.ts$/.test(path));
     const kept = mine.flatMap((path) =>
       readFileSync(join(root, path), 'utf8')
@@ -73,7 +73,7 @@ describe('The workflow bundle', () => {
     expect(kept).toEqual([]);
   });
 
-  it('evaluates its modules once for each worker, and none of them once more for each workflow', () => {
+  it('The workflow bundle evaluates its modules once for each worker, and none again for each workflow', () => {
     const { context, evaluated } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
     runInContext('__TEMPORAL__.preloadModules()', context);
     const shared = Object.keys(evaluated);
@@ -82,7 +82,7 @@ describe('The workflow bundle', () => {
     expect(Object.keys(evaluated)).toEqual(shared);
   });
 
-  it('limits the cost of an error created only for its stack', () => {
+  it('The workflow bundle limits the cost of an error created only for its stack', () => {
     const { context } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
     runInContext('__TEMPORAL__.preloadModules()', context);
     const frames = (stack: string) => stack.split('\n').length - 1;
@@ -90,7 +90,7 @@ describe('The workflow bundle', () => {
     expect(frames(runInContext(deep, context))).toBe(2);
   });
 
-  it('exports every workflow under the name that histories and schedules know', async () => {
+  it('The workflow bundle exports every workflow under the name that histories and schedules use', async () => {
     const exported = await import('../../workflows/index.ts');
     expect(Object.keys(exported)).toEqual(
       expect.arrayContaining(['gatewayPayment', 'unmatchedReceipt', 'redeliverCallbacks', 'sweep', 'runLedgerChecks']),

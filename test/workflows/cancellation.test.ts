@@ -12,7 +12,7 @@ import { buildOperators, decide } from '../support/decide.ts';
 import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-/** What an operator does by “Request Cancellation” in the web UI. */
+/** “Request Cancellation” in the web UI by an operator. */
 let stack: Stack;
 let payer: BuiltUser;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const detailsOf = async (id: string): Promise<string> => {
 };
 const asked = 'CANCELLATION WAS REQUESTED and changes nothing';
 
-/** Asks for it, and waits until the workflow says that it goes on, beside what it waits for. */
+/** Requests it, and waits until the workflow's details say that it continues, beside what it waits for. */
 async function requestCancellation(id: string): Promise<string> {
   const before = await eventually(
     () => detailsOf(id),
@@ -52,8 +52,8 @@ const topUp = async () => {
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
 
-describe('A money workflow whose cancellation is requested carries on, and says so', () => {
-  it('with a payment: it is paid anyway, and another one says nothing of it', async () => {
+describe('Money workflows that are asked to cancel', () => {
+  it('A payment workflow ignores cancellation and says so: it is paid anyway, and another one shows no such note', async () => {
     const [order, other] = [await topUp(), await topUp()];
     const id = `gateway-payment/${order.payment_order_id}`;
     expect(await (await handleOf(id).describe()).staticDetails()).toBe(
@@ -70,7 +70,7 @@ describe('A money workflow whose cancellation is requested carries on, and says 
     expect(await detailsOf(id)).toContain(asked);
   });
 
-  it('with a payout: the provider’s callback, coming after the request, ends it', async () => {
+  it('A payout workflow ignores cancellation and says so: the provider’s later callback completes it', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -83,35 +83,38 @@ describe('A money workflow whose cancellation is requested carries on, and says 
     expect(await handleOf(`partner-payout/${id}`).result()).toBe('succeeded');
   });
 
-  itInFull('with money in suspense: an update of two people, coming after the request, ends it', async () => {
-    const order = await topUp();
-    await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
-    const [receipt] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string }[]>("select id from receipts where state = 'suspended' and reference = ?", [
-            order.payment_order_id,
-          ]),
-      (rows) => rows.length === 1,
-    );
-    const id = `unmatched-receipt/${receipt?.id}`;
-    await eventually(
-      () => detailsOf(id),
-      (details) => details.includes('in suspense'),
-    );
-    expect(await requestCancellation(id)).toContain('in suspense');
-    const credit = {
-      kind: 'settle_receipt',
-      receipt_id: receipt?.id,
-      action: 'credit',
-      account_id: payer.accountId,
-    };
-    expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
-    expect(await handleOf(id).result()).toBe('credited');
-  });
+  itInFull(
+    'A workflow of suspense money ignores cancellation and says so: a later update of two people completes it',
+    async () => {
+      const order = await topUp();
+      await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
+      const [receipt] = await eventually(
+        () =>
+          stack
+            .em()
+            .execute<{ id: string }[]>("select id from receipts where state = 'suspended' and reference = ?", [
+              order.payment_order_id,
+            ]),
+        (rows) => rows.length === 1,
+      );
+      const id = `unmatched-receipt/${receipt?.id}`;
+      await eventually(
+        () => detailsOf(id),
+        (details) => details.includes('in suspense'),
+      );
+      expect(await requestCancellation(id)).toContain('in suspense');
+      const credit = {
+        kind: 'settle_receipt',
+        receipt_id: receipt?.id,
+        action: 'credit',
+        account_id: payer.accountId,
+      };
+      expect(await decide(stack, await buildOperators(stack), credit)).toMatchObject({ status: 'carried_out' });
+      expect(await handleOf(id).result()).toBe('credited');
+    },
+  );
 
-  itInFull('with a saving circle: its round is paid out', async () => {
+  itInFull('A circle’s workflow ignores cancellation and says so: its round is paid out', async () => {
     const circle = await buildActiveCircle(stack, 2);
     await requestCancellation(`saving-circle/${circle.id}`);
     for (const member of circle.members) expect((await contribute(stack, member, circle.id)).status).toBe(201);
@@ -120,8 +123,8 @@ describe('A money workflow whose cancellation is requested carries on, and says 
   });
 });
 
-describe('A workflow started by a schedule', () => {
-  it('is cancelled as usual', async () => {
+describe('Scheduled workflows', () => {
+  it('A scheduled workflow is cancelled as usual', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     const workflowId = `compare-clearing/${Date.now()}`;
     const handle = await client.workflow.start('compareClearing', { workflowId, taskQueue });

@@ -7,8 +7,8 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
 /**
- * What is due later, when Temporal asks for it now: because its clock is ahead, as here, where it skips time and the
- * database does not, or because somebody who reaches it has a step begin.
+ * Work due later that Temporal requests now: because its clock is ahead, as here, where it skips time and the database
+ * does not, or because an attacker has an activity started.
  */
 let stack: TimeSkippingStack;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('A subscription period', () => {
         id,
       ]);
 
-  it('is awaited by a workflow whose clock is ahead, and paid when it is due', async () => {
+  it('A subscription period is paid when due although the workflow’s clock is ahead', async () => {
     const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const begun = await asAClient(() => stack.post('/v1/donations/subscriptions', body, { token: donor.token }));
     const { id } = begun.body.data;
@@ -53,7 +53,7 @@ describe('A subscription period', () => {
 });
 
 describe('The net of a partner’s payment', () => {
-  it('is not released before its day, whatever a workflow says, but is then', async () => {
+  it('The net of a partner’s payment is released on its day, never before, whatever a workflow requests', async () => {
     const partner = await buildPartner(stack, { settlementDelayHours: 48 });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     const { id, payment_code } = body.data;

@@ -9,8 +9,8 @@ import { buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /**
- * What is due later, when Temporal asks for it now: because its clock is ahead, as in early.full.test.ts, where a workflow
- * does it, or because somebody who reaches it has a step begin, as here.
+ * Work due later that Temporal requests now: because its clock is ahead, as in early.full.test.ts, or because an
+ * attacker has an activity started, as here.
  */
 let stack: Stack;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('A subscription period', () => {
         id,
       ]);
 
-  it('is not tried before its day, whatever a workflow says, but is then', async () => {
+  it('A subscription period is tried on its day, never before, whatever a workflow requests', async () => {
     const id = await open(new Date());
     const early = await pay(id, 1, new Date(Date.now() + 8 * dayMs));
     expect(early).toMatchObject({ period: 1, attempt: 1, earlyByMs: expect.any(Number) });
@@ -66,7 +66,7 @@ describe('A subscription period', () => {
     expect(tried).not.toHaveProperty('earlyByMs');
   });
 
-  it('is not tried again within a day after a refusal', async () => {
+  it('A subscription period is not retried within a day after a refusal', async () => {
     const id = await open(new Date());
     await age(id, 'started_at', 8);
     expect(await pay(id, 1)).toMatchObject({ attempt: 2 });
@@ -75,14 +75,14 @@ describe('A subscription period', () => {
     expect(await pay(id, 2)).toMatchObject({ attempt: 3 });
   });
 
-  it('is not due merely because its subscription was dated back', async () => {
+  it('A subscription period is not due merely because its subscription was backdated', async () => {
     const id = await open(new Date(Date.now() - 365 * dayMs));
     expect(await pay(id, 1)).toMatchObject({ period: 1, attempt: 1, earlyByMs: expect.any(Number) });
   });
 });
 
 describe('The net of a partner’s payment', () => {
-  it('is not released before its day, whatever a workflow says, but is then', async () => {
+  it('The net of a partner’s payment is released on its day, never before, whatever a workflow requests', async () => {
     const partner = await buildPartner(stack, { settlementDelayHours: 48 });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     const { id, payment_code } = body.data;

@@ -18,7 +18,7 @@ interface Line {
   workflow_id: string;
   text: string;
 }
-/** The log lines of a number of attempts at a step. */
+/** The log lines of a number of attempts of an activity. */
 async function logOf(work: () => Promise<never>, attempts: number, maximumAttempts = 0): Promise<Line[]> {
   const lines: Line[] = [];
   const warn = (facts: Omit<Line, 'text'>, text: string) => void lines.push({ ...facts, text });
@@ -34,8 +34,8 @@ async function logOf(work: () => Promise<never>, attempts: number, maximumAttemp
 }
 const fail = () => Promise.reject(new Error('the database is away'));
 
-describe('A step that keeps failing', () => {
-  it('is logged once, with its workflow, and then one time in ten', async () => {
+describe('Activities that keep failing', () => {
+  it('A failing activity is logged once, with its workflow, and then one time in ten', async () => {
     const lines = await logOf(fail, 25);
     expect(lines.map(({ attempt }) => attempt)).toEqual([1, 10, 20]);
     expect(lines[0]).toMatchObject({
@@ -45,14 +45,14 @@ describe('A step that keeps failing', () => {
     });
   });
 
-  it('is logged, too, when the provider does not answer, but not when calls to it are limited', async () => {
+  it('A failing activity is logged when the provider does not answer, but not when calls to it are limited', async () => {
     const silent = () => Promise.reject(new ProviderUnknown('no answer'));
     expect((await logOf(silent, 12)).map(({ attempt }) => attempt)).toEqual([1, 10]);
     const limited = () => Promise.reject(new ProviderUnknown('limited', { restMs: 1_000 }));
     expect(await logOf(limited, 12)).toEqual([]);
   });
 
-  it('is logged the last time if it has a limited number of tries', async () => {
+  it('A failing activity is logged the last time if its attempts are limited', async () => {
     const lines = await logOf(fail, 3, 3);
     expect(lines.map(({ attempt, text }) => [attempt, text])).toEqual([
       [1, 'an activity failed and will be retried'],
@@ -60,12 +60,12 @@ describe('A step that keeps failing', () => {
     ]);
   });
 
-  it('is not logged if it refuses: that is an answer', async () => {
+  it('An activity that refuses is not logged: a refusal is a result', async () => {
     expect(await logOf(async () => refuse('REQUEST_INVALID', 'not so'), 12)).toEqual([]);
   });
 });
 
-describe('A background step', () => {
+describe('Background activities', () => {
   const outcomeOf = (code: 'SERVICE_UNAVAILABLE' | 'INSUFFICIENT_BALANCE', work = repeating) =>
     new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
       .run(
@@ -76,7 +76,7 @@ describe('A background step', () => {
       )
       .catch((error: unknown) => error);
 
-  it("is retried when asked to come back later, which would fail another step's workflow", async () => {
+  it("A background activity is retried when told to come back later, which would fail another activity's workflow", async () => {
     expect(await outcomeOf('SERVICE_UNAVAILABLE')).toMatchObject({
       nonRetryable: false,
       message: 'tryIt failed: TRY_AGAIN',
@@ -84,7 +84,7 @@ describe('A background step', () => {
     expect(await outcomeOf('SERVICE_UNAVAILABLE', (answer) => answer)).toMatchObject({ nonRetryable: true });
   });
 
-  it('still refuses', async () => {
+  it('A background activity can still refuse', async () => {
     expect(await outcomeOf('INSUFFICIENT_BALANCE')).toMatchObject({ nonRetryable: true, type: 'INSUFFICIENT_BALANCE' });
   });
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** What a history says beside its steps and timers. */
+/** The summaries in a history beside its activities and timers. */
 async function summariesOf(id: string): Promise<string[]> {
   const { events } = await stack.deps.workflows.client.workflow.getHandle(id).fetchHistory();
   return (events ?? []).flatMap(({ userMetadata }) => {
@@ -19,7 +19,7 @@ async function summariesOf(id: string): Promise<string[]> {
 }
 
 describe('The history of a workflow', () => {
-  it('says beside each step what it does, and beside each timer what happens then, and when', async () => {
+  it('A workflow’s history says beside each activity what it does, and beside each timer what it waits for', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     const summaries = await eventually(

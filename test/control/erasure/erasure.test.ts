@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Somebody who has left everything with us that people leave. */
+/** A person with everything that people can store with us. */
 async function somebody(): Promise<BuiltUser> {
   const email = `${newId()}@example.org`;
   const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
@@ -46,7 +46,7 @@ async function somebody(): Promise<BuiltUser> {
   const transaction = await buildTransaction(stack, user);
   const stored = await upload(stack, user, transaction);
   expect(stored.status).toBe(201);
-  // What the transaction brought is given away again.
+  // The money from the transaction is donated again.
   await fund(stack, user.accountId, '-1.0000');
   return user;
 }
@@ -72,7 +72,7 @@ const objects = async (prefix: string) => {
   for await (const key of stack.deps.storage.list(prefix)) keys.push(key);
   return keys;
 };
-/** A server of the keys that does not know what happened since. */
+/** A key server that lags behind. */
 const restoreKey = (id: string, key: string | null | undefined) =>
   inKeys('update personal_keys set key_sealed = $2, erased_at = null where id = $1', [id, key]);
 const inKeys = (sql: string, params: unknown[]) =>
@@ -88,8 +88,8 @@ const destroyedDaysAgo = async (id: string, days: number) => {
 };
 const ports = (terms: object) => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30, ...terms } });
 
-describe('A person whom two people erase', () => {
-  it('cannot be identified: not by name, address, key, file or password; the books are unchanged', async () => {
+describe('A person erased by two people', () => {
+  it('An erased person cannot be identified by name, address, key, file or password, and the books are unchanged', async () => {
     const person = await somebody();
     const books = () => stack.em().execute('select * from transactions where user_id = ? order by id', [person.id]);
     const before = await books();
@@ -155,7 +155,7 @@ describe('A person whom two people erase', () => {
     expect(anew.body.data.id).not.toBe(person.id);
   }, 60_000);
 
-  it('cannot be restored: not by a new status, another erasure, or a stop', async () => {
+  it('An erasure cannot be undone by a new status, another erasure or a stop', async () => {
     const { id } = await buildIndividual(stack);
     await erase(id);
     const { token } = operators.approver;
@@ -176,7 +176,7 @@ describe('A person whom two people erase', () => {
     }
   });
 
-  it('is completely erased only when no backup of the keys is left', async () => {
+  it('An erasure is complete only when no backup of the keys is left', async () => {
     const { id } = await buildIndividual(stack);
     const { id: erasureId } = await erase(id);
     const look = (days: number) => continueErasure(stack.em(), ports({ KEYS_BACKUP_DAYS: days }), erasureId);
@@ -190,8 +190,8 @@ describe('A person whom two people erase', () => {
   });
 });
 
-describe('A key that a restore brought back while the backups had not expired', () => {
-  it('is destroyed again before the erasure is complete, and its new backups are waited for', async () => {
+describe('A key restored before its backups expired', () => {
+  it('A restored key of an erased person is destroyed again before completion, and its new backups are awaited', async () => {
     const { id } = await buildIndividual(stack);
     const key = await keyOf(id);
     const { id: erasureId } = await erase(id);
@@ -207,7 +207,7 @@ describe('A key that a restore brought back while the backups had not expired', 
   });
 
   it.each(['the register is', 'its completion is'])(
-    'is waited for although %s interrupted after it was destroyed',
+    'A restored key’s erasure waits for its backups although %s interrupted after the key was destroyed',
     async (what) => {
       const { id } = await buildIndividual(stack);
       const key = await keyOf(id);
@@ -236,7 +236,7 @@ describe('A key that a restore brought back while the backups had not expired', 
   );
 });
 
-describe('A person cannot be erased', () => {
+describe('People who cannot be erased', () => {
   /** A circle that no sweep touches. */
   const begunLater = (creator: BuiltUser) => opened(stack, creator, {}, '2126-01-01T00:00:00+07:00');
   const holds: [string, (user: BuiltUser) => Promise<unknown>][] = [
@@ -275,7 +275,7 @@ describe('A person cannot be erased', () => {
         ),
     ],
   ];
-  it.each(holds)('while %s, and the answer says so', async (why, keep) => {
+  it.each(holds)('A person cannot be erased while %s, and the error says so', async (why, keep) => {
     const user = await buildIndividual(stack);
     await keep(user);
     const { status, body } = await propose(user.id);
@@ -283,7 +283,7 @@ describe('A person cannot be erased', () => {
     expect(await stack.em().execute('select 1 from decisions where user_id = ?', [user.id])).toEqual([]);
   });
 
-  it('by one person, or by anybody who is no operator', async () => {
+  it('An erasure needs two operators', async () => {
     const user = await buildIndividual(stack);
     const { id } = (await propose(user.id, operators.approver.token)).body.data;
     expect((await approve(stack, operators, id)).status).toBe(403);
@@ -292,7 +292,7 @@ describe('A person cannot be erased', () => {
     expect((await stack.get(`/v1/users/${user.id}/erasure`, { token: operators.proposer.token })).status).toBe(404);
   });
 
-  it('who was only invited, or is being erased already', async () => {
+  it('A person who was only invited, or whose erasure is in progress, cannot be erased', async () => {
     const { token } = await buildPlatformAdmin(stack);
     const invitation = { email: `${newId()}@example.org`, name: 'Budi', user_type: 'individual' };
     const invited = (await stack.post('/v1/users/invitations', invitation, { token })).body.data.id;
@@ -305,8 +305,8 @@ describe('A person cannot be erased', () => {
   });
 });
 
-describe('An erasure that waits', () => {
-  /** One that has begun, so long ago; its workflow is not started. */
+describe('A pending erasure', () => {
+  /** One that has started some time ago; its workflow is not started. */
   const waiting = async (ago = '0 hours') => {
     const user = await buildIndividual(stack);
     const id = newId();
@@ -320,7 +320,7 @@ describe('An erasure that waits', () => {
     return { user, id };
   };
 
-  it('waits for its time, and for whatever blocks it, and reports what', async () => {
+  it('A pending erasure waits for its date and for whatever blocks it, and reports the reasons', async () => {
     const { user, id } = await waiting();
     const early = await continueErasure(stack.em(), ports({ ERASURE_WAIT_HOURS: 72 }), id);
     expect(early.status).toBe('waiting');
@@ -333,7 +333,7 @@ describe('An erasure that waits', () => {
     expect(await erasureOf(user.id)).toMatchObject({ held_because: null, status: 'erased' });
   });
 
-  it('is stopped by one person, and another may begin', async () => {
+  it('A pending erasure is stopped by one person, and another one may be started', async () => {
     const { user, id } = await waiting();
     const { token } = operators.proposer;
     const stopped = await stack.delete(`/v1/users/${user.id}/erasure`, undefined, { token });
@@ -344,7 +344,7 @@ describe('An erasure that waits', () => {
     expect((await propose(user.id)).status).toBe(201);
   });
 
-  it('has a workflow again when Temporal has lost it', async () => {
+  it('A pending erasure whose workflow Temporal has lost gets a new one', async () => {
     const { user } = await waiting('73 hours');
     await stack.em().execute("delete from sweep_looks where kind = 'erasure'");
     await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/sweep`).trigger();
@@ -355,7 +355,7 @@ describe('An erasure that waits', () => {
   });
 });
 
-describe('After a restore', () => {
+describe('The runbook after a restore', () => {
   const restoredRow = async (id: string, before: Record<string, unknown>) => {
     const { profile_sealed, email_digest, password_sealed, role_id, token_generation } = before;
     await withoutTriggers(
@@ -382,32 +382,35 @@ describe('After a restore', () => {
   it.each([
     ['is in the backup, and waits there', "update erasures set status = 'waiting', erased_at = null where user_id = ?"],
     ['is not in the backup', null],
-  ])('the runbook lists whom something keeps who were erased again, also where their erasure %s', async (_, undo) => {
-    const [person, other] = [await buildIndividual(stack), await buildIndividual(stack)];
-    const [before, beforeOther] = [await row(person.id), await row(other.id)];
-    for (const { id } of [person, other]) await erase(id);
-    for (const [{ id }, was] of [
-      [person, before],
-      [other, beforeOther],
-    ] as const) {
-      if (undo === null) await restored(id, was);
-      else {
-        await restoredRow(id, was);
-        await withoutTriggers(stack, undo, [id]);
+  ])(
+    'The runbook lists blocked people who were erased again after a restore, also where their erasure %s',
+    async (_, undo) => {
+      const [person, other] = [await buildIndividual(stack), await buildIndividual(stack)];
+      const [before, beforeOther] = [await row(person.id), await row(other.id)];
+      for (const { id } of [person, other]) await erase(id);
+      for (const [{ id }, was] of [
+        [person, before],
+        [other, beforeOther],
+      ] as const) {
+        if (undo === null) await restored(id, was);
+        else {
+          await restoredRow(id, was);
+          await withoutTriggers(stack, undo, [id]);
+        }
       }
-    }
-    await fund(stack, person.accountId, '5000');
-    expect(await apply()).toMatchObject({ people: 2 });
-    const kept = await keptAlthoughErased();
-    expect(kept).toContainEqual({ user_id: person.id, kept_by: expect.any(String) });
-    expect(kept.map(({ user_id }) => user_id)).not.toContain(other.id);
-  });
+      await fund(stack, person.accountId, '5000');
+      expect(await apply()).toMatchObject({ people: 2 });
+      const kept = await keptAlthoughErased();
+      expect(kept).toContainEqual({ user_id: person.id, kept_by: expect.any(String) });
+      expect(kept.map(({ user_id }) => user_id)).not.toContain(other.id);
+    },
+  );
 
   it.each([
     ['of the main database, the keys tell', true, false],
     ['of the keys, the main database tells', false, true],
     ['of both, the file store tells', true, true],
-  ])('%s who is to be erased again', async (_, main, keys) => {
+  ])('After a restore %s who must be erased again', async (_, main, keys) => {
     const person = await buildIndividual(stack);
     const [before, key] = [await row(person.id), await keyOf(person.id)];
     const { erased_at } = await erase(person.id);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Somebody with a file, and nothing that keeps them. */
+/** A person with a file, and nothing that blocks an erasure. */
 async function withFile(user?: BuiltUser) {
   const person = user ?? (await buildIndividual(stack));
   const productId = await buildTransaction(stack, person);
@@ -28,7 +28,7 @@ async function withFile(user?: BuiltUser) {
   return { person, productId, documentId: body.id as string };
 }
 
-/** An erasure, which the returned function takes as far as it goes, with another store if one is given. */
+/** An erasure, which the returned function runs as far as possible, with another store if one is given. */
 async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
@@ -40,14 +40,14 @@ async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   return { goOn, status };
 }
 
-/** The file store, but that it removes nothing: its credentials may not, or it fails. */
+/** The file store, except that it removes nothing: it lacks the rights, or fails. */
 const keepsAll = (): Storage => ({ ...stack.deps.storage, remove: () => Promise.reject(new Error('AccessDenied')) });
 const callerOf = ({ id }: BuiltUser) =>
   ({ userId: id, userType: 'individual', organizationId: null }) as Parameters<typeof deleteDocument>[2]['caller'];
 const complete = { status: 'complete', waitMs: 0 };
 
-describe('An erasure says that files are gone when the store has said so', () => {
-  it('and not before: a file that cannot be removed holds it up, and no other file', async () => {
+describe('Files of an erased person', () => {
+  it('A file that cannot be removed delays the erasure, and no other file', async () => {
     const { person, productId } = await withFile();
     const { goOn, status } = await erasing(person);
     const [first = ''] = await keysOf(stack, person.id);
@@ -63,7 +63,7 @@ describe('An erasure says that files are gone when the store has said so', () =>
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
-  it('nor does a document that no key opens hold up the files of others', async () => {
+  it('A document that no key decrypts delays no other person’s files', async () => {
     const { person, productId, documentId } = await withFile();
     await upload(stack, person, productId);
     const strayed = `documents/${person.id}/strayed`;
@@ -90,7 +90,7 @@ describe('An erasure says that files are gone when the store has said so', () =>
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
-  it('also of a file that the person deleted before, while the store removed nothing', async () => {
+  it('A file that the person deleted while the store removed nothing is also removed by the erasure', async () => {
     const { person, documentId } = await withFile();
     const { sealer } = stack.deps;
     await deleteDocument(
@@ -105,7 +105,7 @@ describe('An erasure says that files are gone when the store has said so', () =>
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
-  it('and waits for an upload that is under way until it has ended', async () => {
+  it('An erasure waits for an upload in progress to finish', async () => {
     const { person, productId } = await withFile();
     const { goOn, status } = await erasing(person);
     let refused: Promise<unknown> | undefined;
@@ -146,7 +146,7 @@ describe('An erasure says that files are gone when the store has said so', () =>
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
-  it('after which no upload of theirs begins', async () => {
+  it('An erased person cannot start another upload', async () => {
     const { person } = await withFile();
     const { goOn } = await erasing(person);
     expect(await goOn()).toEqual(complete);
@@ -155,8 +155,8 @@ describe('An erasure says that files are gone when the store has said so', () =>
   });
 });
 
-describe('A file that no row knows, after the database was restored to before its upload', () => {
-  it('goes with the person in whose space it is, and those of others stay', async () => {
+describe('Files without a row after a restore to before their upload', () => {
+  it('A file without a row is removed with the person whose space it is in, and those of others stay', async () => {
     const { person } = await withFile();
     const { person: other } = await withFile();
     await withoutTriggers(stack, 'delete from documents where created_by = ?', [person.id]);
@@ -169,7 +169,7 @@ describe('A file that no row knows, after the database was restored to before it
   });
 });
 
-describe('What somebody uploaded who belongs to an organization', () => {
+describe('Uploads of an organization’s user', () => {
   const names = (ids: string[]) =>
     Promise.all(
       ids.map(async (id) => {
@@ -183,7 +183,7 @@ describe('What somebody uploaded who belongs to an organization', () => {
   const readBy = async ({ token }: BuiltUser, ids: string[]) =>
     Promise.all(ids.map(async (id) => (await stack.get(`/v1/documents/${id}`, { token })).status));
 
-  it('as their own goes with them; what is of a cause or a transaction of the organization stays, without its name', async () => {
+  it('An erasure removes the user’s own uploads; those about causes or transactions of the organization stay, without the name', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { organizationId } = admin;
     const member = await buildIndividual(stack, { organizationId: String(organizationId) });
@@ -229,7 +229,7 @@ describe('What somebody uploaded who belongs to an organization', () => {
     expect([changed.status, changed.body.document?.file_name]).toEqual([200, null]);
   }, 60_000);
 
-  it('stays whole when an admin of the organization is erased', async () => {
+  it('Uploads of an erased organization admin all stay', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { id: colleague } = await buildOrganizationAdmin(stack, { organizationId: String(admin.organizationId) });
     expect(colleague).not.toBe(admin.id);

@@ -32,7 +32,7 @@ async function beginOverdue(userId: string, id = newId()): Promise<void> {
 }
 
 describe('An erasure whose worker is killed with -9', () => {
-  it('at each of its steps, an erasure at each, is carried on by the next worker, and ends once', async () => {
+  it('Erasures whose worker is killed with -9, each at another step, are continued by the next worker and complete once', async () => {
     const begun: [personId: string, erasureId: string][] = [];
     for (const step of [
       'erase.before-objects',
@@ -68,7 +68,7 @@ describe('An erasure whose worker is killed with -9', () => {
 });
 
 describe('An API that starts on a restored database', () => {
-  it('serves no request before it has repeated all erasures', async () => {
+  it('An API that starts on a restored database serves no request before it has repeated all erasures', async () => {
     const person = await buildIndividual(stack);
     const [before] = await stack
       .em()

@@ -27,7 +27,7 @@ const eventsOf = async (id: string) =>
     .em()
     .execute('select event, impact, actor_id from events where resource_id = ? order by created_at, event', [id]);
 const terms = () => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30 } });
-/** An erasure that has begun; its workflow is not started. */
+/** An erasure that has started; its workflow is not started. */
 const beginErasure = async (userId: string): Promise<string> => {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
@@ -35,7 +35,7 @@ const beginErasure = async (userId: string): Promise<string> => {
 };
 
 describe('A person under a legal hold', () => {
-  it('cannot be proposed for erasure until another operator has lifted it', async () => {
+  it('A person under a legal hold cannot be proposed for erasure until another operator lifts it', async () => {
     const { id } = await buildIndividual(stack);
     const placed = await place(id);
     expect(placed).toMatchObject({
@@ -63,7 +63,7 @@ describe('A person under a legal hold', () => {
     });
   });
 
-  it('is not erased though that was decided before, and is when the hold is lifted', async () => {
+  it('A person with an approved erasure is not erased under a legal hold, and is once it is lifted', async () => {
     const { id } = await buildIndividual(stack);
     const erasure = await beginErasure(id);
     await place(id);
@@ -76,7 +76,7 @@ describe('A person under a legal hold', () => {
     expect((await place(id)).body.message).toBe('user_id: the user has been erased');
   });
 
-  it('is either held or erased where both come at once', async () => {
+  it('A person is either held or erased when both arrive at once', async () => {
     for (let turn = 0; turn < turns; turn += 1) {
       const { id } = await buildIndividual(stack);
       const erasure = await beginErasure(id);
@@ -87,14 +87,14 @@ describe('A person under a legal hold', () => {
 });
 
 describe('A legal hold', () => {
-  it('is placed once, by twenty who do so at once', async () => {
+  it('A legal hold placed by twenty requests at once is placed once', async () => {
     const { id } = await buildIndividual(stack);
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => place(id)))).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([201, ...Array(19).fill(400)]);
     expect((await place(id)).body.message).toBe('user_id: the user is under a legal hold already');
   });
 
-  it('is lifted by another super admin than the one who placed it, and stays lifted', async () => {
+  it('A legal hold is lifted by another super admin than the one who placed it, and stays lifted', async () => {
     const { id } = await buildIndividual(stack);
     await place(id, operators.approver.token);
     expect((await lift(id)).status).toBe(403);
@@ -108,25 +108,25 @@ describe('A legal hold', () => {
     await expect(stack.owner().execute('delete from legal_holds where user_id = ?', [id])).rejects.toMatchObject({
       code: 'AM003',
     });
-    // Another one is placed anew.
+    // Another hold is placed.
     expect((await place(id)).status).toBe(201);
   });
 
-  it('cannot be lifted by the person under it', async () => {
+  it('A legal hold cannot be lifted by the person under it', async () => {
     const admin = await buildSuperAdmin(stack);
     expect((await place(admin.id)).status).toBe(201);
     expect((await lift(admin.id, await secureSession(stack, admin.id))).status).toBe(403);
     expect((await lift(admin.id)).status).toBe(200);
   });
 
-  it('is not placed on somebody who was only invited', async () => {
+  it('A legal hold cannot be placed on a person who was only invited', async () => {
     const invitation = { email: `${newId()}@example.org`, name: 'Budi', user_type: 'individual' };
     const invited = await stack.post('/v1/users/invitations', invitation, { token: operators.proposer.token });
     const { status, body } = await place(invited.body.data.id);
     expect([status, body.message]).toEqual([400, 'user_id: the user has not accepted the invitation']);
   });
 
-  it('is placed by two operators on each other at once', async () => {
+  it('A legal hold can be placed by two operators on each other at once', async () => {
     for (let turn = 0; turn < turns; turn += 1) {
       const [one, other] = [await buildSuperAdmin(stack), await buildSuperAdmin(stack)];
       const statuses = await Promise.all([place(one.id, other.token), place(other.id, one.token)]);
@@ -134,7 +134,7 @@ describe('A legal hold', () => {
     }
   });
 
-  it('is nothing to anybody but operators, and names its note', async () => {
+  it('A legal hold is visible to operators only, and shows its note', async () => {
     const { id, token } = await buildIndividual(stack);
     expect((await place(id, token)).status).toBe(403);
     expect((await stack.get(`/v1/users/${id}/legal-hold`, { token })).status).toBe(403);

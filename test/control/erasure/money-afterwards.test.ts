@@ -22,14 +22,14 @@ afterAll(() => stack?.stop());
 
 const all = '100000.0000';
 
-/** Somebody who has withdrawn everything, successfully. */
+/** A person who has withdrawn everything, successfully. */
 async function gone(): Promise<{ person: BuiltUser; withdrawalId: string }> {
   const person = await buildOwner(stack, '100000');
   const { id: withdrawalId } = await withdraw(stack, person);
   await withdrawalWhen(stack, person, withdrawalId, 'succeeded');
   return { person, withdrawalId };
 }
-/** Somebody erased whose withdrawal the bank returned long after. */
+/** An erased person whose withdrawal the bank returned long after. */
 async function returned(): Promise<BuiltUser> {
   const { person, withdrawalId } = await gone();
   await lookNoMore(stack, withdrawalId);
@@ -51,8 +51,8 @@ const refusal = async (proposal: object) => {
   return [status, body.message];
 };
 
-describe('An erasure waits', () => {
-  it('while the bank may still return what the person has withdrawn', async () => {
+describe('Erasures that wait for money', () => {
+  it('An erasure waits while the bank may still return the person’s withdrawals', async () => {
     const { person, withdrawalId } = await gone();
     const why = 'the bank may still return a withdrawal of theirs';
     const proposal = { kind: 'erase_person', user_id: person.id };
@@ -68,7 +68,7 @@ describe('An erasure waits', () => {
     expect(await findHold(stack.em(), person.id)).toBe('there is money on their accounts');
   }, 60_000);
 
-  it('while a contribution may come back to somebody who has left the circle', async () => {
+  it('An erasure waits while a contribution may be refunded to a person who has left the circle', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {}, ['1000000', '100000']);
     const [, leaving] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -88,8 +88,8 @@ describe('An erasure waits', () => {
   }, 60_000);
 });
 
-describe('Money that comes to a person after the erasure', () => {
-  it('is never lost: operators see it, and two of them pay it out and book it, once', async () => {
+describe('Money for a person after the erasure', () => {
+  it('Money for an erased person is never lost: operators see it, and two of them pay it out and book it once', async () => {
     const { rows: before } = await waiting();
     const { accountId } = await returned();
     expect(await waiting()).toMatchObject({ rows: before + 1, oldest: expect.any(Date) });
@@ -129,7 +129,7 @@ describe('Money that comes to a person after the erasure', () => {
     expect(event?.data).toMatchObject({ account_id: accountId, amount: '-60000.0000' });
   }, 60_000);
 
-  it('goes back to who gave it to a cause of theirs, however long ago, by two people', async () => {
+  it('A donation to an erased person’s cause is refunded to its donor, however old, by two people', async () => {
     const { rows: before } = await waiting();
     const { owner, donorAccountId, donationId } = await buildStrandedCause(stack, operators);
     const back = { kind: 'refund_donation', donation_id: donationId };
@@ -141,7 +141,7 @@ describe('Money that comes to a person after the erasure', () => {
     expect(await balanceOf(stack, donorAccountId)).toBe('400000.0000');
   }, 60_000);
 
-  it('is not put there from suspense, neither when that is proposed nor when it is carried out', async () => {
+  it('Suspense money is never credited to an erased person, neither when proposed nor when executed', async () => {
     const { person, withdrawalId } = await gone();
     await lookNoMore(stack, withdrawalId);
     const payer = await buildIndividual(stack);

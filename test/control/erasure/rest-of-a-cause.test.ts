@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('What the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused', async () => {
+it('Money the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused', async () => {
   const { owner, donationId, donorAccountId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
   const payoutId = disbursements[1] ?? '';
   expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
   let booked: Promise<{ status: string; reason: string | null }> | undefined;
   await stack.owner().transactional(async (tx) => {
-    // The booking has read the free amount when it waits here; then the other disbursement is returned.
+    // The booking has read the free amount when it is held here; then the other disbursement is returned.
     await tx.execute(
       'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
       [systemAccounts.gatewayClearing],
@@ -57,7 +57,7 @@ it('What the bank returns while two people pay out the rest of a cause covers it
   expect(Number(await balanceOf(stack, donorAccountId))).toBe(before + 400_000);
 }, 60_000);
 
-it('Money that two people paid out of such a cause is gone: later returns are judged without it', async () => {
+it('Money that two people paid out of a cause is deducted before later returns are checked', async () => {
   const { owner, causeId, donationId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
   const book = (amount: string) =>
     decide(stack, operators, {
@@ -82,7 +82,7 @@ it('Money that two people paid out of such a cause is gone: later returns are ju
   expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
 }, 60_000);
 
-it('A cause that the platform had stopped is not opened again once its owner was erased', async () => {
+it('A cause that the platform had stopped is not reopened after its owner was erased', async () => {
   const owner = await buildIndividual(stack);
   const { id } = await buildActiveCause(stack, owner);
   const { token } = await buildSuperAdmin(stack);

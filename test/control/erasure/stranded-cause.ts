@@ -11,11 +11,11 @@ import { decide, type Operators, secureSession } from '../../support/decide.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 
-/** As if the provider had been asked about a withdrawal for the last time. */
+/** As if the last query of the provider about a withdrawal were done. */
 export const lookNoMore = (stack: Stack, withdrawalId: string) =>
   stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
 
-/** A start, a workflow task, and a step that has begun. */
+/** A start, a workflow task, and an activity that has started. */
 const eventsOfOneLook = 6;
 
 /** Erases a person by two people, until only backups of the key are left, as if the time to stop it were over. */
@@ -24,7 +24,7 @@ export async function erase(stack: Stack, operators: Operators, { id }: Pick<Bui
     status: 'carried_out',
   });
   const { body } = await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token });
-  // The worker's first look, which finds that it has to wait, is over: it would look at what follows here.
+  // The worker's first check, which finds that it has to wait, is over: it would see what follows here.
   const looks = stack.deps.workflows.client.workflow.getHandle(`person-erasure/${body.data.id}`);
   if (stack.worker !== undefined) {
     await eventually(
@@ -40,7 +40,7 @@ export async function erase(stack: Stack, operators: Operators, { id }: Pick<Bui
 
 export interface StrandedCause {
   owner: BuiltUser;
-  /** What its only donation, of IDR 400,000, was paid from. */
+  /** The account that paid its only donation, of IDR 400,000. */
   donorAccountId: string;
   donationId: string;
   causeId: string;
@@ -49,8 +49,8 @@ export interface StrandedCause {
 }
 
 /**
- * A cause whose owner was erased, eight days after its only donation, all of which was disbursed, in two parts if the
- * first is less; then the bank returned the first, less the fee.
+ * A cause whose owner was erased, eight days after its only donation was disbursed, in two parts if the first is less;
+ * then the bank returned the first, less the fee.
  */
 export async function buildStrandedCause(stack: Stack, operators: Operators, first = 400_000): Promise<StrandedCause> {
   const waiting = await buildWaitingDisbursement(stack, String(first));

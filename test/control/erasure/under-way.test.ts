@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Empties a person's rows, after something that happens while they are held. */
+/** Deletes a person's rows, after an action that runs while they are locked. */
 const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
   stack.em().transactional(async (tx) => {
     const user = await tx.findOneOrFail(User, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -31,8 +31,8 @@ const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
     return result;
   });
 
-describe('Requests of a person that were let in before the erasure', () => {
-  it('create nothing once it is over', async () => {
+describe('Requests that a person sent before the erasure', () => {
+  it('A request accepted before the erasure creates nothing once it is complete', async () => {
     const person = await buildIndividual(stack);
     const transaction = await buildTransaction(stack, person);
     const circle = await opened(stack, await buildIndividual(stack));
@@ -77,7 +77,7 @@ describe('Requests of a person that were let in before the erasure', () => {
   }, 60_000);
 });
 
-describe('A log-in that was begun before the erasure', () => {
+describe('A login that started before the erasure', () => {
   const signUp = async () => {
     const email = `${newId()}@example.org`;
     const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
@@ -90,7 +90,7 @@ describe('A log-in that was begun before the erasure', () => {
       stack.em().execute("select event from events where resource_id = ? and event like 'USER_LOG%'", [id]),
     ]);
 
-  it('opens no session once it is over, and leaves nothing about the person', async () => {
+  it('A login that started before the erasure opens no session afterwards and leaves nothing about the person', async () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password });
@@ -101,7 +101,7 @@ describe('A log-in that was begun before the erasure', () => {
     expect(await traces(person)).toEqual([[], []]);
   });
 
-  it('fails without an event about the erased person', async () => {
+  it('A login that started before the erasure fails without an event about the person', async () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password: 'a wrong one, once' });
@@ -112,7 +112,7 @@ describe('A log-in that was begun before the erasure', () => {
     expect(await traces(person)).toEqual([[], []]);
   });
 
-  it('is the end of changes of the profile, too: the token has ended', async () => {
+  it('A profile change that started before the erasure fails, because the token is revoked', async () => {
     const { id, token } = await buildIndividual(stack);
     const answer = await erase(id, async () => {
       const sent = stack.patch('/v1/auth/me', { name: 'Siti again' }, { token });
@@ -122,7 +122,7 @@ describe('A log-in that was begun before the erasure', () => {
     expect((await answer.sent).status).toBe(401);
   });
 
-  it('is the end of a new password from the command line, too', async () => {
+  it('A password set from the command line before the erasure fails, too', async () => {
     const { id, email } = await signUp();
     const answer = await erase(id, async () => {
       const setting = setPassword(stack.em(), stack.deps.sealer, { email, password: 'another good horse' });
@@ -134,8 +134,8 @@ describe('A log-in that was begun before the erasure', () => {
   });
 });
 
-describe('What names a person beside their rows', () => {
-  it('goes with them: where they logged in', async () => {
+describe('Rows that name an erased person', () => {
+  it('The addresses from which a person logged in are erased with them', async () => {
     const email = `${newId()}@example.org`;
     const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
     const { id } = body.data;
@@ -160,8 +160,8 @@ describe('What names a person beside their rows', () => {
   }, 60_000);
 });
 
-describe('The keys of what a person has paid', () => {
-  it('stay without their answers, which no check misses', async () => {
+describe('Idempotency keys of an erased person’s payments', () => {
+  it('Idempotency keys of an erased person’s payments stay without their answers, and no check reports them', async () => {
     const person = await buildIndividual(stack, { balance: '10000' });
     const gift = {
       reference_type: 'charitable_cause_open_donate',
@@ -181,8 +181,8 @@ describe('The keys of what a person has paid', () => {
   });
 });
 
-describe('Whoever has agreed to take over a place in a circle', () => {
-  it('is kept until it is theirs, or the circle is over', async () => {
+describe('A person who agreed to take over a place in a circle', () => {
+  it('A person who agreed to take over a place is not erased until it is theirs or the circle is over', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
     const heir = await buildIndividual(stack);
     const path = `/v1/saving-circles/${id}/members/${memberIds[1]}/replacements`;

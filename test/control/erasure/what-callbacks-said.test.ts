@@ -45,7 +45,7 @@ async function withdrawn(owner: BuiltUser): Promise<string> {
   return id;
 }
 
-/** The id of a paid top-up of IDR 50,000, which is spent again, with callbacks about it. */
+/** The id of a paid top-up of IDR 50,000, spent since, with callbacks about it. */
 async function toppedUp({ token, accountId }: BuiltUser): Promise<string> {
   const before = Number(await balanceOf(stack, accountId));
   const topUp = { reference_type: 'account_top_up', reference_id: accountId, payment_id: 1, amount: 50_000 };
@@ -73,8 +73,8 @@ const tell = (event: string, reference: string) =>
 /** Withdrawals and top-ups of one person. */
 const each = isFullRun() ? 2 : 1;
 
-describe('What callbacks said of a person who is erased', () => {
-  it('is gone, of payments and of withdrawals, whether they were delivered or not, and goes when it comes later, however the reference is written', async () => {
+describe('Callbacks about an erased person', () => {
+  it('Callbacks about an erased person’s payments and withdrawals are deleted, delivered or not, also later and with any case of the reference', async () => {
     const person = await buildOwner(stack, String(each * 100_000));
     const about: [reference: string, event: string][] = [];
     for (let made = 0; made < each; made++) {
@@ -84,7 +84,7 @@ describe('What callbacks said of a person who is erased', () => {
     for (const [reference] of isFullRun() ? about.slice(-2) : about.slice(-1)) await undelivered(reference);
     await erase(stack, operators, person);
     for (const [reference] of about) expect((await callbacksAbout(reference)).filter(isKept)).toEqual([]);
-    // Later callbacks lose theirs when they are delivered.
+    // Later callbacks lose their bodies when they are delivered.
     for (const [reference, event] of about.slice(0, 2)) {
       const before = (await callbacksAbout(reference)).length;
       await tell(event, reference);
@@ -97,7 +97,7 @@ describe('What callbacks said of a person who is erased', () => {
     }
   }, 120_000);
 
-  it('is deleted at its delivery, too, when it was stored before the erasure and missed by it', async () => {
+  it('A callback stored before the erasure and missed by it is deleted at its delivery', async () => {
     const person = await buildOwner(stack, '100000');
     const id = await withdrawn(person);
     await erase(stack, operators, person);
@@ -108,8 +108,8 @@ describe('What callbacks said of a person who is erased', () => {
   }, 120_000);
 });
 
-describe('What callbacks said of an organization', () => {
-  it('stays when somebody is erased who withdrew for it', async () => {
+describe('Callbacks about an organization', () => {
+  it('Callbacks about an organization’s withdrawals stay when the user who requested them is erased', async () => {
     const admin = await buildOrganizationAdmin(stack);
     await fund(stack, admin.accountId, '100000.0000');
     const id = await withdrawn(admin);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Somebody who is logged in; a narrow one looks by a phone. */
+/** A logged-in user; a narrow page is that of a phone. */
 async function visit(
   { token }: BuiltUser,
   { path = '', width = 1280, colorScheme = 'light' as 'light' | 'dark' } = {},
@@ -43,7 +43,7 @@ async function visit(
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const main = async (page: Page): Promise<string> => (await page.locator('main').textContent()) ?? '';
-/** Kept where it is asked for, to be looked at. */
+/** Saved on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;
@@ -52,7 +52,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 describeInBrowser('The console', () => {
-  it('finds a payout by its reference, and two people end it without typing an id', async () => {
+  it('The console finds a payout by its reference, and two people settle it without typing an id', async () => {
     const first = await visit(operators.proposer);
     await first.getByLabel('Search').fill(payout.reference);
     await first.getByRole('button', { name: 'Search' }).click();
@@ -94,7 +94,7 @@ describeInBrowser('The console', () => {
     expect(await heading(second)).toBe(`Payout ${payout.reference}`);
   }, 120_000);
 
-  it('lists everything with filters, page by page and as CSV, and says when nothing matches', async () => {
+  it('The console lists everything with filters, by page and as CSV, and says when nothing matches', async () => {
     const page = await visit(operators.proposer, { path: '/payouts' });
     await keepPicture(page, 'payouts');
     await page.getByLabel('Reference', { exact: true }).fill(payout.reference);
@@ -117,7 +117,7 @@ describeInBrowser('The console', () => {
     expect(await main(page)).toContain('Nothing has exactly this');
   }, 60_000);
 
-  it('finds a batch by its reference, tells who made it, links to its payouts, and rejects one that waits', async () => {
+  it('The console finds a batch by its reference, shows its creator and payouts, and can reject a pending one', async () => {
     const [waiting, paid] = [`waiting ${partner.id}`, `paid ${partner.id}`];
     await makeBatch(partner, itemsOf(1), { external_ref: waiting });
     const { id } = await makeBatch(partner, itemsOf(1), { external_ref: paid });
@@ -143,7 +143,7 @@ describeInBrowser('The console', () => {
   }, 60_000);
 
   itInFull(
-    'fits a phone on every page, and labels every field',
+    'The console fits a phone on every page and labels every field',
     async () => {
       const partnerPath = `/partners/${partner.id}`;
       const page = await visit(operators.approver, { width: 390, colorScheme: 'dark' });
@@ -176,7 +176,7 @@ describeInBrowser('The console', () => {
     60_000,
   );
 
-  it('has the switch for all payouts, and says on every page that they are held', async () => {
+  it('The console has the switch for all payouts, and says on every page when they are on hold', async () => {
     const page = await visit(operators.approver, { path: '/switch' });
     await page.getByLabel('Why').fill('incident 4711');
     await page.getByRole('button', { name: 'Hold all payouts' }).click();
@@ -205,7 +205,7 @@ describeInBrowser('The console', () => {
   }, 60_000);
 });
 
-it('The console shows nothing to who is no operator', async () => {
+it('The console shows nothing to users who are not operators', async () => {
   const { token } = await buildIndividual(stack);
   for (const path of ['/payouts', '/payouts.csv', `/payouts/${payout.id}`, '/switch', '/search?q=x']) {
     const answer = await fetch(`${stack.url}/operations${path}`, { headers: { cookie: `access_token=${token}` } });

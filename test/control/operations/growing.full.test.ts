@@ -11,7 +11,7 @@ const document = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs'
 const blocks = [...document.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql = '']) => sql);
 
 describe('The queries of docs/scale.md', () => {
-  it('are read by the role that it has made, on a server that loads what docker compose loads', async () => {
+  it('The queries of docs/scale.md run as the role it creates, on a server with docker compose’s extensions', async () => {
     const { directory } = testRun();
     const options = {
       directory: join(directory, 'growing'),
@@ -34,7 +34,7 @@ describe('The queries of docs/scale.md', () => {
       const seenBy = async (client: pg.Client) => (await client.query<{ n: number }>(visible)).rows[0]?.n ?? 0;
       expect(await seenBy(application)).toBe(0);
       const [byStatement = '', byDatabase = '', waiting = '', share = ''] = queries;
-      // What partners did is every role's of ours to read; the rest needs the role.
+      // Every role may read what partners did; the rest needs this role.
       expect((await application.query(share)).rows).toEqual([]);
       await superuser.query('set role monitoring');
       expect(await seenBy(superuser)).toBeGreaterThan(0);

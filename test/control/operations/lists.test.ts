@@ -35,7 +35,7 @@ const idsOf = async (path: string): Promise<string[]> => (await read(path)).item
 const ofPartner = () => `partner_id=${partner.id}`;
 
 describe('GET /v1/payouts', () => {
-  it('finds a payout by everything that people have of it, and nothing by what is another’s', async () => {
+  it('A payout is found by every identifier people have of it, and by none of another payout', async () => {
     const found: [string, boolean][] = [
       [ofPartner(), true],
       [`reference=${payout.reference}`, true],
@@ -50,7 +50,7 @@ describe('GET /v1/payouts', () => {
     expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [payout.id] : []]));
   });
 
-  it('shows whose it is and how it stands at the provider, with the beneficiary masked', async () => {
+  it('A payout is listed with its owner and its status at the provider, the beneficiary masked', async () => {
     const [listed] = (await read(`/payouts?${ofPartner()}`)).items;
     expect(listed).toMatchObject({
       id: payout.id,
@@ -67,7 +67,7 @@ describe('GET /v1/payouts', () => {
     expect(await read(`/payouts/${payout.id}`)).toMatchObject({ id: payout.id, beneficiary_name: 'B*** S******' });
   });
 
-  it('tells the timeline without the beneficiary', async () => {
+  it('A payout’s timeline for operators omits the beneficiary', async () => {
     const timeline = await read(`/payouts/${payout.id}/timeline`);
     expect(timeline.items[0].text).toContain('to BRI was requested');
     expect(JSON.stringify(timeline)).not.toContain('Budi');
@@ -75,7 +75,7 @@ describe('GET /v1/payouts', () => {
 });
 
 describe('GET /v1/partner-payments', () => {
-  it('finds a payment by everything that people have of it, and nothing by what is another’s', async () => {
+  it('A partner payment is found by every identifier people have of it, and by none of another payment', async () => {
     const found: [string, boolean][] = [
       [ofPartner(), true],
       [`reference=${payment.id}`, true],
@@ -90,7 +90,7 @@ describe('GET /v1/partner-payments', () => {
     expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [payment.id] : []]));
   });
 
-  it('shows whose it is, and what happened to it', async () => {
+  it('A partner payment is listed with its owner and its history', async () => {
     expect(await read(`/partner-payments/${payment.id}`)).toMatchObject({
       id: payment.id,
       kind: 'partner_payment',
@@ -106,7 +106,7 @@ describe('GET /v1/partner-payments', () => {
 });
 
 describe('GET /v1/payout-batches', () => {
-  it('finds a batch by what people have of it, with its items masked, and an operator rejects it once', async () => {
+  it('A batch is found by its identifiers, its items masked, and an operator rejects it once', async () => {
     const external_ref = `salaries ${partner.id}`;
     const batch = await makeBatch(partner, itemsOf(2), { external_ref });
     const found: [string, boolean][] = [
@@ -136,12 +136,9 @@ describe('GET /v1/payout-batches', () => {
   });
 });
 
-it.each(['/payouts', '/partner-payments'])(
-  '%s/:id and its timeline are not found where nothing has the id',
-  async (path) => {
-    for (const rest of ['', '/timeline']) {
-      const answer = await stack.get(`/v1${path}/${partner.id}${rest}`, { token: operator.token });
-      expect([rest, answer.status]).toEqual([rest, 404]);
-    }
-  },
-);
+it.each(['/payouts', '/partner-payments'])('%s/:id and its timeline return 404 for an unknown id', async (path) => {
+  for (const rest of ['', '/timeline']) {
+    const answer = await stack.get(`/v1${path}/${partner.id}${rest}`, { token: operator.token });
+    expect([rest, answer.status]).toEqual([rest, 404]);
+  }
+});

@@ -31,7 +31,7 @@ const caseOf = async (kind: string): Promise<Waiting | undefined> =>
 const nothing = { count: 0, oldest_at: null, age_seconds: null };
 
 describe('GET /v1/operations/overview', () => {
-  it('shows for a new platform that nothing waits, what both sides hold, and which versions run', async () => {
+  it('The overview of a new platform shows nothing pending, both balances and the running versions', async () => {
     const overview = await read();
     for (const waiting of [...overview.cases, ...overview.backlog]) {
       expect(waiting).toEqual({ what: waiting.what, ...nothing });
@@ -50,7 +50,7 @@ describe('GET /v1/operations/overview', () => {
     });
   });
 
-  it('counts money in suspense and proposals that wait for a second person, with the age of the oldest', async () => {
+  it('The overview counts suspense money and proposals waiting for a second person, with the age of the oldest', async () => {
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, 'py-late', 'pm-late', ?, 1000, 0, 'late', 'xendit')", [
@@ -70,7 +70,7 @@ describe('GET /v1/operations/overview', () => {
     expect(await caseOf('pending_decisions')).toMatchObject({ count: 1, age_seconds: expect.any(Number) });
   });
 
-  it('shows the last seal, the last day compared, and the last comparison of both balances', async () => {
+  it('The overview shows the last seal, the last reconciled day and the last comparison of both balances', async () => {
     await sealAll(stack);
     await stack.owner().execute(
       `insert into reconciled_days (day, state, started_at, finished_at)
@@ -87,12 +87,12 @@ describe('GET /v1/operations/overview', () => {
     });
   });
 
-  it('answers even if the provider does not give its balance', async () => {
+  it('The overview loads even if the provider does not return its balance', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     expect((await read()).clearing).toMatchObject({ books: '1000.0000', provider: null });
   });
 
-  it('is for platform users who may read events', async () => {
+  it('The overview is for platform users who may read events', async () => {
     const { token } = await buildIndividual(stack);
     expect((await stack.get('/v1/operations/overview', { token })).status).toBe(403);
     expect((await stack.get('/v1/operations/overview')).status).toBe(401);

@@ -27,7 +27,8 @@ let stack: Stack;
 let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  // Nothing is requested again by itself: what two people decide does not race with it. What needs a worker is in full.
+  // Nothing is requested again by itself, so that decisions do not race with it. What needs a worker is in the full
+  // run.
   const env = { PAYOUT_RESEND_HOURS: '0' };
   stack = await startStack({ own: true, worker: isFullRun(), sandbox: true, env });
   if (hasBrowser) browser = await startBrowser();
@@ -45,7 +46,7 @@ interface Person extends BuiltUser {
   email: string;
   name: string;
 }
-/** Somebody who can log in by a password. */
+/** A user who can log in by password. */
 async function withPassword(user: BuiltUser): Promise<Person> {
   await stack
     .owner()
@@ -56,7 +57,7 @@ async function withPassword(user: BuiltUser): Promise<Person> {
   const { email, name } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, user.id));
   return { ...user, email, name };
 }
-/** Adds a second factor that was confirmed a while ago; the code of now. */
+/** Adds a second factor that was confirmed a while ago; returns the current code. */
 async function addSecondFactor({ id, token }: Person): Promise<() => string> {
   const { secret } = (await stack.post('/v1/auth/totp', undefined, { token })).body.data;
   const code = () => generateSync({ secret });
@@ -65,7 +66,7 @@ async function addSecondFactor({ id, token }: Person): Promise<() => string> {
   return code;
 }
 
-/** A visitor with cookies of their own; a narrow one looks by a phone. */
+/** A visitor with their own cookies; a narrow page is that of a phone. */
 async function visit({ width = 1_000 }: { width?: number } = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
@@ -83,7 +84,7 @@ async function logIn(page: Page, { email }: Person, code?: string): Promise<void
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const complaint = (page: Page) => page.getByRole('alert').textContent();
-/** Kept where it is asked for, to be looked at. */
+/** Saved on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;
@@ -94,7 +95,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 const unknownPayout = () => buildUnknownPayout(stack, partner);
 
 describeInBrowser('The pages for operators', () => {
-  it('let one person propose a movement of the platform, and another approve it', async () => {
+  it('On the pages for operators one person proposes a transfer of platform money and another approves it', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const approver = await withPassword(await buildSuperAdmin(stack));
     const code = await addSecondFactor(approver);
@@ -140,7 +141,7 @@ describeInBrowser('The pages for operators', () => {
   }, 90_000);
 
   itInFull(
-    'let one person propose how a payout ended, and another approve it',
+    'On the pages for operators one person proposes a payout’s outcome and another approves it',
     async () => {
       const payoutId = await unknownPayout();
       const proposer = await withPassword(await buildPlatformAdmin(stack));
@@ -178,7 +179,7 @@ describeInBrowser('The pages for operators', () => {
     90_000,
   );
 
-  itInFull('can be used with the keyboard only, and fit a phone without scrolling sideways', async () => {
+  itInFull('The pages for operators work by keyboard alone and fit a phone without horizontal scrolling', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit({ width: 390 });
     const focused = () =>
@@ -205,7 +206,7 @@ describeInBrowser('The pages for operators', () => {
     }
   });
 
-  it('show a refusal beside the form, with what was typed', async () => {
+  it('The pages for operators show an error beside the form and keep the input', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await page.getByLabel('E-mail address').fill(proposer.email);
@@ -226,7 +227,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await complaint(page)).toContain('The decision was not found');
   });
 
-  it('ask for the second factor, and refuse approvals without one', async () => {
+  it('The pages for operators ask for the second factor, and refuse approvals without one', async () => {
     const proposer = await buildPlatformAdmin(stack);
     const proposal = { kind: 'book_external', amount: '250000', reference: 'top-up 4712', note: 'ticket 4712' };
     const { body } = await stack.post('/v1/decisions', proposal, { token: proposer.token });
@@ -245,7 +246,7 @@ describeInBrowser('The pages for operators', () => {
   });
 
   itInFull(
-    'let money in suspense be credited, a difference be explained and a movement be booked or rejected',
+    'The pages for operators credit suspense money, explain differences, and book or reject transfers',
     async () => {
       const payer = await buildIndividual(stack);
       const [receiptId, difference] = [newId(), newId()];
@@ -308,7 +309,7 @@ describeInBrowser('The pages for operators', () => {
   );
 
   itInFull(
-    'let two people approve a disbursement, and do not offer the first to do it twice',
+    'The pages for operators take two approvals of a disbursement and do not offer the second to the first approver',
     async () => {
       const owner = await buildOwner(stack);
       const { id: cause_id } = await buildActiveCause(stack, owner);
@@ -338,7 +339,7 @@ describeInBrowser('The pages for operators', () => {
     90_000,
   );
 
-  it('show the rest when one part cannot be read, and say how much more there is than they list', async () => {
+  it('The pages for operators show the other parts when one cannot be read, and how many rows they omit', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await logIn(page, proposer);
@@ -362,7 +363,7 @@ describeInBrowser('The pages for operators', () => {
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });
 
-  it('are for the platform only', async () => {
+  it('The pages for operators are for platform users only', async () => {
     const page = await visit();
     await logIn(page, await withPassword(await buildIndividual(stack)));
     expect(await complaint(page)).toContain('for operators of the platform');
@@ -371,7 +372,7 @@ describeInBrowser('The pages for operators', () => {
   });
 });
 
-describe('A form of the pages', () => {
+describe('Forms of the pages for operators', () => {
   const send = (path: string, headers: Record<string, string>, body = '') =>
     fetch(`${stack.url}/operations${path}`, { method: 'POST', headers, body, redirect: 'manual' });
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -380,7 +381,7 @@ describe('A form of the pages', () => {
     ['another site', { origin: 'https://example.org' }],
     ['no site that it names', { origin: 'null' }],
     ['nowhere', {}],
-  ])('is refused when it comes from %s, before anything is read', async (_, headers) => {
+  ])('A form from %s is refused before anything is read', async (_, headers) => {
     const { token } = await buildSuperAdmin(stack);
     const signed = { ...form, ...headers, cookie: `access_token=${token}` } as Record<string, string>;
     for (const path of ['/log-in', '/propose', `/decisions/${newId()}/approve`, '/log-out']) {
@@ -390,12 +391,12 @@ describe('A form of the pages', () => {
     }
   });
 
-  it('is refused when it is not a form, too large or of an unknown kind, and without a login', async () => {
+  it('A form is refused if it is not a form, too large or of an unknown kind, and without a login', async () => {
     const { token } = await buildSuperAdmin(stack);
     const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
     expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);
     const tooLarge = await send('/propose', own, `note=${'x'.repeat(20_000)}`);
-    // What is left of it is not waited for.
+    // The rest of it is not awaited.
     expect([tooLarge.status, tooLarge.headers.get('connection')]).toEqual([413, 'close']);
     expect((await send('/propose', own, 'kind=fly')).status).toBe(400);
     const { cookie: _, ...nobody } = own;
@@ -404,7 +405,7 @@ describe('A form of the pages', () => {
     expect(await answer.text()).toContain('/operations/log-in');
   });
 
-  it('is never stored by a browser, nor shown in a frame, nor runs a script', async () => {
+  it('A form is never cached by a browser, framed by another site, or able to run a script', async () => {
     const { headers, status } = await fetch(`${stack.url}/operations/log-in`);
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');

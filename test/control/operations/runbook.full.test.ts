@@ -13,7 +13,7 @@ import { buildOperators, decide } from '../../support/decide.ts';
 import { operatorsDocuments } from '../../support/operators-documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Every command of the runbook, typed as it stands there, against a stack in which its case is given. */
+/** Every command of the runbook, run exactly as written, against a stack in which its case has been set up. */
 const root = join(import.meta.dirname, '..', '..', '..');
 interface Typed {
   place: string;
@@ -21,7 +21,7 @@ interface Typed {
   text: string;
 }
 
-/** What is in fenced blocks, and, once each, what stands in a line and begins as a command. */
+/** The contents of fenced blocks, and, once each, inline code that starts like a command. */
 function commandsOf({ path, text: document }: { path: string; text: string }, found: Typed[]): Typed[] {
   const lines = document.split('\n');
   let block: Typed | null = null;
@@ -57,7 +57,7 @@ const notHere: [RegExp, string][] = [
 ];
 
 let stack: Stack;
-/** What a person fills in, by its name between the angle brackets. */
+/** What a person fills in, by its name in angle brackets. */
 let filledIn: Record<string, string>;
 let environment: Record<string, string>;
 beforeAll(async () => {
@@ -76,7 +76,7 @@ beforeAll(async () => {
     );
     await ageAttempts(stack, id, 2);
   }
-  // One that we say is paid and the provider does not know.
+  // A payment that is paid here and unknown to the provider.
   await decide(stack, second, { kind: 'settle_payout', payout_id: wrong.id, outcome: 'succeeded' });
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
@@ -112,7 +112,7 @@ beforeAll(async () => {
     'account of the erased': await buildErasedWithMoney(),
     'transfer at the provider': newId(),
   };
-  // One who may everything, and a colleague who may too.
+  // Two users with every permission.
   environment = { AMANAH_URL: stack.url, TOKEN: second.approver.token, TOKEN_OF_ANOTHER: first.approver.token };
 }, 120_000);
 afterAll(() => stack.stop());
@@ -124,7 +124,7 @@ async function buildErasedWithMoney(): Promise<string> {
   return accountId;
 }
 
-/** Somebody who has lost a phone. */
+/** A user who has lost a phone. */
 async function buildWithSecondFactor(): Promise<BuiltUser> {
   const person = await buildIndividual(stack);
   const { body } = await stack.post('/v1/auth/totp', undefined, { token: person.token });
@@ -133,11 +133,11 @@ async function buildWithSecondFactor(): Promise<BuiltUser> {
   return person;
 }
 
-/** Types it, as the runbook has it; answers what came of it. */
+/** Runs it as the runbook has it; returns the result. */
 async function type({ language, text }: Typed): Promise<{ code: number; printed: string; output: string }> {
   const filled = text
     .replaceAll(/<([a-z ]+)>/g, (whole, name: string) => filledIn[name] ?? whole)
-    // Where the deployment's task queue is named.
+    // Where the deployment names the task queue.
     .replaceAll(/(--task-queue |schedule-id )payments/g, `$1${stack.deps.workflows.taskQueue}`);
   expect(filled).not.toMatch(/<[a-z ]+>/);
   return new Promise((resolve) => {
@@ -162,16 +162,16 @@ const commands = operatorsDocuments.reduce<Typed[]>((found, document) => command
 const isRunHere = ({ text }: Typed): boolean => !notHere.some(([pattern]) => pattern.test(text));
 
 describe('The runbook', () => {
-  it('has commands, and lists a reason for each that is not run here', () => {
+  it('Every command of the runbook is run here or has a listed reason', () => {
     expect(commands.length).toBeGreaterThan(25);
     for (const [pattern] of notHere) expect(commands.filter(({ text }) => pattern.test(text))).not.toEqual([]);
   });
 
   it.each(commands.filter(isRunHere).map((typed): [string, string, Typed] => [typed.place, typed.text.trim(), typed]))(
-    '%s works exactly as written: %s',
+    'The runbook’s command in %s works exactly as written: %s',
     async (_, text, typed) => {
       const { code, printed, output } = await type(typed);
-      // The comparison names a difference, and ends with 1 because of it.
+      // The comparison reports a difference, and therefore exits with 1.
       expect({ code, output }).toEqual({ code: text.startsWith('npm run reconcile') ? 1 : 0, output });
       const { kind, id } = decisionIn(printed) ?? {};
       if (kind !== undefined) filledIn['decision id'] = id ?? '';
@@ -186,7 +186,7 @@ describe('The runbook', () => {
   );
 });
 
-/** The decision that an answer shows, if it does. */
+/** The id of the decision in an answer, if there is one. */
 function decisionIn(printed: string): { kind?: string; id?: string } | undefined {
   const line = printed.split('\n').find((one) => one.startsWith('{"message"'));
   return line === undefined ? undefined : JSON.parse(line).data;

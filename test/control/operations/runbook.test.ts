@@ -12,7 +12,7 @@ interface Alarm {
 }
 
 describe('The runbook', () => {
-  it('has a page for each alarm, which names it', () => {
+  it('The runbook has a page for each alarm, and the alarm links to it', () => {
     const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Alarm[] }[] };
     const rules = groups.flatMap((group) => group.rules);
     expect(rules.length).toBeGreaterThan(40);
@@ -25,13 +25,13 @@ describe('The runbook', () => {
 
   const wordsOf = (text: string) => text.trim().split(/\s+/).length;
 
-  it('has at most 700 words a page, and 9,000 with reference and erasure', () => {
+  it('The runbook has at most 700 words a page, and 9,000 with reference and erasure', () => {
     const words = operatorsDocuments.map(({ path, text }) => ({ path, words: wordsOf(text) }));
     expect(words.filter((page) => page.path.startsWith('docs/runbook/') && page.words > 700)).toEqual([]);
     expect(words.reduce((sum, page) => sum + page.words, 0)).toBeLessThanOrEqual(9_000);
   });
 
-  it('lists every page in its index, and links only to what is there', () => {
+  it('The runbook’s index lists every page and has no dead links', () => {
     const slugOf = (title: string) =>
       title
         .toLowerCase()
@@ -59,7 +59,7 @@ describe('The runbook', () => {
     expect(pages.filter((page) => !indexed.has(page))).toEqual([]);
   });
 
-  it('says what to do about each check that is not empty', () => {
+  it('The runbook says what to do about each check that can fail', () => {
     const checks = globSync('src/migrations/baseline/*.sql', { cwd: root }).flatMap((path) =>
       [...read(path).matchAll(/^create view (check_\w+)/gm)].map(([, name = '']) => name),
     );

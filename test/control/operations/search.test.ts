@@ -30,7 +30,7 @@ const typesOf = async (q: string) => {
 };
 
 describe('GET /v1/search', () => {
-  it('finds a payout by each thing that somebody may have of it', async () => {
+  it('The search finds a payout by every identifier that someone may have', async () => {
     const [row] = await stack
       .em()
       .execute<{ provider: string }[]>('select provider_transfer_id as provider from payouts where id = ?', [
@@ -57,7 +57,7 @@ describe('GET /v1/search', () => {
     ]);
   });
 
-  it('finds a payment by the ids that both sides have of it', async () => {
+  it('The search finds a payment by the ids that both sides have', async () => {
     const [row] = await stack
       .em()
       .execute<{ provider: string }[]>(
@@ -69,7 +69,7 @@ describe('GET /v1/search', () => {
     expect(found).toEqual(names.map((q) => [q, [['partner_payment', payment.id]]]));
   });
 
-  it('finds who has an e-mail address, in any case, without naming them, and tells of that by an event', async () => {
+  it('The search finds a user by e-mail address, in any case, without the name, and records an event', async () => {
     const person = await buildIndividual(stack);
     const { email } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, person.id));
     for (const q of [email, email.toUpperCase()]) expect(await typesOf(q)).toEqual([['user', person.id]]);
@@ -81,7 +81,7 @@ describe('GET /v1/search', () => {
     expect(await typesOf('nobody@example.org')).toEqual([]);
   });
 
-  it('finds other things by their id, and nothing by a part of it', async () => {
+  it('The search finds other things by their full id only', async () => {
     expect(await typesOf(partner.id)).toEqual([['partner', partner.id]]);
     expect(await typesOf(operator.id)).toEqual([['user', operator.id]]);
     for (const q of [payout.reference.slice(0, -1), payout.reference.toLowerCase(), payout.id.slice(0, 8), '%']) {
@@ -89,7 +89,7 @@ describe('GET /v1/search', () => {
     }
   });
 
-  it('finds batches and reusable instruments', async () => {
+  it('The search finds batches and reusable instruments', async () => {
     const { bank_code, bank_account_number } = payoutBody();
     const item = { amount: '20000', bank_code, bank_account_number, external_ref: 'item' };
     for (const [path, type, body] of [
@@ -102,7 +102,7 @@ describe('GET /v1/search', () => {
     }
   });
 
-  it('shows twenty at most', async () => {
+  it('The search returns at most twenty results', async () => {
     const external_ref = `same ${partner.id}`;
     for (let i = 0; i < 21; i += 1) {
       await stack.em().execute(
@@ -121,7 +121,7 @@ describe('GET /v1/search', () => {
     expect(await typesOf(external_ref)).toHaveLength(20);
   });
 
-  it('asks for something to look for', async () => {
+  it('The search needs a query', async () => {
     for (const query of ['', '?q=', '?q=%20', `?q=${'x'.repeat(255)}`, '?q=a%0Ab']) {
       const { status, body } = await stack.get(`/v1/search${query}`, { token: operator.token });
       expect([query, status, JSON.stringify(body)]).toEqual([query, 400, expect.stringContaining('q:')]);

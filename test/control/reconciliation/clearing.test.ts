@@ -28,7 +28,7 @@ afterAll(() => stack.stop());
 
 let dayNumber = 0;
 const measure = () => measureClearing(stack.em(), stack.deps.gateways, { signal: AbortSignal.timeout(10_000) });
-/** Judges what was measured as the next day's. */
+/** Compares the measurement as the next day's. */
 const judge = async (measured: Awaited<ReturnType<typeof measure>>) => {
   dayNumber += 1;
   const day = new Date(Date.UTC(2030, 0, dayNumber)).toISOString().slice(0, 10);
@@ -42,7 +42,7 @@ const judge = async (measured: Awaited<ReturnType<typeof measure>>) => {
 const compare = async () => judge(await measure());
 const agrees = { agreed: true, difference: '0.0000' };
 const move = (amount: number) => stack.sandbox.post('/sandbox/balance', { amount });
-/** What became of a movement at the provider that two people decided to book. */
+/** The outcome of a movement at the provider that two people decided to book. */
 async function book(amount: string, reference: string): Promise<{ status: string; reason: string | null }> {
   const id = await plantDecision(stack, operators, { kind: 'book_external', amount, reference });
   await carryOut(stack.em(), stack.deps, id);
@@ -70,13 +70,13 @@ const payOrder = async ({ payment_order_id: id, payment_code }: { payment_order_
 };
 
 describe('The comparison with the provider’s balance', () => {
-  it('stores the day’s result; the first day agrees, whatever both balances are', async () => {
+  it('The balance comparison stores the day’s result; the first day agrees, whatever both balances are', async () => {
     expect(await compare()).toMatchObject(agrees);
     const rows = await stack.em().execute<object[]>('select * from clearing_comparisons');
     expect(rows).toMatchObject([{ agreed: true, agreed_day: null, provider_change: null }]);
   });
 
-  it('agrees after payments, and payouts that succeed, fail and come back', async () => {
+  it('The balance comparison agrees after payments, and payouts that succeed, fail and are returned', async () => {
     const ends = async (digits: string, status: string) =>
       payoutWhen(partner, (await pay(partner, { bank_account_number: magicAccount(digits) })).id, status);
     await Promise.all([
@@ -94,7 +94,7 @@ describe('The comparison with the provider’s balance', () => {
     });
   });
 
-  it('does not take a transfer under way, or a payment booked just afterwards, for a difference', async () => {
+  it('The balance comparison reports no difference for a transfer in flight or a payment posted just afterwards', async () => {
     const order = await topUp();
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -104,7 +104,7 @@ describe('The comparison with the provider’s balance', () => {
     await stack.worker?.stop();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
     const measured = await measure();
-    // What the worker would book a moment later.
+    // Booked by the worker a moment later otherwise.
     await book('54000', `stands-for-${order.payment_order_id}`);
     expect(await judge(measured)).toMatchObject(agrees);
     const [row] = await stack.em().execute<object[]>('select * from clearing_comparisons order by day desc limit 1');
@@ -115,7 +115,7 @@ describe('The comparison with the provider’s balance', () => {
 });
 
 describe('A difference with the provider’s balance', () => {
-  it('is never overlooked: it is stored, reported once and measured, until what moved is booked', async () => {
+  it('A difference with the provider’s balance is stored, reported once and measured until the movement is booked', async () => {
     await book('1000000', newId());
     await move(1_000_000);
     expect(await compare()).toMatchObject({ agreed: true });
@@ -123,7 +123,7 @@ describe('A difference with the provider’s balance', () => {
     await move(-250_000);
     const measured = await measure();
     const verdict = await judge(measured);
-    // The transfer that is under way by our books explains IDR 100,000 of it.
+    // The pending transfer in our books explains IDR 100,000 of it.
     expect(verdict).toMatchObject({ agreed: false, difference: '-150000.0000' });
     await judgeClearing(stack.em(), { day: verdict.day });
     expect(await differencesTold()).toBe(told + 1);
@@ -135,7 +135,7 @@ describe('A difference with the provider’s balance', () => {
     expect(await metrics.registry.metrics()).toContain('amanah_clearing_difference 0');
   });
 
-  it('of a little each day never adds up unseen behind what is under way', () => {
+  it('A small daily difference never accumulates unseen behind transfers in flight', () => {
     const range = fc.record({ slack: fc.nat(1_000), below: fc.nat(1_000) });
     const days = fc.array(range, { minLength: 1, maxLength: 30 });
     const property = fc.property(days, fc.nat(1_000), (measurements, truth) => {
@@ -146,7 +146,7 @@ describe('A difference with the provider’s balance', () => {
         expect(verdict.difference).toBe('0.0000');
         agreed = verdict.range;
       }
-      // Beyond what the day that left least open allows, a difference is seen whole, with its sign.
+      // Beyond the smallest open amount of those days, a difference is fully visible, with its sign.
       const above = truth + Math.min(...measurements.map(({ slack }) => slack)) + 7;
       const under = truth - Math.min(...measurements.map(({ below }) => below)) - 7;
       expect(judgeRange(agreed, { low: `${above}.0000`, high: `${above}.0000` }).difference).toBe('7.0000');
@@ -156,8 +156,8 @@ describe('A difference with the provider’s balance', () => {
   });
 });
 
-describe('What the platform itself moves at the provider', () => {
-  it("is booked once for each reference, against the platform's own money", async () => {
+describe('Transfers of platform money at the provider', () => {
+  it("A transfer of platform money is booked once per reference, against the platform's own money", async () => {
     const before = await balanceOf(stack, systemAccounts.feeRevenue);
     const reference = newId();
     expect(await book('5000.0001', reference)).toEqual({ status: 'carried_out', reason: null });
@@ -168,7 +168,7 @@ describe('What the platform itself moves at the provider', () => {
     expect(await balanceOf(stack, systemAccounts.feeRevenue)).toBe(before);
   });
 
-  it('is never more than its own money, which excludes what is owed to others and what the provider cost', async () => {
+  it('A transfer of platform money never exceeds its own money, which excludes liabilities and provider costs', async () => {
     const tooMuch = { status: 'refused', reason: "exceeds the platform's own balance" };
     await book('10', newId());
     const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));

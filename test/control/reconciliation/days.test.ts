@@ -13,15 +13,12 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** More than fit on one of the provider's pages. */
+/** More than one page of the provider holds. */
 const records = 51;
 const dayMs = 24 * 60 * 60 * 1000;
 const yesterday = westernIndonesiaDay(new Date(Date.now() - dayMs));
 
-/**
- * Moves the payments of a code a day back at the provider, in its own file: only a day that is over is compared to its
- * end.
- */
+/** Moves the payments of a code back by a day in the provider's own file: only a past day is compared to its end. */
 function agePayments(paymentCode: string): void {
   const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '', 'sandbox');
   const file = new DatabaseSync(join(directory, 'sandbox.db'));
@@ -44,8 +41,8 @@ interface DayRow {
 const readDay = async (): Promise<DayRow | undefined> =>
   (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
-describe('After kill -9 of the worker', () => {
-  it('in the middle of a day, reconciliation continues with the next page and never starts over', async () => {
+describe('Reconciliation whose worker is killed with -9', () => {
+  it('Reconciliation whose worker is killed in the middle of a day continues with the next page and never starts over', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference: newId(),

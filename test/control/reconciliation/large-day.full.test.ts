@@ -4,7 +4,7 @@ import { type Stack, startStack } from '../../support/stack.ts';
 
 const day = '2026-03-02';
 const payments = 20_000;
-/** More of one stretch than a page looks up at the provider, and the last of all. */
+/** More in one stretch than one page of the provider holds, and the last of all. */
 const unlisted = [...Array.from({ length: 120 }, (_, index) => `py-${5_001 + index}`), `py-${payments}`];
 
 let stack: Stack;
@@ -19,7 +19,7 @@ beforeAll(async () => {
          timestamptz '2026-03-01T17:00:00Z' + n * interval '1 second' from generate_series(1, ${payments}) n`,
     );
   });
-  // Receipts are known to the planner; what was listed a moment ago is not.
+  // The planner has statistics of receipts, but not of rows listed a moment ago.
   await stack.owner().execute('analyze receipts');
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-it('A day of twenty thousand payments is read page by page, to the last one that is not among the records', async () => {
+it('A day of twenty thousand payments is read page by page, and the last, which has no record, is found', async () => {
   const { from, to } = bookDay(day);
   const gateway = { ...stack.deps.gateways.of('xendit'), findPayment: async () => null };
   const found: string[] = [];

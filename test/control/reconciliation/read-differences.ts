@@ -1,6 +1,9 @@
 import type { Stack } from '../../support/stack.ts';
 
-/** The open differences that comparisons have found, of a day if it is named, a line each: whose, and what either side says of it. */
+/**
+ * The open differences that comparisons have found, of one day if given, one line each: the owner, and both sides'
+ * statements.
+ */
 export async function readDifferences(stack: Pick<Stack, 'get'>, token: string, day?: string): Promise<string[]> {
   const { body } = await stack.get(`/v1/reconciliations?limit=100&state=open${day ? `&day=${day}` : ''}`, { token });
   return body.data.items.map(({ resource_type, reference, ours, theirs }: Record<string, { status?: string } | null>) =>

@@ -90,7 +90,7 @@ const runReconcile = (...args: string[]) => runNpm('reconcile', ...args);
 const waiting = async (kind: string) => (await readBacklog(stack.em())).find(({ what }) => what === kind);
 
 describe('Reconciliation', () => {
-  it('finds nothing when we and the provider agree', async () => {
+  it('Reconciliation finds no difference when both sides agree', async () => {
     const succeeded = await toAccount('111111');
     const failed = await toAccount('999999');
     const refused = await toAccount('121212');
@@ -101,12 +101,12 @@ describe('Reconciliation', () => {
     expect(await list()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('is open to platform users only', async () => {
+  it('Reconciliation is open to platform users only', async () => {
     const { token } = await buildIndividual(stack);
     expect((await stack.get('/v1/reconciliations', { token })).status).toBe(403);
   });
 
-  it('names every difference of a database restored from a backup, and heals what the provider has ended', async () => {
+  it('Reconciliation lists every difference of a database restored from a backup, and repairs what is final at the provider', async () => {
     const payer = await buildIndividual(stack);
     const waitingPayout = await toAccount('131313');
     const waitingOrder = await topUp(payer);
@@ -117,7 +117,7 @@ describe('Reconciliation', () => {
     );
     await backUp(stack.owner());
 
-    // An hour of life that the backup does not know.
+    // An hour of activity that the backup does not contain.
     await settleAtProvider(stack, waitingPayout.id, 'SUCCEEDED');
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await payAtProvider(waitingOrder);
@@ -153,13 +153,13 @@ describe('Reconciliation', () => {
     await payoutWhen(partner, waitingPayout.id, 'succeeded');
     await orderWhen(payer, waitingOrder.payment_order_id, 'PAID');
     await collectedWhen(waitingPayment.id, 'succeeded');
-    // Money that the restored books know nothing of is in suspense, with a receipt; only the payout is left to people.
+    // Money unknown to the restored books is in suspense, with a receipt; only the payout is left to operators.
     await Promise.all([lostOrder.payment_order_id, lostPayment.id].map((reference) => suspendedUnder(reference)));
     expect(await reconcile()).toMatchObject({ differences: 1, open: 1, resolved: 5 });
     expect(await list('&state=resolved')).toMatchObject({ total: 5 });
   }, 60_000);
 
-  it('books money for a final order or payment, or for none, even if its callback was lost', async () => {
+  it('Reconciliation books money for a final order or payment, or for none, even if its callback was lost', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const payer = await buildIndividual(stack);
     const [order, payment] = [await topUp(payer), await collect()];
@@ -191,7 +191,7 @@ describe('Reconciliation', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
-  it('names what the provider has never had, on the day it was first sent, and one operator explains it', async () => {
+  it('Reconciliation lists what the provider never had on the day it was first sent, and one operator explains it', async () => {
     const build = () => buildUnknownPayout(stack, partner);
     const [id, old] = await Promise.all([build(), build()]);
     const note = 'paid by hand, slip 12';
@@ -199,7 +199,7 @@ describe('Reconciliation', () => {
       const paid = { kind: 'settle_payout', payout_id, outcome: 'succeeded', note };
       expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
     }
-    // However long before that its money was reserved.
+    // However long ago its money was reserved.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [old]);
     await recountTallies(stack);
     const named = await runReconcile('--day', today, '--json');
@@ -234,7 +234,7 @@ describe('Reconciliation', () => {
     });
     const explained = await list('&state=explained');
     expect(explained).toMatchObject({ total: 1, items: [{ id: difference.id, note }] });
-    // Met again as it was, it stays explained.
+    // The same difference found again stays explained.
     await reconcile();
     expect(await list('&state=explained')).toMatchObject({ total: 1 });
   }, 60_000);
@@ -244,7 +244,7 @@ describe('Reconciliation', () => {
     ['--day', 'yesterday'],
     ['--colour', 'blue'],
   ] as const;
-  it.each(casesOf(senseless))('refuses %s %s on the command line with a sentence', async (...args) => {
+  it.each(casesOf(senseless))('Reconciliation rejects %s %s on the command line with one sentence', async (...args) => {
     const { status, stderr } = await runReconcile(...args);
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(args[0] ?? '') });
     expect(stderr).not.toContain('    at ');
@@ -257,7 +257,7 @@ describe('Reconciliation', () => {
       taskQueue: stack.deps.workflows.taskQueue,
     });
 
-  it('runs as a workflow: yesterday, and earlier days with open differences', async () => {
+  it('Reconciliation runs as a workflow over yesterday and earlier days with open differences', async () => {
     await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, state)
        values ('00000000-0000-4000-8000-0000000000aa', ?, 'payment', 'py-1', 'gone', 'open')`,
@@ -269,7 +269,7 @@ describe('Reconciliation', () => {
     ]);
   });
 
-  it('never skips a day since the platform began, whatever kept the schedule from running', async () => {
+  it('Reconciliation never skips a day since the platform’s start, whatever stopped the schedule', async () => {
     await makeMonthsSince(stack.owner(), '40 days');
     await stack.owner().execute(
       `insert into events (id, event, impact, resource_type, created_at)
@@ -283,12 +283,12 @@ describe('Reconciliation', () => {
     const summaries = (await runSchedule('reconciliation-missing')) as { day: string }[];
     const missing = Array.from({ length: 31 }, (_, index) => dayBefore(31 - index));
     expect(summaries.map(({ day }) => day)).toEqual(missing.filter((day) => day !== dayBefore(5)));
-    // Only yesterday is not over for a day yet.
+    // Only yesterday may not be over for a full day.
     expect(await runSchedule('reconciliation-again')).toMatchObject([{ day: dayBefore(1) }]);
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });
 
-  it('lists provider’s money without a receipt among what waits for people', async () => {
+  it('Reconciliation lists the provider’s payments without a receipt among pending work for operators', async () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
     await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
@@ -298,7 +298,7 @@ describe('Reconciliation', () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 1 });
   });
 
-  itInFull('says so in npm run verify, with the books in order, until somebody explains it', async () => {
+  itInFull('An unexplained difference is reported by npm run verify although the books are in order', async () => {
     const { status, stdout } = await runNpm('verify');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
     expect(stdout).toContain('The books are in order.');
@@ -307,7 +307,7 @@ describe('Reconciliation', () => {
     expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
   });
 
-  it('refuses a second run on a day while another is at work', async () => {
+  it('Reconciliation refuses a second run on a day while another is in progress', async () => {
     await stack.owner().execute(
       `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
          where day = ?`,
@@ -321,8 +321,8 @@ describe('Reconciliation', () => {
   });
 });
 
-describe('A payment of the provider', () => {
-  it('that is booked under another reference than it was paid for is a difference', async () => {
+describe('A payment booked under another reference', () => {
+  it('A payment booked under another reference than it was paid for is a difference', async () => {
     const payer = await buildIndividual(stack);
     const [paid, other] = [await topUp(payer), await topUp(payer)];
     await payAtProvider(paid);

@@ -38,7 +38,7 @@ const today = westernIndonesiaDay(new Date());
 const dayBefore = (days: number) => westernIndonesiaDay(new Date(Date.now() - days * 86_400_000));
 const yesterday = dayBefore(1);
 
-/** Changes what the provider says of a payment or transfer, in its own file. */
+/** Changes a payment or transfer in the provider's own file. */
 function edit(table: 'payments' | 'transfers', id: string, changes: Record<string, string | number>): void {
   for (const [key, value] of Object.entries(changes)) {
     const changed = `update ${table} set document = json_set(document, '$.${key}', json(?)) where id = ?`;
@@ -76,15 +76,15 @@ const reconcile = (day = today, by: Gateway = stack.deps.gateways.of('xendit')) 
 const differencesOf = (subject: string) =>
   stack.em().execute<object[]>('select state, ours, theirs from reconciliations where subject = ?', [subject]);
 
-// Before anything else is on the provider's records of these days.
-describe('A day', () => {
+// Before the provider has other records of these days.
+describe('Reconciled days', () => {
   const listNothing: Gateway['listRecords'] = async function* () {
     yield [];
   };
   const readDay = async () =>
     (await stack.em().execute<object[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
-  it('with records that the provider has not ended is compared again until it has, and is not done before', async () => {
+  it('A day with pending records at the provider is compared again until all are final, and is not done before', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
@@ -102,7 +102,7 @@ describe('A day', () => {
     expect(await readDay()).toMatchObject({ state: 'pending', unsettled: 0 });
   }, 90_000);
 
-  it('is always compared again a day later', async () => {
+  it('A day is always compared again a day later', async () => {
     const lagging = { ...stack.deps.gateways.of('xendit'), listRecords: listNothing };
     const find = () => findDaysToReconcile(stack.em(), stack.deps.gateways, { at: new Date().toISOString() });
     await reconcile(dayBefore(1), lagging);
@@ -111,7 +111,7 @@ describe('A day', () => {
     expect(await find()).not.toContain(dayBefore(2));
   });
 
-  it('whose last run failed never keeps a newer one from being compared first', async () => {
+  it('A day whose last run failed never delays the comparison of a newer one', async () => {
     await stack.owner().execute('insert into reconciled_days (day, started_at) values (?, now())', [dayBefore(4)]);
     await stack.owner().execute("update reconciled_days set state = 'running' where day = ?", [dayBefore(4)]);
     const found = await findDaysToReconcile(stack.em(), stack.deps.gateways, { at: new Date().toISOString() });
@@ -119,11 +119,11 @@ describe('A day', () => {
   });
 });
 
-describe('What happens in the last moment of a day (UTC+7) at the provider', () => {
+describe('Records around midnight (UTC+7)', () => {
   const [before, after] = [dayBefore(3), dayBefore(2)];
   const midnight = startOfWesternIndonesiaDay(after).getTime();
   const [last, first] = [midnight - 100, midnight].map((at) => new Date(at).toISOString()) as [string, string];
-  /** Each is dated there and here. */
+  /** Each has a date on both sides. */
   const sides = [last, first].flatMap((theirs) => [last, first].map((ours) => [theirs, ours] as const));
 
   const makePayments = () =>
@@ -145,7 +145,7 @@ describe('What happens in the last moment of a day (UTC+7) at the provider', () 
       }),
     );
 
-  it('and is known here in the first of the next, or the other way about, is no difference of either day', async () => {
+  it('A record whose two sides fall on either side of midnight is no difference of either day', async () => {
     const [payments] = await Promise.all([makePayments(), makePayouts()]);
     const summaries = [await reconcile(before), await reconcile(after)];
     expect(await readDifferences(stack, token)).toEqual([]);
@@ -155,7 +155,7 @@ describe('What happens in the last moment of a day (UTC+7) at the provider', () 
       { compared: 4, open: 0 },
     ]);
 
-    // One that the provider has no longer is missed on the day on which we booked it, and on no other.
+    // A record deleted by the provider is missed on the day we booked it, and on no other.
     changeAtProvider(stack, 'delete from payments where id = ?', [payments[3] ?? '']);
     expect(await reconcile(before)).toMatchObject({ open: 0 });
     expect(await reconcile(after)).toMatchObject({ open: 1 });
@@ -183,7 +183,7 @@ describe('Refunds', () => {
     return asked.id;
   }
 
-  it('on which both sides agree are no differences: pending, made, failed, refused, and by transfer', async () => {
+  it('Refunds on which both sides agree are no differences: pending, successful, failed, refused and by transfer', async () => {
     const byAccount = await buildPaid(stack, refunder, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const byTransfer = await refund(refunder, byAccount, { amount: '20000', ...toBank() });
     await refundWhen(refunder, byTransfer, 'succeeded');
@@ -195,12 +195,12 @@ describe('Refunds', () => {
       () => atProvider(stack, pending.id),
       ({ refunds }) => refunds.length === 1,
     );
-    // Two payments, a transfer, and the three refunds that the provider took.
+    // Two payments, a transfer, and the three refunds that the provider accepted.
     expect(await reconcile()).toMatchObject({ compared: 6, differences: 0, open: 0 });
     expect(await differences()).toEqual([]);
   }, 60_000);
 
-  it('that the provider reversed, does not know, or made without a request are differences', async () => {
+  it('Refunds that the provider reversed, does not have, or has without a request are differences', async () => {
     const takenBack = await refunded('26000', 'succeeded');
     await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: takenBack, status: 'FAILED' });
     const forgotten = await refunded('27000', 'succeeded');
@@ -234,7 +234,7 @@ describe('A payment in our books', () => {
     ['REVERSED', 'reversed'],
   ] as const;
   it.each(casesOf(words))(
-    'that the provider lists as %s is never taken for one that agrees',
+    'A payment that the provider lists as %s is a difference',
     async (status, word) => {
       const paymentId = await paid();
       edit('payments', paymentId, { status });
@@ -251,7 +251,7 @@ describe('A payment in our books', () => {
     ['was not made', { status: 'FAILED' }, { status: 'failed', amount: '79000.0000' }],
   ];
   it.each(casesOf(unlisted))(
-    'that according to the provider %s is never taken for one that agrees',
+    'A payment that according to the provider %s is a difference',
     async (_, changes, theirs) => {
       const paymentId = await paid();
       edit('payments', paymentId, { ...changes, created: '2026-01-01T00:00:00.000Z' });
@@ -262,7 +262,7 @@ describe('A payment in our books', () => {
   );
 });
 
-it('A payout that the provider reports as returned never counts as agreeing', async () => {
+it('A payout that the provider reports as returned is a difference', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
   const transfer = await transferOf(id);
@@ -302,7 +302,7 @@ it('An unreadable record never hides the money listed after it, and is a differe
   await stack.sandbox.put('/sandbox/faults', {});
 }, 60_000);
 
-it('books what was paid to a reusable instrument and no callback told: after closing, and listed hours late', async () => {
+it('Reconciliation books payments to a reusable instrument without a callback: after closing, and listed hours late', async () => {
   const change = async (faults: object) =>
     expect((await stack.sandbox.put('/sandbox/faults', faults)).status).toBe(200);
   const make = async () =>

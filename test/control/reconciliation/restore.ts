@@ -21,7 +21,7 @@ async function tablesOf(em: EntityManager): Promise<TableColumns[]> {
   );
 }
 
-/** Keeps a copy of every table, as a backup would; one instant for all. */
+/** Copies every table, as a backup would, in one snapshot. */
 export function backUp(em: EntityManager): Promise<void> {
   return em.transactional(
     async (tx) => {
@@ -39,8 +39,8 @@ const locked = '55P03';
 const pauseMs = 20;
 
 /**
- * Puts the copy back over whatever happened since: a database restored from a backup. A worker that sweeps meanwhile may
- * hold what is taken away: then it is done again. It waits for nobody, so there is no deadlock.
+ * Puts the copy back, as a restore from a backup does. A worker may sweep at the same time and hold locks: then it is
+ * retried. It never waits, so there is no deadlock.
  */
 export async function restore(em: EntityManager): Promise<void> {
   for (;;) {

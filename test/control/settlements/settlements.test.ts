@@ -82,7 +82,7 @@ const total = (count: number, amount: string, fee: string, available: string, pe
 });
 
 describe('A settlement', () => {
-  it('sums what was paid, settled, paid out, returned and reversed, and leads from the opening to the closing balance', async () => {
+  it('A settlement totals payments, settlements, payouts, returns and reversals, from the opening to the closing balance', async () => {
     const { status, headers, body } = await settlement(today());
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -100,7 +100,7 @@ describe('A settlement', () => {
     expect(totals).toEqual({
       paid: total(1, '50000', '4000', '0', '46000'),
       settled: total(1, '46000', '0', '46000', '-46000'),
-      // By default the fee is taken out of the amount: 97,500 reached the bank.
+      // By default the fee is deducted from the amount: 97,500 reached the bank.
       payouts: total(2, '195000', '5000', '0', '-200000'),
       refunds: total(0, '0', '0', '0', '0'),
       reserved: total(4, '400000', '0', '-400000', '400000'),
@@ -114,7 +114,7 @@ describe('A settlement', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('has a line for each journal in order of time, which add up to its totals', async () => {
+  it('A settlement has a line for each journal in order of time, and the lines add up to its totals', async () => {
     const { lines, totals }: { lines: Line[]; totals: Record<string, Line & { count: number }> } = (
       await settlement(today())
     ).body.data;
@@ -157,7 +157,7 @@ describe('A settlement', () => {
     expect(of(ids.open)).toEqual([['partner-payout.reserved', null]]);
   });
 
-  it("equals the statements of the partner's accounts over the day", async () => {
+  it("A settlement equals the statements of the partner's accounts for the day", async () => {
     const platform = await buildPlatformAdmin(stack);
     const read = async (account: string) =>
       (await stack.get(`/v1/accounts/${account}/statement?from=${today()}&to=${today()}`, { token: platform.token }))
@@ -173,7 +173,7 @@ describe('A settlement', () => {
     expect(addMoney('0', ...postings.map(({ amount }) => amount))).toBe(closing.balance);
   });
 
-  it('is CSV of its lines when text/csv is requested; text that a spreadsheet would calculate is quoted', async () => {
+  it('A settlement is CSV when text/csv is requested; text that a spreadsheet would evaluate is quoted', async () => {
     const { lines }: { lines: Line[] } = (await settlement(today())).body.data;
     const { status, headers, body } = await settlement(today(), 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -185,7 +185,7 @@ describe('A settlement', () => {
     expect(rows.find((row: string) => row.includes('partner-payment.released'))).toContain(',-46000.0000,');
   });
 
-  it('of a day before the partner existed is zero throughout', async () => {
+  it('A settlement of a day before the partner existed is zero throughout', async () => {
     const { opening, closing, totals, lines } = (await settlement('2020-01-01')).body.data;
     expect([opening.balance, closing.balance, lines]).toEqual(['0.0000', '0.0000', []]);
     expect(Object.values(totals)).toEqual(Array(8).fill(total(0, '0', '0', '0', '0')));
@@ -193,14 +193,14 @@ describe('A settlement', () => {
   });
 
   it.each(['yesterday', '2026-02-30', '2026-3-1', '0000-01-01', '9999-12-31', '2026-03-02T00:00:00Z'])(
-    'of %s is refused, naming the field',
+    'A settlement of %s is refused, and the error names the field',
     async (day) => {
       const { status, body } = await settlement(encodeURIComponent(day));
       expect([status, body.error.code, body.error.details?.[0].field]).toEqual([400, 'REQUEST_INVALID_PAYLOAD', 'day']);
     },
   );
 
-  it('needs a key with read-gateway, a valid signature and an active partner', async () => {
+  it('A settlement needs a key with read-gateway, a valid signature and an active partner', async () => {
     const other = await buildPartner(stack, { permissions: ['collect-payment'] });
     const denied = await settlement(today(), 'text/csv', other);
     expect([denied.status, denied.body.error.code]).toEqual([403, 'AUTH_PERMISSION_DENIED']);
@@ -212,7 +212,7 @@ describe('A settlement', () => {
     expect((await settlement(today(), 'application/json', suspended)).status).toBe(403);
   });
 
-  it("has nothing of another partner's", async () => {
+  it('A settlement shows nothing of other partners', async () => {
     const other = await buildPartner(stack, { fees });
     const id = await collect(other);
     const { lines, totals } = (await settlement(today(), 'application/json', other)).body.data;
@@ -223,8 +223,8 @@ describe('A settlement', () => {
     expect(JSON.stringify(own)).not.toContain(id);
   });
 
-  // The last: it moves what happened to a day that is over.
-  it('counts days in UTC+7, opens with the previous closing balance, and never changes once sealed', async () => {
+  // The last test: it moves rows to a past day.
+  it('A settlement’s day is in UTC+7, opens with the previous closing balance, and never changes once sealed', async () => {
     const { lines }: { lines: Line[] } = (await settlement(today())).body.data;
     const paid = lines.filter(({ resource_id }) => resource_id === ids.paid).map(({ journal_id }) => journal_id);
     const funded = lines.filter(({ group }) => group === 'other').map(({ journal_id }) => journal_id);

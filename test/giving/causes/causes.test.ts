@@ -48,7 +48,7 @@ const eventsOf = async (id: string) =>
   );
 
 describe('POST /v1/charitable-causes', () => {
-  it('answers 201 with message and the fields flat, pending, and records RESOURCE_CREATED', async () => {
+  it('Creating a cause returns 201 with message and flat fields, status pending, and records RESOURCE_CREATED', async () => {
     const { status, body } = await create(creator, { location: 'Lombok', currency: 'IDR' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -67,12 +67,12 @@ describe('POST /v1/charitable-causes', () => {
     expect(await eventsOf(body.id)).toEqual(['RESOURCE_CREATED']);
   });
 
-  it('by an organization admin belongs to the organization', async () => {
+  it('A cause created by an organization admin belongs to the organization', async () => {
     const { body } = await create(admin);
     expect(body).toMatchObject({ owner_type: 'organization', organization_id: admin.organizationId });
   });
 
-  it('by platform on behalf of an organization accepts only one of its accounts (403 otherwise)', async () => {
+  it('A cause created by platform for an organization accepts only one of its accounts (403 otherwise)', async () => {
     const onBehalf = { account_id: admin.accountId, organization_id: admin.organizationId };
     expect((await create(platform, onBehalf)).body).toMatchObject({
       owner_type: 'organization',
@@ -90,11 +90,11 @@ describe('POST /v1/charitable-causes', () => {
     ["another organization's account", () => create(admin, { account_id: otherAdmin.accountId })],
     ['organization_id by an individual', () => create(creator, { organization_id: admin.organizationId })],
     ['organization_id by an organization admin', () => create(admin, { organization_id: admin.organizationId })],
-  ])('refuses %s with 403', async (_, ask) => {
+  ])('Creating a cause with %s returns 403', async (_, ask) => {
     expect((await ask()).status).toBe(403);
   });
 
-  it('refuses an account that does not exist with 404', async () => {
+  it('Creating a cause with a missing account returns 404', async () => {
     expect((await create(creator, { account_id: newId() })).status).toBe(404);
   });
 
@@ -108,7 +108,7 @@ describe('POST /v1/charitable-causes', () => {
     ['another currency', { currency: 'USD' }, 'currency'],
     ['an account_id that is not a UUID', { account_id: 'mine' }, 'account_id'],
     ['an unknown field', { status: 'active' }, 'status'],
-  ])('refuses %s with 400, naming the field', async (_, body, field) => {
+  ])('Creating a cause with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await create(creator, body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
@@ -118,7 +118,7 @@ describe('POST /v1/charitable-causes', () => {
     });
   });
 
-  it('reads target_amount digit by digit', async () => {
+  it('A cause’s target_amount is read digit by digit', async () => {
     const raw = JSON.stringify(causeBody(creator.accountId)).replace('1000000', '99999999999.9999');
     const made = await stack.post(causes, undefined, {
       token: creator.token,
@@ -130,7 +130,7 @@ describe('POST /v1/charitable-causes', () => {
 });
 
 describe('PATCH /v1/charitable-causes/:id', () => {
-  it('changes the fields for creator and manager, with RESOURCE_UPDATED', async () => {
+  it('The creator and managers may change a cause, and RESOURCE_UPDATED is recorded', async () => {
     const id = await buildCause(stack, creator);
     await assign(creator, id, stranger.id);
     const { status, body } = await change(stranger, id, { name: 'New', target_amount: 5, status: 'in_progress' });
@@ -141,7 +141,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED', 'RESOURCE_UPDATED']);
   });
 
-  it('is refused to everybody else with 403, even platform; unknown causes are a 404, malformed ids a 400', async () => {
+  it('Changing a cause returns 403 to everyone else, even platform, 404 for an unknown cause and 400 for a malformed id', async () => {
     const id = await buildCause(stack, creator);
     for (const user of [stranger, admin, platform, superAdmin]) {
       expect((await change(user, id, { name: 'New' })).status).toBe(403);
@@ -155,11 +155,11 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     ['an unknown status', { status: 'all' }],
     ['account_id, which never changes', { account_id: newId() }],
     ['an empty description', { description: ' ' }],
-  ])('refuses %s with 400', async (_, body) => {
+  ])('Changing a cause with %s returns 400', async (_, body) => {
     expect((await change(creator, await buildCause(stack, creator), body)).status).toBe(400);
   });
 
-  it('cannot make a cause active, approved or completed that never was approved (403), not even by detours', async () => {
+  it('A cause that was never approved cannot become active, approved or completed (403), even by intermediate statuses', async () => {
     const id = await buildCause(stack, creator);
     expect((await change(creator, id, { status: 'active' })).status).toBe(403);
     expect((await change(creator, id, { status: 'approved' })).status).toBe(403);
@@ -175,7 +175,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     });
   });
 
-  it('pauses and resumes an approved cause', async () => {
+  it('An approved cause can be paused and resumed', async () => {
     const id = await buildCause(stack, creator, superAdmin);
     expect((await change(creator, id, { status: 'in_progress' })).status).toBe(200);
     expect((await change(creator, id, { status: 'active' })).body.data.status).toBe('active');
@@ -183,7 +183,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
 });
 
 describe('PATCH /v1/charitable-causes/:id/approve', () => {
-  it('by the super admin makes it active; a second time is a 400', async () => {
+  it('The super admin’s approval makes a cause active; a second one returns 400', async () => {
     const id = await buildCause(stack, creator);
     const { status, body } = await approve(superAdmin, id);
     expect({ status, body }).toMatchObject({ status: 200, body: { data: { id, status: 'active' } } });
@@ -193,7 +193,7 @@ describe('PATCH /v1/charitable-causes/:id/approve', () => {
     expect((await eventsOf(id)).slice(0, 2)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED']);
   });
 
-  it('is refused to everybody else with 403; an unknown cause is a 404; a deactivated one a 400', async () => {
+  it('Approving a cause returns 403 to everyone else, 404 for an unknown cause and 400 for a deactivated one', async () => {
     const id = await buildCause(stack, creator);
     for (const user of [creator, admin, platform]) expect((await approve(user, id)).status).toBe(403);
     expect((await approve(superAdmin, newId())).status).toBe(404);
@@ -203,7 +203,7 @@ describe('PATCH /v1/charitable-causes/:id/approve', () => {
 });
 
 describe('DELETE /v1/charitable-causes/:id', () => {
-  it('by the creator deactivates the cause and keeps the row, with RESOURCE_DELETED', async () => {
+  it('The creator’s deletion of a cause deactivates it and keeps the row, and RESOURCE_DELETED is recorded', async () => {
     const id = await buildCause(stack, creator);
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toMatchObject({ status: 200, body: { data: { id, status: 'deactivated' } } });
@@ -211,7 +211,7 @@ describe('DELETE /v1/charitable-causes/:id', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_DELETED']);
   });
 
-  it('is refused to managers and others with 403; an unknown cause is a 404', async () => {
+  it('Deleting a cause returns 403 to managers and others, and 404 for an unknown cause', async () => {
     const id = await buildCause(stack, creator);
     await assign(creator, id, stranger.id);
     for (const user of [stranger, admin, superAdmin]) expect((await remove(user, id)).status).toBe(403);
@@ -220,7 +220,7 @@ describe('DELETE /v1/charitable-causes/:id', () => {
 });
 
 describe('A cause of an organization', () => {
-  it('can be changed, managed and deactivated by each of its admins, whoever created it, and by nobody of another organization', async () => {
+  it('An organization’s cause can be changed, managed and deactivated by each of its admins, and by no one from another organization', async () => {
     const { body: made } = await create(admin);
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
     const all = (user: BuiltUser) => [
@@ -237,7 +237,7 @@ describe('A cause of an organization', () => {
 });
 
 describe('DELETE /v1/charitable-causes/:id/managers/:user_id', () => {
-  it('removes a manager, for the creator or the manager, whose list shows the cause until then', async () => {
+  it('The creator or the manager may remove a manager, who lists the cause until then', async () => {
     const id = await buildCause(stack, creator);
     const manager = await buildIndividual(stack);
     const take = (user: BuiltUser, userId = manager.id) =>
@@ -259,7 +259,7 @@ describe('DELETE /v1/charitable-causes/:id/managers/:user_id', () => {
 });
 
 describe('POST /v1/charitable-causes/:id/assign-manager', () => {
-  it('answers data.manager, adds the manager to the detail, and records an event', async () => {
+  it('Assigning a manager returns data.manager, adds the manager to the cause’s detail and records an event', async () => {
     const id = await buildCause(stack, creator);
     const { status, body } = await assign(creator, id, stranger.id);
     expect({ status, body }).toMatchObject({
@@ -272,7 +272,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED']);
   });
 
-  it('never makes a suspended user a manager (400)', async () => {
+  it('A suspended user cannot become a manager (400)', async () => {
     const id = await buildCause(stack, creator);
     const suspended = await buildIndividual(stack);
     await stack.owner().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
@@ -281,7 +281,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect((await read(creator, id)).body.charitable_cause.managers).toEqual([]);
   });
 
-  it('of somebody whose invitation is withdrawn at the same time is a 404', async () => {
+  it('Assigning a manager whose invitation is withdrawn at the same time returns 404', async () => {
     const id = await buildCause(stack, creator);
     const invitation = { email: `${newId()}@example.org`, name: 'Invited', user_type: 'individual' };
     const { body } = await stack.post('/v1/users/invitations', invitation, { token: superAdmin.token });
@@ -297,7 +297,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect([(await takingBack).status, (await assigning).status]).toEqual([200, 404]);
   });
 
-  it('of an existing manager is a 400, even for simultaneous requests; of an unknown user a 404; by a manager a 403', async () => {
+  it('Assigning returns 400 for an existing manager, even in simultaneous requests, 404 for an unknown user and 403 to a manager', async () => {
     const id = await buildCause(stack, creator);
     const twice = await Promise.all([assign(creator, id, stranger.id), assign(creator, id, stranger.id)]);
     expect(twice.map(({ status }) => status).sort()).toEqual([200, 400]);
@@ -311,7 +311,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
 });
 
 describe('Every cause route', () => {
-  it('needs a token (401) and its permission (403)', async () => {
+  it('Every cause route needs a token (401) and its permission (403)', async () => {
     const id = newId();
     const nobody = await buildIndividual(stack, { role: 'organization_admin' });
     await stack.owner().execute('update users set role_id = null where id = ?', [nobody.id]);

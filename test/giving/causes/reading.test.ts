@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const list = (user: BuiltUser, query = '') => stack.get(`/v1/charitable-causes${query}`, { token: user.token });
-/** Those of the causes of this file, by their names. */
+/** Only the causes of this file, by their names. */
 const names = (ids: { id: string }[]) =>
   Object.entries(made)
     .filter(([, made]) => ids.some(({ id }) => id === made))
@@ -61,7 +61,7 @@ const listed = async (user: BuiltUser, query = '') => {
 };
 
 describe('GET /v1/charitable-causes', () => {
-  it('with discover=true answers every active cause to everybody, without its account', async () => {
+  it('Listing causes with discover=true returns every active cause to everyone, without its account', async () => {
     for (const user of [person, admin, otherAdmin, platform]) {
       expect(await listed(user, '?discover=true')).toEqual(['foreignActive', 'oursActive', 'theirs']);
     }
@@ -71,7 +71,7 @@ describe('GET /v1/charitable-causes', () => {
     expect((await list(person, '?discover=maybe')).status).toBe(400);
   });
 
-  it('answers the list under its name, with paging and amounts as numbers', async () => {
+  it('Causes are listed under their name, with paging and amounts as numbers', async () => {
     const { status, body } = await list(platform, `?limit=1&organization_id=${otherAdmin.organizationId}`);
     expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 1, total: 2 } });
     expect(body.charitable_causes).toHaveLength(1);
@@ -86,14 +86,14 @@ describe('GET /v1/charitable-causes', () => {
     });
   });
 
-  it('shows individuals what belongs to their accounts, admins the organization’s, platform all', async () => {
+  it('Individuals list causes of their accounts, admins the organization’s, and platform all', async () => {
     expect(await listed(person)).toEqual(['mine']);
     expect(await listed(member)).toEqual([]);
     expect(await listed(admin)).toEqual(['ours', 'oursActive']);
     expect(await listed(platform)).toEqual(Object.keys(made).toSorted());
   });
 
-  it('with organization_id shows that organization’s active causes, and its admins all of them', async () => {
+  it('Listing by organization_id returns that organization’s active causes, and to its admins all', async () => {
     const own = `?organization_id=${admin.organizationId}`;
     const foreign = `?organization_id=${otherAdmin.organizationId}`;
     expect(await listed(admin, own)).toEqual(['ours', 'oursActive']);
@@ -105,7 +105,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, foreign)).toEqual(['foreign', 'foreignActive']);
   });
 
-  it('with user_id is for oneself, a user of one’s organization, and platform for anybody (403 otherwise)', async () => {
+  it('Listing by user_id is for oneself, users of one’s organization, and platform for anyone (403 otherwise)', async () => {
     expect(await listed(person, `?user_id=${person.id}`)).toEqual(['mine']);
     expect(await listed(person, `?user_id=${other.id}`)).toBe(403);
     expect(await listed(admin, `?user_id=${member.id}`)).toEqual([]);
@@ -114,7 +114,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, `?user_id=${other.id}`)).toEqual(['theirs']);
   });
 
-  it('with account_id is for an own account, one of the organization, and platform for any (403 otherwise)', async () => {
+  it('Listing by account_id is for one’s own accounts, the organization’s, and platform for any (403 otherwise)', async () => {
     expect(await listed(person, `?account_id=${person.accountId}`)).toEqual(['mine']);
     expect(await listed(person, `?account_id=${other.accountId}`)).toBe(403);
     expect(await listed(admin, `?account_id=${admin.accountId}`)).toEqual(['ours', 'oursActive']);
@@ -125,14 +125,14 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, `?account_id=${other.accountId}`)).toEqual(['theirs']);
   });
 
-  it('combines filters, each authorized on its own', async () => {
+  it('Filters of causes can be combined, and each is authorized separately', async () => {
     const foreign = `?organization_id=${otherAdmin.organizationId}`;
     expect(await listed(admin, `${foreign}&user_id=${otherAdmin.id}`)).toBe(403);
     expect(await listed(admin, `${foreign}&account_id=${otherAdmin.accountId}`)).toBe(403);
     expect(await listed(platform, `${foreign}&user_id=${otherAdmin.id}&status=active`)).toEqual(['foreignActive']);
   });
 
-  it('filters by status (`all` means none), orders, and pages by keyset', async () => {
+  it('Causes are filtered by status (`all` means none), ordered, and paged by keyset', async () => {
     expect(await listed(platform, '?status=active')).toEqual(['foreignActive', 'oursActive', 'theirs']);
     expect(await listed(platform, '?status=all')).toEqual(Object.keys(made).toSorted());
     const ordered = async (query: string) => {
@@ -147,7 +147,7 @@ describe('GET /v1/charitable-causes', () => {
   });
 
   it.each(['page=0', 'limit=0', 'limit=101', 'page=x', 'status=open', 'order=up', 'user_id=me', 'organization_id=1'])(
-    'refuses %s with 400',
+    'Listing causes with %s returns 400',
     async (query) => {
       expect((await list(platform, `?${query}`)).status).toBe(400);
     },
@@ -158,13 +158,13 @@ describe('GET /v1/charitable-causes/:id', () => {
   const read = (user: BuiltUser, id: string, headers: Record<string, string> = {}) =>
     stack.get(`/v1/charitable-causes/${id}`, { token: user.token, headers });
 
-  it('of an active cause is open to every caller with the permission', async () => {
+  it('An active cause is readable by every caller with the permission', async () => {
     for (const user of [person, other, admin, otherAdmin, platform]) {
       expect((await read(user, made.oursActive)).status).toBe(200);
     }
   });
 
-  it('of any other cause is for its creator, managers, organization admins and platform (403 otherwise)', async () => {
+  it('Any other cause is readable by its creator, managers, organization admins and platform only (403 otherwise)', async () => {
     expect((await read(person, made.mine)).status).toBe(200);
     expect((await read(platform, made.mine)).status).toBe(200);
     expect((await read(admin, made.ours)).status).toBe(200);
@@ -178,7 +178,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(other, made.mine)).status).toBe(200);
   });
 
-  it('gives web clients an aggregation, mobile clients the stored fields only', async () => {
+  it('Web clients get a cause with an aggregation, mobile clients the stored fields only', async () => {
     const web = (await read(person, made.mine)).body.charitable_cause;
     const mobile = (await read(person, made.mine, { 'x-client-type': 'mobile' })).body.charitable_cause;
     const { aggregation, ...stored } = web;
@@ -188,7 +188,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(person, made.mine, { 'x-client-type': 'web' })).body.charitable_cause).toEqual(web);
   });
 
-  it('embeds the cause’s documents that the caller may see, for web and mobile', async () => {
+  it('A cause embeds the documents that the caller may see, for web and mobile', async () => {
     const attach = (user: BuiltUser) => upload(stack, user, made.mine, { product_type: 'charitable_cause' });
     const { status, body: document } = await attach(person);
     expect(status).toBe(201);
@@ -200,7 +200,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(person, made.oursActive)).body.charitable_cause.documents).toEqual([]);
   });
 
-  it('of a missing cause is a 404; an id that is no UUID is a 400', async () => {
+  it('A missing cause returns 404, and an id that is no UUID 400', async () => {
     expect((await read(person, newId())).status).toBe(404);
     expect((await read(person, 'x')).status).toBe(400);
   });
@@ -210,7 +210,7 @@ describe('GET /v1/summary/charitable-causes', () => {
   const summary = (user: BuiltUser, query = '') =>
     stack.get(`/v1/summary/charitable-causes${query}`, { token: user.token });
 
-  it("answers the organization's totals as decimal strings", async () => {
+  it("The summary of causes returns the organization's totals as decimal strings", async () => {
     const { status, body } = await summary(admin);
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -225,7 +225,7 @@ describe('GET /v1/summary/charitable-causes', () => {
     expect((await summary(admin, `?organization_id=${admin.organizationId}`)).status).toBe(200);
   });
 
-  it('of another organization is a 401; platform may read any; an unknown one is a 404', async () => {
+  it('The summary of causes returns 401 for another organization and 404 for an unknown one; platform may read any', async () => {
     expect((await summary(admin, `?organization_id=${otherAdmin.organizationId}`)).status).toBe(401);
     expect((await summary(admin, `?organization_id=${newId()}`)).status).toBe(401);
     expect((await summary(platform, `?organization_id=${otherAdmin.organizationId}`)).body.total_target_amount).toBe(
@@ -239,7 +239,7 @@ describe('GET /v1/summary/charitable-causes', () => {
     expect(subtractMoney(body.total_target_amount, before.total_target_amount)).toBe('1000000.0000');
   });
 
-  it('agrees with the list', async () => {
+  it('The summary of causes agrees with the list', async () => {
     const sum = (
       rows: { target_amount: number; current_amount: number }[],
       field: 'target_amount' | 'current_amount',
@@ -256,11 +256,11 @@ describe('GET /v1/summary/charitable-causes', () => {
     }
   });
 
-  it('is closed to individuals (403)', async () => {
+  it('Individuals cannot read the summary of causes (403)', async () => {
     expect((await summary(person)).status).toBe(403);
   });
 
-  it('sums targets beyond what a single amount can be', async () => {
+  it('The summary of causes adds targets beyond the largest single amount', async () => {
     const dreamer = await buildOrganizationAdmin(stack);
     const body = causeBody(dreamer.accountId, { target_amount: 999_999_999_999_999 });
     for (let cause = 0; cause < 11; cause += 1) {

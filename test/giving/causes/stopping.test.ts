@@ -43,7 +43,7 @@ const eventsOf = async (id: string) =>
 const approved = () => buildCause(stack, creator, superAdmin);
 
 describe('POST /v1/charitable-causes/:id/stop', () => {
-  it('makes the cause rejected from any status, and reinstate restores what it was', async () => {
+  it('Stopping a cause makes it rejected from any status, and reinstating restores its status', async () => {
     const id = await approved();
     const others = ['pending', 'new', 'approved', 'in_progress', 'completed', 'cancelled', 'rejected', 'deactivated'];
     for (const status of ['active', ...others]) {
@@ -56,7 +56,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     }
   });
 
-  it('is recorded as an event of high impact, with the reason and the person', async () => {
+  it('Stopping a cause records an event of high impact with the reason and the actor', async () => {
     const id = await approved();
     await decide(id, 'stop', { body: { reason: '  Reported as false ' } });
     await decide(id, 'reinstate', { body: { reason: 'It was true' } });
@@ -67,7 +67,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     ]);
   });
 
-  it('refuses donations, subscriptions and allocations until it is reinstated, and keeps what the cause holds', async () => {
+  it('A stopped cause refuses donations, subscriptions and allocations until reinstated, and keeps its balance', async () => {
     const id = await approved();
     expect((await give(stack, donor, 1000, id)).status).toBe(201);
     await decide(id, 'stop');
@@ -85,7 +85,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect((await give(stack, donor, 1000, id)).status).toBe(201);
   });
 
-  it('lets a donation under way arrive', async () => {
+  it('A pending donation to a stopped cause is still credited', async () => {
     const id = await approved();
     const { body } = await stack.post(
       '/v1/payments/gateway',
@@ -101,7 +101,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect(await statusOf(id)).toBe('rejected');
   });
 
-  it('refuses a donation and a subscription period that were waiting for their account when it was stopped', async () => {
+  it('A donation and a subscription period waiting for their account when the cause is stopped are refused', async () => {
     const id = await approved();
     const subscription = { cause_id: id, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const subscribed = await stack.post('/v1/donations/subscriptions', subscription, { token: donor.token });
@@ -133,7 +133,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect(await currentAmountOf(stack, creator, id)).toBe(1000);
   });
 
-  it('cannot be undone by anybody else: not by status, deactivation or approval', async () => {
+  it('No one else can undo a stop, by status, deactivation or approval', async () => {
     const id = await approved();
     await decide(id, 'stop');
     for (const status of ['active', 'pending', 'cancelled']) {
@@ -148,7 +148,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     });
   });
 
-  it('is refused twice, with nothing to undo, without a reason, for a missing cause, and to others', async () => {
+  it('Stopping is refused twice, reinstating if not stopped, and both without a reason, for a missing cause and to others', async () => {
     const id = await approved();
     expect((await decide(id, 'reinstate')).status).toBe(400);
     for (const body of [{}, { reason: ' ab ' }, { reason: 'x'.repeat(301) }, { reason: null }, { reason, more: 1 }]) {
@@ -163,7 +163,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect((await decide(id, 'stop')).status).toBe(400);
   });
 
-  it('by many at once has one effect', async () => {
+  it('Simultaneous stops of one cause have one effect', async () => {
     const size = isFullRun() ? 50 : 12;
     const id = await approved();
     const answers = await Promise.all(Array.from({ length: size }, () => asAClient(() => decide(id, 'stop'))));
@@ -173,13 +173,13 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
   });
 });
 
-describe('A change to what a cause was approved by', () => {
+describe('A change to the approved fields of a cause', () => {
   it.each([
     { name: 'Cleaner water' },
     { regulations: 'None' },
     { benefit: 'Water for all' },
     { target_amount: 9_000_000 },
-  ])('(%p) is accepted, and makes it pending and unapproved again', async (body) => {
+  ])('A change of %p is accepted and makes an approved cause pending and unapproved again', async (body) => {
     const id = await approved();
     expect(await change(id, body)).toMatchObject({
       status: 200,
@@ -192,13 +192,13 @@ describe('A change to what a cause was approved by', () => {
     expect(changed.data).toMatchObject({ approved: false, status: 'pending', previous_status: 'active' });
   });
 
-  it('is none if the values are the same, and a description never is', async () => {
+  it('An unchanged value, and any change of the description, keeps the approval', async () => {
     const id = await approved();
     const same = { name: 'Clean water', target_amount: 1_000_000, status: 'active', description: 'A deeper well' };
     expect(await change(id, same)).toMatchObject({ status: 200, body: { data: { status: 'active' } } });
   });
 
-  it('cannot also set it active, and is then discarded as a whole', async () => {
+  it('A change of approved fields that also sets the cause active is rejected as a whole', async () => {
     const id = await approved();
     await change(id, { status: 'in_progress' });
     expect((await change(id, { status: 'active', name: 'Other' })).status).toBe(403);
@@ -208,7 +208,7 @@ describe('A change to what a cause was approved by', () => {
     });
   });
 
-  it('to a stopped cause leaves it rejected, and it waits for approval when it is reinstated', async () => {
+  it('A change of approved fields leaves a stopped cause rejected, and it waits for approval when reinstated', async () => {
     const id = await approved();
     await decide(id, 'stop');
     expect(await change(id, { name: 'Other' })).toMatchObject({
@@ -219,7 +219,7 @@ describe('A change to what a cause was approved by', () => {
     expect((await approve(id)).body.data.status).toBe('active');
   });
 
-  it('lets a donation under way arrive', async () => {
+  it('A pending donation is credited although the approved fields of its cause changed', async () => {
     const id = await approved();
     const { body } = await stack.post(
       '/v1/payments/gateway',
@@ -235,9 +235,9 @@ describe('A change to what a cause was approved by', () => {
   });
 });
 
-describe('A cause of an organization that is not active', () => {
+describe('A cause of an inactive or suspended organization', () => {
   it.each(casesOf(['inactive', 'suspended']))(
-    '(%s) accepts no donations of any kind, and accepts them again afterwards',
+    'A cause whose organization is %s accepts no donations of any kind until the organization is active again',
     async (status) => {
       const admin = await buildOrganizationAdmin(stack);
       const id = await buildCause(stack, admin, superAdmin);
@@ -263,7 +263,7 @@ describe('A cause of an organization that is not active', () => {
 });
 
 describe('Approval', () => {
-  it('is possible from pending only', async () => {
+  it('Only a pending cause can be approved', async () => {
     const id = await buildCause(stack, creator);
     for (const status of ['new', 'in_progress', 'completed', 'cancelled', 'rejected', 'deactivated']) {
       await change(id, { status });

@@ -41,7 +41,7 @@ const latestOf = async (user: BuiltUser) =>
   (await stack.get('/v1/donations', { token: user.token })).body.data.items[0];
 const openIds = (count: number) => buildOpenDonations(stack, donor, count);
 
-/** One donation of every kind that cannot be allocated, with a word of its reason. */
+/** One donation of every kind that cannot be allocated, with a word of the reason. */
 async function buildBadMembers(): Promise<[id: string, reason: RegExp][]> {
   await give(stack, donor, 5, causeId);
   const specific = (await latestOf(donor)).id;
@@ -66,7 +66,7 @@ async function buildBadMembers(): Promise<[id: string, reason: RegExp][]> {
 }
 
 describe('POST /v1/donations/allocate', () => {
-  it('moves the money from the pool to the account of the cause, with RESOURCE_UPDATED', async () => {
+  it('An allocation moves the money from the pool to the cause’s account and records RESOURCE_UPDATED', async () => {
     const ids = await openIds(3);
     const before = await pool();
     const { status, body } = await allocate(ids);
@@ -96,7 +96,7 @@ describe('POST /v1/donations/allocate', () => {
     }
   });
 
-  it('refuses the whole batch for any bad member, with a 400 that names each one and why', async () => {
+  it('An allocation with any invalid donation is refused as a whole with a 400 that names each one and the reason', async () => {
     const bad = await buildBadMembers();
     const good = await openIds(2);
     const before = [await pool(), await balanceOf(stack, creator.accountId)];
@@ -110,7 +110,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await allocate(good)).status).toBe(200);
   });
 
-  it('answers 404 for an unknown donation or cause, naming every one, even beside other reasons', async () => {
+  it('An allocation returns 404 for an unknown donation or cause and names every one, even beside other reasons', async () => {
     const [good = ''] = await openIds(1);
     const unknown = newId();
     const alone = await allocate([good, unknown]);
@@ -123,7 +123,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await allocate([good], newId())).status).toBe(404);
   });
 
-  it('refuses a cause that is not active with 400', async () => {
+  it('An allocation to a cause that is not active returns 400', async () => {
     const ids = await openIds(1);
     const { status, body } = await allocate(ids, await buildCause(stack, creator));
     expect({ status, message: body.message }).toMatchObject({ status: 400, message: expect.stringMatching(/pending/) });
@@ -135,19 +135,19 @@ describe('POST /v1/donations/allocate', () => {
     ['ids that are no UUIDs', ['x']],
     ['no list', 'x'],
     ['more than 10,000', Array.from({ length: 10_001 }, () => newId())],
-  ])('refuses %s with 400', async (_, ids) => {
+  ])('An allocation with %s returns 400', async (_, ids) => {
     const { status, body } = await allocate(ids);
     expect(status).toBe(400);
     expect(String(body.message)).toContain('donation_ids');
   });
 
-  it('refuses an id named twice, whatever its case, with 400', async () => {
+  it('An allocation that lists an id twice, in any case, returns 400', async () => {
     const [id = ''] = await openIds(1);
     const { status, body } = await allocate([id, id.toUpperCase()]);
     expect({ status, message: body.message }).toMatchObject({ status: 400, message: expect.stringContaining(id) });
   });
 
-  it('is for the platform super admin: 403 otherwise, 401 without a token', async () => {
+  it('Only the platform super admin may allocate (403 otherwise, 401 without a token)', async () => {
     const ids = [newId()];
     for (const user of [donor, creator, await buildPlatformAdmin(stack)]) {
       expect((await allocate(ids, causeId, user)).status).toBe(403);
@@ -157,7 +157,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await stack.post('/v1/donations/allocate/preview', {})).status).toBe(401);
   });
 
-  it('of the same batch twice, in a row or at once, allocates once', async () => {
+  it('The same batch sent twice, in a row or at once, is allocated once', async () => {
     const first = await openIds(2);
     expect((await allocate(first)).status).toBe(200);
     const again = await allocate(first.toReversed());
@@ -170,7 +170,7 @@ describe('POST /v1/donations/allocate', () => {
 });
 
 describe('POST /v1/donations/allocate/preview', () => {
-  it('counts and sums what could be allocated and lists the rest, without effect', async () => {
+  it('An allocation preview counts and sums the allocatable donations and lists the rest, without effect', async () => {
     const bad = await buildBadMembers();
     const good = await openIds(2);
     const unknown = newId();
@@ -186,7 +186,7 @@ describe('POST /v1/donations/allocate/preview', () => {
     expect((await preview(good)).body.data).toEqual({ allocatable_count: 2, total_amount: '2000.0000', refused: [] });
   });
 
-  it('refuses the same bodies and causes as the allocation', async () => {
+  it('An allocation preview refuses the same bodies and causes as the allocation', async () => {
     const ids = await openIds(1);
     expect((await preview(ids, newId())).status).toBe(404);
     expect((await preview(ids, await buildCause(stack, creator))).status).toBe(400);
@@ -201,7 +201,7 @@ describe('Many allocations', () => {
     : { calls: 9, batch: 50, donations: 200, causes: 3 };
 
   it(
-    `of overlapping batches at once (${size.calls} of ${size.batch}) allocate each donation once, and refused ones leave no trace`,
+    `Overlapping allocations at once (${size.calls} of ${size.batch}) allocate each donation once, and refused ones leave no trace`,
     async () => {
       const ids = await openIds(size.donations);
       const before = await pool();
@@ -209,7 +209,7 @@ describe('Many allocations', () => {
         causeId,
         ...(await Promise.all(Array.from({ length: size.causes - 1 }, () => buildCause(stack, creator, superAdmin)))),
       ];
-      // Batches begin anywhere, so that most of them overlap and some can be taken beside each other.
+      // Batches start anywhere, so that most of them overlap and some can be allocated in parallel.
       const batches = Array.from({ length: size.calls }, (_, index) => {
         const start = (index * 7919 * size.batch) % size.donations;
         return Array.from(
@@ -229,8 +229,8 @@ describe('Many allocations', () => {
       );
       expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
       const told = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
-      // A request has no key, so what is refused after a 503 may have been its own: then an allocation of exactly its
-      // donations to its cause, that nobody else was told of, is its.
+      // A request has no key, so after a 503 it may be refused because of its own effect: then an allocation of exactly
+      // its donations to its cause that no other request claims is its own.
       const allocationOf = async (index: number) => {
         const [row, ...others] = await stack.em().execute<{ allocation: string | null; whole: boolean }[]>(
           `select d.allocation_batch_id as allocation, d.cause_id = ? and count(*) = ? and (select count(*) from donations o
@@ -273,7 +273,7 @@ describe('Many allocations', () => {
 
   const largest = isFullRun() ? 10_000 : 200;
   itInFull(
-    `of ${largest} donations in one request take seconds`,
+    `An allocation of ${largest} donations in one request takes seconds`,
     async () => {
       const ids = await openIds(largest);
       const begun = performance.now();

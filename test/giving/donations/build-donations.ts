@@ -2,7 +2,7 @@ import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { type BuildPlace, type BuiltUser, fund } from '../../support/build.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** Gives from the donor's balance, to a cause or to the open pool. IDR. */
+/** Donates from the donor's balance, to a cause or to the open pool. IDR. */
 export const give = (stack: Pick<Stack, 'post'>, donor: BuiltUser, amount: number, causeId?: string) =>
   stack.post(
     '/v1/payments/balance',

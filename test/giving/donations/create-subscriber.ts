@@ -10,7 +10,7 @@ interface Place {
   causeId: string;
 }
 
-/** What tests of subscriptions ask for and read, of the donor and cause that are at hand when they ask. */
+/** What tests of subscriptions request and read, for the donor and cause current at the time. */
 export function createSubscriber(place: () => Place) {
   const subscribe = (body: object = {}, headers: Record<string, string> = {}, user = place().donor) => {
     const { stack, donor, causeId } = place();

@@ -43,7 +43,7 @@ const setStatus = (id: string, status: string) =>
   stack.patch(`/v1/charitable-causes/${id}`, { status }, { token: creator.token });
 
 describe('A donation to a cause from a balance', () => {
-  it('is a completed row with its transaction, credited to the account of the cause', async () => {
+  it('A donation from a balance is completed with its transaction and credited to the cause’s account', async () => {
     const before = await balanceOf(stack, creator.accountId);
     const { status, headers, body } = await give(stack, donor, 25_000.5, causeId);
     expect({ status, body }).toMatchObject({
@@ -77,7 +77,7 @@ describe('A donation to a cause from a balance', () => {
     });
   });
 
-  it('may be repeated: donations have no duplicate protection', async () => {
+  it('A donation may be repeated: donations have no duplicate protection', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => give(stack, donor, 1000, causeId)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect((await own(donor)).total).toBe(3);
@@ -88,7 +88,7 @@ describe('A donation to a cause from a balance', () => {
     });
   });
 
-  it('is refused for an unknown cause (404), one not active (400), an uncovered balance (400)', async () => {
+  it('A donation from a balance returns 404 for an unknown cause and 400 for an inactive one or an insufficient balance', async () => {
     expect((await give(stack, donor, 1000, newId())).status).toBe(404);
     expect((await give(stack, donor, 1000, await buildCause(stack, creator))).status).toBe(400);
     expect((await give(stack, donor, 1_000_000.0001, causeId)).status).toBe(400);
@@ -98,7 +98,7 @@ describe('A donation to a cause from a balance', () => {
     expect((await give(stack, donor, 1000, causeId)).status).toBe(201);
   });
 
-  it('by many at once loses nothing, and the cause’s amount never falls', async () => {
+  it('Simultaneous donations are all credited, and the cause’s amount never falls', async () => {
     const donors = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '100' })));
     const seen: number[] = [];
     const giving = Promise.all(
@@ -125,7 +125,7 @@ describe('A donation to a cause by gateway', () => {
       (donation) => donation?.status === status,
     );
 
-  it('is pending until it is paid, then completed; the fee is not the donation', async () => {
+  it('A gateway donation is pending until paid, then completed; the fee is not part of the donation', async () => {
     const { body, headers } = await toCause();
     const [pending] = (await own(donor)).items;
     expect(pending).toMatchObject({ status: 'pending', transaction_id: null, cause_id: causeId });
@@ -152,14 +152,14 @@ describe('A donation to a cause by gateway', () => {
     });
   });
 
-  it('that is declined fails', async () => {
+  it('A declined gateway donation fails', async () => {
     const { body } = await toCause({ payment_id: 30 });
     await stack.sandbox.post('/sandbox/decline', { payment_code: body.data.payment_links });
     await donationWhen('failed');
     expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
   });
 
-  it('under way while the cause is deactivated still arrives', async () => {
+  it('A pending donation is credited although its cause was deactivated', async () => {
     const { body } = await toCause();
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -167,7 +167,7 @@ describe('A donation to a cause by gateway', () => {
     expect(await currentAmountOf(stack, creator, causeId)).toBe(50_000);
   });
 
-  it('is refused for an unknown cause (404) and one not active (400)', async () => {
+  it('A gateway donation returns 404 for an unknown cause and 400 for an inactive one', async () => {
     expect((await toCause({ reference_id: newId() })).status).toBe(404);
     expect((await toCause({ reference_id: await buildCause(stack, creator) })).status).toBe(400);
   });
@@ -180,7 +180,7 @@ describe('An open donation', () => {
       balance: string;
     };
 
-  it('goes to the pool that GET /v1/donations/open-pool names to any caller', async () => {
+  it('An open donation is credited to the pool that GET /v1/donations/open-pool returns to any caller', async () => {
     const before = await poolBalance();
     expect(before.account_id).toBe(pool);
     const { status, body } = await give(stack, donor, 700);
@@ -193,7 +193,7 @@ describe('An open donation', () => {
     expect((await stack.get('/v1/donations/open-pool')).status).toBe(401);
   });
 
-  it('by gateway is pending, then completed in the pool', async () => {
+  it('An open gateway donation is pending, then completed in the pool', async () => {
     const { body } = await giveByGateway({ reference_type: 'charitable_cause_open_donate', reference_id: pool });
     expect((await own(donor)).items[0]).toMatchObject({ type: 'open', status: 'pending' });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -203,7 +203,7 @@ describe('An open donation', () => {
     );
   });
 
-  it('must name the pool (404 otherwise)', async () => {
+  it('An open donation must name the pool (404 otherwise)', async () => {
     const body = { source_account_id: donor.accountId, amount: 5, reference_type: 'charitable_cause_open_donate' };
     for (const reference_id of [newId(), causeId, donor.accountId]) {
       const answer = await stack.post('/v1/payments/balance', { ...body, reference_id }, { token: donor.token });
@@ -222,7 +222,7 @@ describe('A subscription', () => {
   const resultOf = (id: string) =>
     stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
 
-  it('gives to the cause at once, can be traced, and ends when it is stopped', async () => {
+  it('A subscription pays the cause at once, can be traced, and completes when stopped', async () => {
     const { body } = await subscribe('1500');
     const [donation] = (await own(donor)).items;
     expect(donation).toMatchObject({ type: 'subscription', subscription_id: body.data.id, cause_id: causeId });
@@ -235,7 +235,7 @@ describe('A subscription', () => {
     expect(await resultOf(body.data.id)).toBe('stopped');
   });
 
-  it('learns from the sweep that it was stopped when the process died before signalling it', async () => {
+  it('The sweep signals a stopped subscription if the process died before it could', async () => {
     const { body } = await subscribe('1500');
     const subscriptionId = body.data.id;
     const caller = { userId: donor.id } as Caller;
@@ -250,7 +250,7 @@ describe('A subscription', () => {
     expect(await resultOf(subscriptionId)).toBe('stopped');
   });
 
-  /** As if it had begun earlier; a hint makes its workflow look. */
+  /** As if it had started earlier; a signal makes its workflow check. */
   const ageBy = async (id: string, interval: string) => {
     await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age
@@ -260,7 +260,7 @@ describe('A subscription', () => {
     await stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
   };
 
-  it('pays a due period once, and fails after a period was refused three times', async () => {
+  it('A subscription pays a due period once, and fails after a period was refused three times', async () => {
     const { body } = await subscribe('400000');
     await ageBy(body.data.id, '7 days');
     await eventually(
@@ -288,7 +288,7 @@ describe('A subscription', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('200000.0000');
   });
 
-  it('that the balance refuses leaves nothing', async () => {
+  it('A subscription that the balance does not cover leaves no rows', async () => {
     expect((await subscribe('1000001')).status).toBe(400);
     expect((await own(donor)).total).toBe(0);
   });

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.restart());
 
-/** As if it had begun a week earlier; a hint makes its workflow look, and the next period is due. */
+/** As if it had started a week earlier; a signal makes its workflow check, and the next period is due. */
 async function letPeriodFallDue(id: string): Promise<void> {
   await stack
     .owner()
@@ -71,11 +71,11 @@ const allocation = [
 ];
 const period = ['pay-subscription-period.before', 'pay-subscription-period.paid', 'pay-subscription-period.after'];
 const opened = 'open-subscription.after';
-/** The last first, as each who is held has passed the others. */
+/** In reverse order, as each request that is held has passed the other points. */
 const chosen = (points: string[]) => (isFullRun() ? points.toReversed() : points.slice(-1));
 
-describe('After kill -9 of the worker', () => {
-  it('at each of its steps an allocation is made completely and once, and its request is answered', async () => {
+describe('A worker killed with -9', () => {
+  it('An allocation whose worker is killed with -9 at any step is complete, done once and answered', async () => {
     const asked: Promise<{ status: number; body: { data: object } }>[] = [];
     const before = await balanceOf(stack, systemAccounts.openDonationPool);
     let given = 0;
@@ -97,7 +97,7 @@ describe('After kill -9 of the worker', () => {
     expect(await currentAmountOf(stack, creator, causeId)).toBe(given);
   }, 180_000);
 
-  it('at each of its steps each period of a subscription is paid once', async () => {
+  it('Each period of a subscription is paid once when the worker is killed with -9 at any step', async () => {
     const made: { donor: BuiltUser; answer: ReturnType<typeof subscribe>; held?: string }[] = [];
     for (const held of chosen(period)) {
       const one = await buildDonor();
@@ -127,7 +127,7 @@ describe('After kill -9 of the worker', () => {
 });
 
 describe('A subscription stopped while a period is being paid', () => {
-  it('ends: the hint is not lost between the payment and its report', async () => {
+  it('A subscription stopped while a period is being paid completes: the signal is not lost between payment and report', async () => {
     const donor = await buildDonor();
     const { id } = (await subscribe(donor)).body.data;
     stack.arm('pay-subscription-period.after=delay');

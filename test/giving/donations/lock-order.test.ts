@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 const all = <T>(make: (place: number) => Promise<T>) =>
   Promise.all(Array.from({ length: racers }, (_, place) => make(place)));
-/** Gives so often from the donor's balance; answers the donations' ids. */
+/** Donates this often from the donor's balance; returns the donations' ids. */
 async function givenBefore(toCause?: string): Promise<string[]> {
   for (let given = 0; given < racers; given++) expect((await give(stack, donor, each, toCause)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;
@@ -70,7 +70,7 @@ async function disburseSome(): Promise<void> {
   await withdrawalWhen(stack, creator, id, 'succeeded');
 }
 
-it('Donations are refunded, paid by the gateway and paid from balances at once without a deadlock', async () => {
+it('Refunding donations and paying them by gateway and from balances at the same time never deadlocks', async () => {
   expect((await give(stack, donor, each, causeId)).status).toBe(201);
   await disburseSome();
   const [ids, settlements] = [await givenBefore(causeId), await ordered()];
@@ -86,7 +86,7 @@ it('Donations are refunded, paid by the gateway and paid from balances at once w
 }, 240_000);
 
 itInFull(
-  'Open donations are allocated to a cause while it is paid for, and its donations are given back, without a deadlock',
+  'Allocating open donations to a cause while it is paid and its donations are refunded never deadlocks',
   async () => {
     const [ids, open, settlements] = [await givenBefore(causeId), await givenBefore(), await ordered()];
     const before = await countDeadlocks(stack);

@@ -35,7 +35,7 @@ const own = async (user: BuiltUser) => (await stack.get('/v1/donations', { token
 const trace = (user: BuiltUser, id: string) => stack.get(`/v1/donations/${id}/trace`, { token: user.token });
 
 describe('GET /v1/donations', () => {
-  it("lists only the caller's own, newest first, paged", async () => {
+  it("Donations are listed newest first, paged, and only the caller's own", async () => {
     const stranger = await buildIndividual(stack, { balance: '10' });
     await give(stack, stranger, 5);
     await give(stack, donor, 1);
@@ -47,7 +47,7 @@ describe('GET /v1/donations', () => {
     expect(after.body.data.items[0].id).toBe(data.items[1].id);
   });
 
-  it('needs a token (401) and the permission (403), page and limit from 1 (400)', async () => {
+  it('Listing donations needs a token (401), the permission (403), and page and limit from 1 (400)', async () => {
     expect((await stack.get('/v1/donations')).status).toBe(401);
     await stack.owner().execute('update users set role_id = null where id = ?', [donor.id]);
     expect((await stack.get('/v1/donations', { token: donor.token })).status).toBe(403);
@@ -58,7 +58,7 @@ describe('GET /v1/donations', () => {
 describe('GET /v1/donations/open', () => {
   const open = (user: BuiltUser, query = '') => stack.get(`/v1/donations/open${query}`, { token: user.token });
 
-  it('lists unallocated open donations, 20 a page, and records RESOURCE_UPDATED', async () => {
+  it('Unallocated open donations are listed 20 a page, and RESOURCE_UPDATED is recorded', async () => {
     await give(stack, donor, 11);
     await give(stack, donor, 12, causeId);
     const { status, body, headers } = await open(superAdmin);
@@ -83,7 +83,7 @@ describe('GET /v1/donations/open', () => {
     expect(events.body.data.items[0]).toMatchObject({ impact: 'LOW', request_id: headers.get('x-request-id') });
   });
 
-  it('is for the platform super admin (403 otherwise, 401 without a token)', async () => {
+  it('Only the platform super admin lists open donations (403 otherwise, 401 without a token)', async () => {
     for (const user of [donor, creator, platform]) expect((await open(user)).status).toBe(403);
     expect((await stack.get('/v1/donations/open')).status).toBe(401);
     expect((await open(superAdmin, '?page=0')).status).toBe(400);
@@ -91,7 +91,7 @@ describe('GET /v1/donations/open', () => {
 });
 
 describe('GET /v1/donations/:id/trace', () => {
-  it('of a donation to a cause leads from the donation through its journal to the cause', async () => {
+  it('The trace of a donation to a cause shows the donation, its journal and the cause', async () => {
     await give(stack, donor, 500, causeId);
     const [donation] = (await own(donor)).items;
     const { status, body } = await trace(donor, donation.id);
@@ -112,7 +112,7 @@ describe('GET /v1/donations/:id/trace', () => {
     expect(times).toEqual(times.toSorted((left: number, right: number) => left - right));
   });
 
-  it('of an open donation leads to the pool, then by its allocation to the cause', async () => {
+  it('The trace of an open donation shows the pool, its allocation and the cause', async () => {
     await give(stack, donor, 600);
     const [donation] = (await own(donor)).items;
     const types = async () =>
@@ -133,7 +133,7 @@ describe('GET /v1/donations/:id/trace', () => {
     ]);
   });
 
-  it('is for the donor and platform (403 otherwise); unknown 404, no UUID 400', async () => {
+  it('The donor and platform may trace a donation (403 otherwise); unknown 404, no UUID 400', async () => {
     await give(stack, donor, 1, causeId);
     const [donation] = (await own(donor)).items;
     expect((await trace(platform, donation.id)).status).toBe(200);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('A refund of a donation is refused beyond what the cause still has: a disbursement that the bank returned has cost its fee', async () => {
+it('A donation is not refunded beyond the cause’s remaining money: a returned disbursement has cost its fee', async () => {
   const creator = await buildOrganizationAdmin(stack);
   const donor = await buildIndividual(stack, { balance: '1000000' });
   const { token } = donor;

@@ -30,7 +30,7 @@ afterEach(() => stack.restart());
 
 type Ask = () => ReturnType<ProcessStack['post']>;
 
-/** A donation of another donor to a cause of its own, so that none waits for another's locks. */
+/** Another donor's donation to a cause of its own, so that none waits for another's locks. */
 async function given(): Promise<string> {
   creator = await buildOrganizationAdmin(stack);
   causeId = await buildCause(stack, creator, superAdmin);
@@ -39,7 +39,7 @@ async function given(): Promise<string> {
   return (await stack.get('/v1/donations', { token: donor.token })).body.data.items[0].id;
 }
 
-/** Asks an API that kills itself at the failpoint, then its successor until that answers. */
+/** Calls an API that kills itself at the failpoint, then its successor until that answers. */
 async function askThrough(point: string, ask: Ask) {
   stack.arm(`${point}=kill`);
   const asked = ask().catch(() => null);
@@ -75,7 +75,7 @@ async function expectRefundedOnce({ id, donor, creator, causeId }: Given): Promi
 const points = ['refund-donation.marked', 'refund-donation.posted', 'refund-donation.written', 'refund-donation.after'];
 const chosen = isFullRun() ? points : points.slice(-2);
 
-it('After kill -9 of the API at each of its steps, a donation at each, each donation is refunded once', async () => {
+it('Donations whose API is killed with -9, each at another step of the refund, are each refunded once', async () => {
   const asked: (Given & { point: string; ask: Ask; first: Promise<unknown> })[] = [];
   for (const point of chosen.toReversed()) {
     const one = { point, id: await given(), donor, creator, causeId };
@@ -93,7 +93,7 @@ it('After kill -9 of the API at each of its steps, a donation at each, each dona
 }, 120_000);
 
 itInFull(
-  'After kill -9 of the API while it carries a decision out, the donation is refunded once, as two people decided',
+  'A donation whose API is killed with -9 while it executes a decision is refunded once, as two people decided',
   async () => {
     const id = await given();
     const proposed = await propose(stack, operators, { kind: 'refund_donation', donation_id: id });

@@ -42,14 +42,14 @@ const refund = (id: string) =>
 const okays = (answers: HttpAnswer[]) => answers.filter(({ status }) => status === 200 || status === 201).length;
 const statuses = (answers: HttpAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
 
-/** So many donations of the donor to the cause, by their ids. */
+/** This many donations of the donor to the cause, by id. */
 async function giveMany(count: number): Promise<string[]> {
   for (let given = 0; given < count; given++) expect((await give(stack, donor, each, causeId)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;
   return items.map(({ id }: { id: string }) => id);
 }
 
-it(`${racers} refunds of one donation: one is made`, async () => {
+it(`${racers} simultaneous refunds of one donation have one success`, async () => {
   const [id = ''] = await giveMany(1);
   const answers = await Promise.all(Array.from({ length: racers }, () => refund(id)));
   expect([okays(answers), statuses(answers)]).toEqual([1, [200, 400]]);
@@ -57,7 +57,7 @@ it(`${racers} refunds of one donation: one is made`, async () => {
   expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
 }, 120_000);
 
-it(`a refund by its donor and by a decision at the same time: one is made`, async () => {
+it(`A donor’s refund and a decision’s refund of one donation at the same time have one success`, async () => {
   const operators = await buildOperators(stack);
   const ids = await giveMany(5);
   const decisions = await Promise.all(
@@ -71,7 +71,7 @@ it(`a refund by its donor and by a decision at the same time: one is made`, asyn
   expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
 }, 120_000);
 
-it(`${racers} refunds and disbursements of what one cause has: each rupiah goes out once`, async () => {
+it(`${racers} simultaneous refunds and disbursements of one cause’s money pay out each rupiah once`, async () => {
   const count = racers / 2;
   const asked = (await giveMany(count)).slice(0, Math.floor(count / 2));
   const bank_account_id = await addBankAccount(stack, creator);
@@ -112,7 +112,7 @@ it(`${racers} refunds and disbursements of what one cause has: each rupiah goes 
 }, 240_000);
 
 itInFull(
-  `${racers} refunds while their cause is stopped, reinstated and given to: each is made once, and so is the stop`,
+  `${racers} refunds while their cause is stopped, reinstated and donated to succeed once each, and so does the stop`,
   async () => {
     const half = racers / 2;
     const ids = await giveMany(half);
@@ -133,7 +133,7 @@ itInFull(
   240_000,
 );
 
-it(`${racers} refunds and allocations of open donations: each is refunded or allocated`, async () => {
+it(`${racers} simultaneous refunds and allocations of open donations leave each either refunded or allocated`, async () => {
   const count = racers / 2;
   for (let given = 0; given < count; given++) expect((await give(stack, donor, each)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;

@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const refund = (id: string, by = donor) => stack.post(`/v1/donations/${id}/refund`, undefined, { token: by.token });
 const listed = async (by = donor) => (await stack.get('/v1/donations', { token: by.token })).body.data.items;
-/** Gives to the cause, or to the open pool; answers the donation's id. */
+/** Donates to the cause, or to the open pool; returns the donation's id. */
 async function given(amount: number, to = causeId): Promise<string> {
   expect((await give(stack, donor, amount, to || undefined)).status).toBe(201);
   return (await listed())[0].id;
@@ -60,8 +60,8 @@ const giveByGateway = async (reference_type: string, reference_id: string) => {
   return data;
 };
 
-describe('A donation that its donor takes back', () => {
-  it('goes back to the account that paid it, and shows as refunded in lists, trace, transactions, events and the cause', async () => {
+describe('A donation refunded by its donor', () => {
+  it('A refunded donation is credited to the paying account and shown in lists, trace, transactions, events and the cause', async () => {
     const { data: pocket } = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: donor.token })).body;
     const transfer = { destination_account_id: pocket.id, amount: '300' };
     await stack.post(`/v1/accounts/${donor.accountId}/transfers`, transfer, { token: donor.token });
@@ -117,7 +117,7 @@ describe('A donation that its donor takes back', () => {
     expect(summary.body.total_collected_amount).toBe('100.0000');
   });
 
-  it('paid by gateway goes to the oldest account, without the fee', async () => {
+  it('A refunded gateway donation is credited to the donor’s oldest account, without the fee', async () => {
     await stack.post('/v1/accounts', { name: 'Pocket' }, { token: donor.token });
     const order = await giveByGateway('charitable_cause_donate', causeId);
     const [{ id }] = await listed();
@@ -132,7 +132,7 @@ describe('A donation that its donor takes back', () => {
     expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
   });
 
-  it('that paid for a subscription is refunded, and the subscription continues', async () => {
+  it('A subscription continues after one of its donations is refunded', async () => {
     const subscription = { cause_id: causeId, amount: '700', source_account_id: donor.accountId, interval: 'weekly' };
     const { data } = (await stack.post('/v1/donations/subscriptions', subscription, { token: donor.token })).body;
     expect((await refund((await listed())[0].id)).status).toBe(200);
@@ -142,7 +142,7 @@ describe('A donation that its donor takes back', () => {
     await stack.delete(`/v1/donations/subscriptions/${data.id}`, undefined, { token: donor.token });
   });
 
-  it('leaves the open pool while it is not allocated, and not after', async () => {
+  it('An open donation can be refunded from the pool until it is allocated', async () => {
     const [first, second] = [await given(700, ''), await given(800, '')];
     const before = Number(await balanceOf(stack, systemAccounts.openDonationPool));
     expect((await refund(first)).status).toBe(200);
@@ -156,7 +156,7 @@ describe('A donation that its donor takes back', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('999200.0000');
   });
 
-  it('is refunded from a stopped or deactivated cause, too', async () => {
+  it('A donation to a stopped or deactivated cause can be refunded', async () => {
     const [first, second] = [await given(100), await given(200)];
     const stop = { reason: 'Reported by neighbours' };
     await stack.post(`/v1/charitable-causes/${causeId}/stop`, stop, { token: superAdmin.token });
@@ -167,7 +167,7 @@ describe('A donation that its donor takes back', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('1000000.0000');
   });
 
-  it('completes a closed cause that has disbursed the rest', async () => {
+  it('A refund completes a closed cause that has disbursed the rest', async () => {
     const id = await given(200_000);
     await withdrawalWhen(stack, creator, await disburse('200000'), 'succeeded');
     expect(await refund(id)).toMatchObject(refused(400, 'disbursed since'));
@@ -178,7 +178,7 @@ describe('A donation that its donor takes back', () => {
     expect(charitable_cause).toMatchObject({ status: 'completed', current_amount: 200_000 });
   });
 
-  it('is no longer disbursable; the rest is', async () => {
+  it('A refunded donation is no longer disbursable; the rest is', async () => {
     const [first] = [await given(100_000), await given(50_000)];
     expect((await refund(first)).status).toBe(200);
     const bank_account_id = await addBankAccount(stack, creator);
@@ -188,15 +188,15 @@ describe('A donation that its donor takes back', () => {
   });
 });
 
-describe('A refund of a donation is refused', () => {
-  it('twice', async () => {
+describe('Refused refunds of donations', () => {
+  it('A donation cannot be refunded twice', async () => {
     const id = await given(100);
     expect((await refund(id)).status).toBe(200);
     expect(await refund(id)).toMatchObject(refused(400, 'refunded, not completed'));
     expect(await balanceOf(stack, donor.accountId)).toBe('1000000.0000');
   });
 
-  it('seven days after the payment, and not a minute before', async () => {
+  it('A donation cannot be refunded from seven days after the payment on, and can a minute before', async () => {
     const age = (id: string, interval: string) =>
       withoutTriggers(
         stack,
@@ -211,7 +211,7 @@ describe('A refund of a donation is refused', () => {
     expect((await refund(second)).status).toBe(200);
   });
 
-  it('to everybody but the donor, also to platform, which proposes it', async () => {
+  it('Only the donor may refund a donation directly; platform proposes a refund', async () => {
     const id = await given(100);
     const others = [await buildIndividual(stack), creator, superAdmin, await buildPlatformAdmin(stack)];
     for (const other of others) expect((await refund(id, other)).status).toBe(403);
@@ -219,7 +219,7 @@ describe('A refund of a donation is refused', () => {
     expect(await statusOf(id)).toBe('completed');
   });
 
-  it('while a disbursement after it is pending, not after one that failed', async () => {
+  it('A donation cannot be refunded while a later disbursement is pending, but can after a failed one', async () => {
     const id = await given(100_000);
     const failed = await disburse('50000', '999999');
     await withdrawalWhen(stack, creator, failed, 'failed');
@@ -238,7 +238,7 @@ describe('A refund of a donation is refused', () => {
 describe('A decision refund_donation', () => {
   const proposed = (donation_id: string) => propose(stack, operators, { kind: 'refund_donation', donation_id });
 
-  it('refunds once two people agree, and the events name them', async () => {
+  it('A refund_donation decision refunds once two people agree, and the events name them', async () => {
     const id = await given(400);
     const { status, body } = await proposed(id);
     expect({ status, body }).toMatchObject({
@@ -272,7 +272,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, decisionId)).status).toBe(400);
   });
 
-  it('lapses if the donor was faster, and is refused if the cause has disbursed since', async () => {
+  it('A refund_donation decision lapses if the donor was faster, and is refused if the cause has disbursed since', async () => {
     const [first, second] = [await given(100_000), await given(100_000)];
     const [one, two] = [await proposed(first), await proposed(second)];
     expect((await refund(first)).status).toBe(200);
@@ -290,7 +290,7 @@ describe('A decision refund_donation', () => {
     expect(await statusOf(second)).toBe('completed');
   });
 
-  it('is in time when it was proposed in time', async () => {
+  it('A refund_donation decision counts by the time of its proposal', async () => {
     const id = await given(100);
     const { body } = await proposed(id);
     await withoutTriggers(stack, "update decisions set created_at = created_at - interval '2 hours' where id = ?", [
@@ -306,7 +306,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, body.data.id)).body.data.status).toBe('carried_out');
   });
 
-  it('cannot be proposed for a donation that is not refundable (400) or unknown (404)', async () => {
+  it('A refund_donation decision cannot be proposed for a donation that is not refundable (400) or unknown (404)', async () => {
     const id = await given(100);
     await refund(id);
     expect((await proposed(id)).status).toBe(400);

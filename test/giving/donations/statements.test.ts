@@ -58,7 +58,7 @@ const rename = (name: string) =>
   withoutTriggers(stack, 'update charitable_causes set name = ? where id = ?', [name, causeId]);
 
 describe('A statement of donations', () => {
-  it('lists what the donor gave in a year, oldest first, with sums', async () => {
+  it('A donation statement lists what the donor gave in a year, oldest first, with totals', async () => {
     await give(stack, donor, 1500, causeId);
     await give(stack, donor, 25);
     const [name] = await stack
@@ -96,7 +96,7 @@ describe('A statement of donations', () => {
     expect(donations.map(({ donation_id }: Line) => donation_id).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('counts the year by the day of the payment in UTC+7', async () => {
+  it('A donation statement assigns payments to years by their day in UTC+7', async () => {
     const at = ['2024-12-31T16:59:59.999Z', '2024-12-31T17:00:00.000Z', '2025-12-31T16:59:59.999Z'];
     for (const [index, instant] of at.entries()) {
       await give(stack, donor, index + 1);
@@ -107,7 +107,7 @@ describe('A statement of donations', () => {
     expect((await statement(2025)).body.data.total).toBe('5.0000');
   });
 
-  it('shows what was refunded, and does not count it', async () => {
+  it('A donation statement shows refunded donations and does not count them', async () => {
     await give(stack, donor, 100, causeId);
     await give(stack, donor, 40, causeId);
     const [last] = (await stack.get('/v1/donations', { token: donor.token })).body.data.items;
@@ -118,7 +118,7 @@ describe('A statement of donations', () => {
     expect((await statement(thisYear, 'text/html')).body).toContain('<s>Rp 40</s> given back');
   });
 
-  it('is CSV of its lines when text/csv is requested; a cause’s name is text, never a formula', async () => {
+  it('A donation statement is CSV when text/csv is requested; a cause’s name is text, never a formula', async () => {
     await rename('=SUM(A1:A9), "Well"');
     await give(stack, donor, 1500, causeId);
     const { donations } = (await statement(thisYear)).body.data;
@@ -130,7 +130,7 @@ describe('A statement of donations', () => {
     );
   });
 
-  it('is a printable page for a browser, with every text escaped', async () => {
+  it('A donation statement is a printable page for a browser, with all text escaped', async () => {
     await rename('<script>alert("x")</script> & Co');
     expect((await stack.patch('/v1/auth/me', { name: 'Ani <b>' }, { token: donor.token })).status).toBe(200);
     await give(stack, donor, 1_250_000 / 2, causeId);
@@ -156,14 +156,14 @@ describe('A statement of donations', () => {
     expect(body).toContain('@media print');
   });
 
-  it('of somebody who gave nothing is empty in every form', async () => {
+  it('A donation statement of someone who gave nothing is empty in every format', async () => {
     const { data } = (await statement(thisYear)).body;
     expect([data.count, data.total, data.donations]).toEqual([0, '0.0000', []]);
     expect((await statement(thisYear, 'text/csv')).body).toBe(`${columns.join(',')}\r\n`);
     expect((await statement(thisYear, 'text/html')).body).toContain('<tbody>\n</tbody>');
   });
 
-  it('contains neither donations of others nor unpaid ones', async () => {
+  it('A donation statement omits other people’s donations and unpaid ones', async () => {
     await give(stack, await buildIndividual(stack, { balance: '10' }), 5, causeId);
     await stack
       .em()
@@ -177,7 +177,7 @@ describe('A statement of donations', () => {
     );
   });
 
-  itInFull('of thousands of donations is read a thousand rows at a time', async () => {
+  itInFull('A donation statement of thousands of rows is read a thousand at a time', async () => {
     await buildOpenDonations(stack, donor, 2500);
     const sizes: number[] = [];
     for await (const part of readDonationStatement(stack.em(), stack.deps.sealer, {
@@ -193,19 +193,19 @@ describe('A statement of donations', () => {
   });
 
   it.each(['20xx', '202', '02026', '1999', '0000', '9999', '2026-01', '-2026'])(
-    'of %s is a 400 that names the field',
+    'A donation statement of %s returns 400 and names the field',
     async (year) => {
       const { status, body } = await statement(year);
       expect([status, String(body.message)]).toEqual([400, expect.stringContaining('year')]);
     },
   );
 
-  it('of next year is refused; of the first year it is empty', async () => {
+  it('A donation statement of next year is refused; that of the first year is empty', async () => {
     expect((await statement(thisYear + 1)).body.message).toBe('year: must not be in the future');
     expect((await statement(2000)).body.data.donations).toEqual([]);
   });
 
-  it('needs a token (401) and the permission (403), in every form', async () => {
+  it('A donation statement needs a token (401) and the permission (403), in every format', async () => {
     expect((await stack.get(`/v1/donations/statements/${thisYear}`)).status).toBe(401);
     await stack.owner().execute('update users set role_id = null where id = ?', [donor.id]);
     for (const accept of ['application/json', 'text/csv', 'text/html']) {

@@ -6,7 +6,7 @@ const days = (start: string, interval: 'weekly' | 'monthly', periods: number[]) 
   periods.map((period) => formatWesternIndonesia(dueAt(noon(start), interval, period)).slice(0, 10));
 
 describe('The n-th period of a subscription', () => {
-  it('falls n weeks after the first', () => {
+  it('The n-th weekly period falls n weeks after the first', () => {
     expect(days('2026-01-31', 'weekly', [0, 1, 4, 52])).toEqual([
       '2026-01-31',
       '2026-02-07',
@@ -15,7 +15,7 @@ describe('The n-th period of a subscription', () => {
     ]);
   });
 
-  it('falls n months after the first, moved to the end of a shorter month, and does not drift', () => {
+  it('The n-th monthly period falls n months after the first, clamped to the end of shorter months without drift', () => {
     expect(days('2026-01-31', 'monthly', [1, 2, 3, 4, 12, 13])).toEqual([
       '2026-02-28',
       '2026-03-31',
@@ -28,7 +28,7 @@ describe('The n-th period of a subscription', () => {
     expect(days('2026-06-15', 'monthly', [1, 6, 7])).toEqual(['2026-07-15', '2026-12-15', '2027-01-15']);
   });
 
-  it('follows the calendar of UTC+7, even where it is still the month before in UTC', () => {
+  it('Subscription periods follow the calendar of UTC+7, even where it is still the month before in UTC', () => {
     const first = new Date('2026-01-31T01:00:00+07:00');
     expect(formatWesternIndonesia(dueAt(first, 'monthly', 1))).toBe('2026-02-28 01:00:00');
     expect(formatWesternIndonesia(dueAt(new Date('2026-03-01T00:30:00+07:00'), 'monthly', 1))).toBe(
@@ -36,7 +36,7 @@ describe('The n-th period of a subscription', () => {
     );
   });
 
-  it('is tried when due, and again a day after each attempt, however late that was', () => {
+  it('A period is tried when due, and again a day after each attempt, however late that was', () => {
     const due = dueAt(noon('2026-01-31'), 'monthly', 1);
     const days = (last: Date) =>
       [1, 2, 3].map((attempt) => formatWesternIndonesia(attemptAt(due, attempt, last)).slice(0, 10));

@@ -42,8 +42,8 @@ const paidPeriods = (id: string, count: number) =>
     (subscription) => subscription.periods_paid >= count || subscription.status !== 'active',
   );
 
-describe('Under time skipping', () => {
-  it('a year of monthly payments from 31 January keeps to the ends of unequal months', async () => {
+describe('Subscriptions under time skipping', () => {
+  it('A year of monthly payments from 31 January falls on the last day of each shorter month', async () => {
     const now = new Date(Number(await stack.time.currentTimeMs()));
     const year = now.getUTCFullYear() + 1;
     await sleepUntil(Date.parse(`${year}-01-31T12:00:00+07:00`));
@@ -65,7 +65,7 @@ describe('Under time skipping', () => {
     expect(await endOf(id)).toBe('stopped');
   });
 
-  it('a year of weekly payments is 53 with the first', async () => {
+  it('A year of weekly payments has 53, the first included', async () => {
     await fund(stack, donor.accountId, '100000');
     const { id, started_at } = await begin({ interval: 'weekly' });
     await sleepUntil(Date.parse(started_at) + 52 * 7 * dayMs + dayMs);
@@ -74,7 +74,7 @@ describe('Under time skipping', () => {
     await stop(id);
   });
 
-  it('a refused period is paid one or two days later, and the next one keeps its date', async () => {
+  it('A refused period is paid one or two days later, and the next one keeps its date', async () => {
     const { id, started_at } = await begin({ amount: '6000', interval: 'weekly' });
     const due = Date.parse(started_at) + 7 * dayMs;
     await sleepUntil(due + dayMs + dayMs / 2);
@@ -124,7 +124,7 @@ describe('Under time skipping', () => {
       },
     ],
   ])(
-    'pays nothing while %s suspended, and pays the period if that ends within its three attempts',
+    'A subscription pays nothing while %s suspended, and pays the period if that ends within its three attempts',
     async (_, build) => {
       const whom = await build();
       const { id, started_at } = await begin({ interval: 'weekly' });
@@ -138,14 +138,14 @@ describe('Under time skipping', () => {
       await sleepUntil(due + dayMs * 1.5);
       expect(await eventually(outcomes, (made) => made.length === 3)).toEqual(['paid', 'refused', 'paid']);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-      // The suspension has ended its donor's tokens for good.
+      // The suspension has revoked its donor's tokens for good.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
       const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });
     },
   );
 
-  it('three refusals of one period fail the subscription', async () => {
+  it('A subscription fails after three refusals of one period', async () => {
     const { id } = await begin({ amount: '6000' });
     expect(await endOf(id)).toBe('failed');
     expect(await read(id)).toMatchObject({ status: 'failed', periods_paid: 1, next_payment_at: null });
@@ -158,10 +158,10 @@ describe('Under time skipping', () => {
     expect((await stop(id)).body.data.status).toBe('failed');
   });
 
-  it('an outage of days never uses up the three attempts at once: they stay a day apart, and each period is paid', async () => {
+  it('An outage of days never uses up the three attempts at once: they stay a day apart, and each period is paid', async () => {
     const { id } = await begin({ amount: '6000', interval: 'weekly' });
     const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
-    // Temporal comes back without the workflow, which goes on from its row: three periods are overdue.
+    // Temporal returns without the workflow, which continues from its row: three periods are overdue.
     const workflowId = `donation-subscription/${id}`;
     await loseWorkflow(stack.time.client, workflowId);
     await stack
@@ -175,7 +175,7 @@ describe('Under time skipping', () => {
     const made = async () =>
       (await attemptsOf(id)).slice(1).map(({ period, attempt, outcome }) => `${period}.${attempt} ${outcome}`);
     await eventually(made, (attempts) => attempts.length > 0);
-    // What is due at once has been made by the time that another subscription has begun.
+    // What was due at once has been done by the time another subscription has started.
     await begin({ amount: '1' });
     expect({ made: await made(), status: (await read(id)).status }).toEqual({
       made: ['1.1 refused'],
@@ -200,7 +200,7 @@ describe('Under time skipping', () => {
     await stop(id);
   });
 
-  it('a cause that no longer accepts donations refuses its periods too', async () => {
+  it('A cause that no longer accepts donations refuses periods of subscriptions too', async () => {
     const { id } = await begin();
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     expect(await endOf(id)).toBe('failed');

@@ -36,7 +36,7 @@ const { subscribe, begin, read, stop, donations, attemptsOf } = createSubscriber
 const endOf = (id: string) => stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
 
 describe('POST /v1/donations/subscriptions', () => {
-  it('pays the first period at once and answers with the subscription', async () => {
+  it('Creating a subscription pays the first period at once and returns the subscription', async () => {
     const { status, body } = await subscribe();
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -69,7 +69,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect(list.body).toMatchObject({ data: { items: [body.data], page: 1, limit: 10, total: 1 } });
   });
 
-  it('makes nothing when the balance does not cover it (400)', async () => {
+  it('Creating a subscription that the balance does not cover returns 400 and leaves no rows', async () => {
     const { status } = await subscribe({ amount: '10000.0001' });
     expect(status).toBe(400);
     expect((await stack.get(path, { token: donor.token })).body.data.total).toBe(0);
@@ -77,7 +77,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('10000.0000');
   });
 
-  it('refuses unknown causes and accounts (404), causes that are not active (400), accounts of others (403)', async () => {
+  it('Creating a subscription returns 404 for unknown causes and accounts, 400 for inactive causes and 403 for others’ accounts', async () => {
     expect((await subscribe({ cause_id: newId() })).status).toBe(404);
     expect((await subscribe({ source_account_id: newId() })).status).toBe(404);
     expect((await subscribe({ cause_id: await buildCause(stack, creator) })).status).toBe(400);
@@ -91,12 +91,12 @@ describe('POST /v1/donations/subscriptions', () => {
     ['another interval', { interval: 'daily' }, 'interval'],
     ['a cause_id that is no UUID', { cause_id: 'x' }, 'cause_id'],
     ['an unknown field', { day: 5 }, 'day'],
-  ])('refuses %s with 400, naming the field', async (_, body, field) => {
+  ])('Creating a subscription with %s returns 400 and names the field', async (_, body, field) => {
     const { status, body: answer } = await subscribe(body);
     expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringContaining(field) });
   });
 
-  it('needs a token (401) and the permission (403)', async () => {
+  it('Creating a subscription needs a token (401) and the permission (403)', async () => {
     expect((await stack.post(path, {})).status).toBe(401);
     await stack.owner().execute('update users set role_id = null where id = ?', [donor.id]);
     expect((await subscribe()).status).toBe(403);
@@ -104,7 +104,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect((await stop(newId())).status).toBe(403);
   });
 
-  it('makes one subscription with one payment under one Idempotency-Key; another body is a 400', async () => {
+  it('One Idempotency-Key creates one subscription with one payment; another body returns 400', async () => {
     const key = { 'idempotency-key': `subscription-${newId()}` };
     const answers = await Promise.all([1, 2, 3].map(() => subscribe({}, key)));
     const later = await subscribe({ amount: '1000.00' }, key);
@@ -121,8 +121,8 @@ describe('POST /v1/donations/subscriptions', () => {
   });
 });
 
-describe('A second click', () => {
-  it('is a 400 that names the subscription of the first, unless their keys differ', async () => {
+describe('A double click on subscribe', () => {
+  it('A second identical subscription returns 400 and names the first, unless their keys differ', async () => {
     const answers = await Promise.all([subscribe(), subscribe()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
     const [first, twin] = answers[0].status === 201 ? answers : answers.toReversed();
@@ -132,7 +132,7 @@ describe('A second click', () => {
     expect((await subscribe({ interval: 'weekly' })).status).toBe(201);
   });
 
-  it('is none after the first was stopped, or ten minutes later', async () => {
+  it('A second subscription is accepted after the first was stopped, or ten minutes later', async () => {
     const { id } = await begin();
     expect((await subscribe()).status).toBe(400);
     await stop(id);
@@ -147,7 +147,7 @@ describe('A second click', () => {
 });
 
 describe('DELETE /v1/donations/subscriptions/:id', () => {
-  it('stops it: no further payment, and the workflow ends', async () => {
+  it('Stopping a subscription ends its payments and completes its workflow', async () => {
     const { id } = await begin({ interval: 'weekly' });
     const { status, body } = await stop(id);
     expect({ status, body }).toMatchObject({
@@ -159,7 +159,7 @@ describe('DELETE /v1/donations/subscriptions/:id', () => {
     expect((await stop(id)).body.data.status).toBe('stopped');
   });
 
-  it('is for its donor (403 otherwise, 404 unknown); platform can read the subscription', async () => {
+  it('Only the donor may stop a subscription (403 otherwise, 404 unknown); platform can read it', async () => {
     const { id } = await begin();
     const platform = await buildPlatformAdmin(stack);
     for (const user of [creator, platform]) expect((await stop(id, user)).status).toBe(403);
@@ -171,7 +171,7 @@ describe('DELETE /v1/donations/subscriptions/:id', () => {
 });
 
 describe('A period of a subscription', () => {
-  /** As if it had begun earlier, and been tried earlier; a hint makes its workflow look. */
+  /** As if it had started and been tried earlier; a signal makes its workflow check. */
   async function ageBy(id: string, interval: string): Promise<void> {
     await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age, postponed_at = postponed_at - age
@@ -187,14 +187,14 @@ describe('A period of a subscription', () => {
       (made) => made.length === count,
     );
 
-  it('is paid when its time comes', async () => {
+  it('A period is paid when it is due', async () => {
     const { id } = await begin({ interval: 'weekly' });
     await ageBy(id, '6 days 23 hours 59 minutes 58 seconds');
     expect(await outcomesWhen(id, 2)).toEqual(['paid', 'paid']);
     await stop(id);
   });
 
-  it('that is refused is paid a day later, and the next one keeps its date', async () => {
+  it('A refused period is paid a day later, and the next one keeps its date', async () => {
     const { id } = await begin({ amount: '6000', interval: 'weekly' });
     await ageBy(id, '7 days');
     expect(await outcomesWhen(id, 2)).toEqual(['paid', 'refused']);
@@ -223,24 +223,27 @@ describe('A period of a subscription', () => {
         return `/v1/organizations/${organizationId}`;
       },
     ],
-  ])('is not paid while %s suspended, and is if that ends within its three attempts', async (_, build) => {
-    const whom = await build();
-    const { id } = await begin({ interval: 'weekly' });
-    await setStatus(whom, 'suspended');
-    await ageBy(id, '7 days');
-    expect(await outcomesWhen(id, 2)).toEqual(['paid', 'refused']);
-    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
-    await setStatus(whom, 'active');
-    await ageBy(id, '1 day');
-    expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
-    expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-    // The suspension has ended its donor's tokens for good.
-    const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
-    const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
-    await stop(id, { ...donor, token });
-  });
+  ])(
+    'A period is not paid while %s suspended, and is paid if that ends within its three attempts',
+    async (_, build) => {
+      const whom = await build();
+      const { id } = await begin({ interval: 'weekly' });
+      await setStatus(whom, 'suspended');
+      await ageBy(id, '7 days');
+      expect(await outcomesWhen(id, 2)).toEqual(['paid', 'refused']);
+      expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
+      await setStatus(whom, 'active');
+      await ageBy(id, '1 day');
+      expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
+      expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
+      // The suspension has revoked its donor's tokens for good.
+      const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
+      const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
+      await stop(id, { ...donor, token });
+    },
+  );
 
-  /** Whether it was postponed within the hour: what was postponed before is a day old by then. */
+  /** Whether it was postponed within the hour: earlier postponements are a day old by then. */
   const isPostponed = (id: string) =>
     eventually(
       async () => {
@@ -255,7 +258,7 @@ describe('A period of a subscription', () => {
       (is) => is,
     );
 
-  it('is postponed by a day, as often as needed, while its cause’s organization is suspended, and counts no attempt', async () => {
+  it('A period is postponed by a day while its cause’s organization is suspended, as often as needed, without using an attempt', async () => {
     const owner = await buildOrganizationAdmin(stack);
     causeId = await buildCause(stack, owner, superAdmin);
     await stack
@@ -280,7 +283,7 @@ describe('A period of a subscription', () => {
     await stop(id);
   });
 
-  it('is postponed while its cause no longer accepts donations', async () => {
+  it('A period is postponed while its cause no longer accepts donations', async () => {
     const { id } = await begin({ interval: 'weekly' });
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     await ageBy(id, '7 days');
@@ -291,8 +294,8 @@ describe('A period of a subscription', () => {
   });
 });
 
-describe('When a period is due', () => {
-  it('is the same by the database, which finds what is late, as by the workflow, which pays it', async () => {
+describe('The due date of a period', () => {
+  it('The database, which finds late periods, and the workflow, which pays them, compute the same due date', async () => {
     const begun = ['2026-01-31T01:00:00+07:00', '2026-03-01T00:30:00+07:00', '2027-12-30T23:59:59.5+07:00'];
     const rows = await stack.owner().transactional(async (tx) => {
       await tx.execute(

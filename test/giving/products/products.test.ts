@@ -25,7 +25,7 @@ const change = (id: string, body: object, token = admin.token) => stack.patch(`/
 
 describe('A product', () => {
   it.each(['investment', 'commodity_financing', 'trusted_partner_investment', 'takaful_insurance', 'takaful_tabaru'])(
-    'of kind %s is created open by the platform with an account of its own',
+    'A product of kind %s is created open by platform, with an account of its own',
     async (kind) => {
       const { status, body } = await create({ kind, target_amount: '5000000', minimum_amount: '100000.5' });
       expect({ status, body }).toMatchObject({
@@ -57,13 +57,13 @@ describe('A product', () => {
     ['a minimum with five decimals', { minimum_amount: '1.00001' }, 'minimum_amount'],
     ['a minimum above the target', { minimum_amount: '2', target_amount: '1' }, 'minimum_amount'],
     ['an unknown field', { colour: 'red' }, 'colour'],
-  ])('with %s is refused with 400, which names the field', async (_, body, field) => {
+  ])('A product with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it('is created and changed by platform users only', async () => {
+  it('Only platform users create and change products', async () => {
     const organization = await buildOrganizationAdmin(stack);
     const { body } = await create();
     for (const { token } of [reader, organization]) {
@@ -73,7 +73,7 @@ describe('A product', () => {
     expect((await stack.post('/v1/products', {})).status).toBe(401);
   });
 
-  it('is read by everybody with read-product, one by one and in a list filtered by kind and status', async () => {
+  it('Products are readable with read-product, one by one and in a list filtered by kind and status', async () => {
     const { body } = await create({ kind: 'takaful_insurance', name: 'Harvest cover' });
     await change(body.data.id, { status: 'closed' });
     const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token: reader.token });
@@ -85,33 +85,36 @@ describe('A product', () => {
     expect((await stack.get('/v1/products?status=sold', { token: reader.token })).status).toBe(400);
   });
 
-  it.each(['investment', 'commodity_financing'])('of kind %s embeds the documents the caller sees', async (kind) => {
-    const { body } = await create({ kind });
-    const attach = (visibility: string) => upload(stack, admin, body.data.id, { product_type: kind, visibility });
-    const { body: hidden } = await attach('private');
-    const { body: shown } = await attach('public');
-    const documentsFor = async ({ token }: BuiltUser) => {
-      const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token });
-      return one.data.documents.map(({ id }: { id: string }) => id);
-    };
-    expect(await documentsFor(admin)).toEqual([shown.id, hidden.id]);
-    expect(await documentsFor(reader)).toEqual([shown.id]);
-  });
+  it.each(['investment', 'commodity_financing'])(
+    'A product of kind %s embeds the documents that the caller may see',
+    async (kind) => {
+      const { body } = await create({ kind });
+      const attach = (visibility: string) => upload(stack, admin, body.data.id, { product_type: kind, visibility });
+      const { body: hidden } = await attach('private');
+      const { body: shown } = await attach('public');
+      const documentsFor = async ({ token }: BuiltUser) => {
+        const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token });
+        return one.data.documents.map(({ id }: { id: string }) => id);
+      };
+      expect(await documentsFor(admin)).toEqual([shown.id, hidden.id]);
+      expect(await documentsFor(reader)).toEqual([shown.id]);
+    },
+  );
 
-  it('of another kind has no documents', async () => {
+  it('A product of another kind has no documents', async () => {
     const { body } = await create({ kind: 'takaful_tabaru' });
     const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token: reader.token });
     expect(one.data.documents).toEqual([]);
   });
 
-  it('that does not exist is a 404, and a malformed id a 400', async () => {
+  it('A missing product returns 404, and a malformed id 400', async () => {
     const missing = '/v1/products/00000000-0000-4000-8000-00000000dead';
     expect((await stack.get(missing, { token: reader.token })).status).toBe(404);
     expect((await stack.patch(missing, { name: 'x' }, { token: admin.token })).status).toBe(404);
     expect((await stack.get('/v1/products/none', { token: reader.token })).status).toBe(400);
   });
 
-  it('is changed field by field, keeps its kind, and writes an event', async () => {
+  it('A product is changed field by field, keeps its kind, and records an event', async () => {
     const { body } = await create({ target_amount: '10', minimum_amount: '1' });
     const changed = await change(body.data.id, { name: 'Wind', target_amount: null, minimum_amount: '2.5' });
     expect(changed).toMatchObject({
@@ -124,7 +127,7 @@ describe('A product', () => {
     expect(events.data.items[0]).toMatchObject({ event: 'RESOURCE_UPDATED', impact: 'MEDIUM' });
   });
 
-  it('is completed by reaching its target and reopened by a higher one', async () => {
+  it('A product is completed by reaching its target and reopened by a higher one', async () => {
     const { body } = await create();
     await fund(stack, body.data.account_id, '700');
     expect((await change(body.data.id, { target_amount: '700' })).body.data).toMatchObject({
@@ -137,7 +140,7 @@ describe('A product', () => {
     expect((await change(body.data.id, { status: 'open' })).body.data.status).toBe('open');
   });
 
-  it('stays closed when it is full, and refuses to be set to completed', async () => {
+  it('A closed product stays closed when full, and cannot be set to completed', async () => {
     const { body } = await create();
     await fund(stack, body.data.account_id, '700');
     expect((await change(body.data.id, { status: 'closed', target_amount: '700' })).body.data.status).toBe('closed');

@@ -41,8 +41,8 @@ const journals = async () => {
   return Number(count);
 };
 
-describe('A goal is released once when a process is killed', () => {
-  it('with the money moved and nothing committed: nothing happened, and the next request releases it', async () => {
+describe('A goal released while a process is killed', () => {
+  it('A release killed before its commit leaves nothing, and the next request releases the goal', async () => {
     stack.arm('release-saving-goal.posted=kill');
     await expect(release()).rejects.toThrow();
     await stack.api.exited;
@@ -54,7 +54,7 @@ describe('A goal is released once when a process is killed', () => {
     await expectChecksEmpty(stack);
   }, 90_000);
 
-  it('after the commit, before the answer: everything happened, and the next request finds a closed goal', async () => {
+  it('A release killed after its commit is complete, and the next request finds a closed goal', async () => {
     stack.arm('release-saving-goal.after=kill');
     await expect(release()).rejects.toThrow();
     await stack.api.exited;
@@ -68,7 +68,7 @@ describe('A goal is released once when a process is killed', () => {
   }, 90_000);
 
   itInFull(
-    'if it is the worker that settles a later payment: the money follows to the account once',
+    'A payment that arrives after a release goes to the account once, even if the worker is killed while settling it',
     async () => {
       const { body } = await stack.post(
         '/v1/payments/gateway',

@@ -42,7 +42,7 @@ const moves = () =>
 const crowd = isFullRun() ? 50 : 15;
 
 describe('Releasing a saving goal', () => {
-  it('moves the savings to an account of the owner, and closes the goal on both rails', async () => {
+  it('Releasing a goal moves the savings to an account of the owner and closes the goal on both rails', async () => {
     expect((await fromBalance(400)).status).toBe(201);
     const { status, body } = await release(saver.accountId);
     expect({ status, body }).toMatchObject({
@@ -64,7 +64,7 @@ describe('Releasing a saving goal', () => {
     expect((await stack.patch(`/v1/saving-goals/${goal.id}`, { name: 'Umrah' }, { token })).status).toBe(400);
   });
 
-  it(`happens once: of ${crowd} at once one gets 200 and all others 400, and the money moves once`, async () => {
+  it(`Of ${crowd} simultaneous releases of a goal one returns 200, the others 400, and the money moves once`, async () => {
     await fromBalance(400);
     const answers = await Promise.all(Array.from({ length: crowd }, () => asAClient(() => release(saver.accountId))));
     const counts = Map.groupBy(answers, ({ status }) => status);
@@ -73,7 +73,7 @@ describe('Releasing a saving goal', () => {
     expect(await moves()).toHaveLength(1);
   }, 60_000);
 
-  it('loses nothing to contributions that come at once', async () => {
+  it('Releasing a goal loses no simultaneous contribution', async () => {
     const [released] = await Promise.all([
       release(saver.accountId),
       ...Array.from({ length: 8 }, () => fromBalance(10)),
@@ -83,7 +83,7 @@ describe('Releasing a saving goal', () => {
     expect(await balanceOf(stack, goal.accountId)).toBe('0.0000');
   });
 
-  it('closes a completed goal, and an empty one, as well', async () => {
+  it('A completed goal and an empty one can be released', async () => {
     const completed = await buildGoal(stack, saver, '100');
     await fund(stack, completed.accountId, '100');
     const { token } = saver;
@@ -94,7 +94,7 @@ describe('Releasing a saving goal', () => {
     expect(await moves()).toEqual([]);
   });
 
-  it('sends the money of an order paid later to the account', async () => {
+  it('An order paid after its goal was released is credited to the account', async () => {
     const { data } = (await byGateway()).body;
     await release(saver.accountId);
     await stack.sandbox.post('/sandbox/pay', { payment_code: data.payment_code });
@@ -108,7 +108,7 @@ describe('Releasing a saving goal', () => {
     ]);
   });
 
-  it('is refused to others and into accounts that are not the owner’s, and changes nothing then', async () => {
+  it('Releasing a goal is refused to others and into accounts of others, and changes nothing then', async () => {
     await fromBalance(400);
     const other = await buildIndividual(stack);
     expect((await release(other.accountId, other)).status).toBe(403);
@@ -120,7 +120,7 @@ describe('Releasing a saving goal', () => {
     expect(await balanceOf(stack, goal.accountId)).toBe('400.0000');
   });
 
-  it('by a user of an organization goes to an account of the organization', async () => {
+  it('A goal of an organization’s user is released to an account of the organization', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { token } = admin;
     const made = await stack.post('/v1/saving-goals', { name: 'Van', target_amount: '500' }, { token });
@@ -129,7 +129,7 @@ describe('Releasing a saving goal', () => {
     expect(await balanceOf(stack, made.body.data.account_id)).toBe('0.0000');
   });
 
-  it('is enforced by the database: no statement releases to somebody else, or undoes a release', async () => {
+  it('The database rejects any statement that releases a goal to someone else or undoes a release', async () => {
     const other = await buildIndividual(stack);
     const set = 'update saving_goals set closed_at = now(), released_to = ? where id = ?';
     await expect(stack.em().execute(set, [other.accountId, goal.id])).rejects.toThrow('no account of the saver');

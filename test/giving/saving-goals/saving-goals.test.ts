@@ -22,7 +22,7 @@ const change = (id: string, body: object, token = saver.token) =>
   stack.patch(`/v1/saving-goals/${id}`, body, { token });
 
 describe('A saving goal', () => {
-  it('is created active with an account of its own', async () => {
+  it('A goal is created active with an account of its own', async () => {
     const { status, body } = await create({ target_date: '2031-05-01' });
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -55,13 +55,13 @@ describe('A saving goal', () => {
     ['a date that is none', { target_date: '2031-02-30' }, 'target_date'],
     ['a date of the year 0000', { target_date: '0000-01-01' }, 'target_date'],
     ['an unknown field', { status: 'completed' }, 'status'],
-  ])('with %s is refused with a 400 that names the field', async (_, body, field) => {
+  ])('A goal with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it('is listed only to its owner and platform', async () => {
+  it('Goals are listed only to their owner and platform', async () => {
     const owner = await buildIndividual(stack);
     const other = await buildIndividual(stack);
     const { body } = await create({}, owner.token);
@@ -74,7 +74,7 @@ describe('A saving goal', () => {
     expect(all.data.items.map(({ id }: { id: string }) => id)).toContain(body.data.id);
   });
 
-  it('of somebody else is a 403 to read and to change, a missing one a 404, an id that is no UUID a 400', async () => {
+  it('Reading or changing someone else’s goal returns 403, a missing one 404, and an id that is no UUID 400', async () => {
     const other = await buildIndividual(stack);
     const { body } = await create();
     expect((await stack.get(`/v1/saving-goals/${body.data.id}`, { token: other.token })).status).toBe(403);
@@ -83,14 +83,14 @@ describe('A saving goal', () => {
     expect((await stack.get('/v1/saving-goals/none', { token: saver.token })).status).toBe(400);
   });
 
-  it('can belong to a user of an organization, with its account belonging to the organization', async () => {
+  it('A goal may belong to a user of an organization, and its account to the organization', async () => {
     const organization = await buildOrganizationAdmin(stack);
     const { body } = await create({}, organization.token);
     const { status } = await stack.get(`/v1/accounts/${body.data.account_id}`, { token: organization.token });
     expect(status).toBe(200);
   });
 
-  it('is completed by what it holds and reactivated by a higher target', async () => {
+  it('A goal is completed by its balance and reactivated by a higher target', async () => {
     const { body } = await create();
     await fund(stack, body.data.account_id, '700.25');
     const { status, body: changed } = await change(body.data.id, { target_amount: '700.25', target_date: null });

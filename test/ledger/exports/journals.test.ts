@@ -68,7 +68,7 @@ const idsOf = ({ body }: { body: { data: { rows: Row[] } } }) => [
 ];
 
 describe('An export of journals', () => {
-  it('has each posting of a day’s journals in UTC+7, and nothing of the days around it', async () => {
+  it('An export has every posting of a day’s journals in UTC+7, and none of the days around it', async () => {
     const before = await postAt('2026-03-01T16:59:59.999Z');
     const first = await postAt('2026-03-01T17:00:00.000Z');
     const last = await postAt('2026-03-02T16:59:59.999999Z');
@@ -101,7 +101,7 @@ describe('An export of journals', () => {
     expect((await ofDay('2026-03-04')).body.data).toEqual({ day: '2026-03-04', sealed: false, rows: [] });
   });
 
-  it('is CSV of the same rows under a header line when text/csv is requested', async () => {
+  it('An export is CSV of the same rows under a header line when text/csv is requested', async () => {
     const { body: json } = await ofDay('2026-03-02');
     const { status, headers, body } = await ofDay('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -111,7 +111,7 @@ describe('An export of journals', () => {
     expect((await ofDay('2026-03-04', 'text/csv')).body).toBe(`${columns.join(',')}\r\n`);
   });
 
-  it('of today has what has been posted so far', async () => {
+  it('An export of today has the postings so far', async () => {
     const id = await plantJournal(stack.owner(), {
       kind: 'test.exported',
       businessKey: `test/exported/${newId()}`,
@@ -125,7 +125,7 @@ describe('An export of journals', () => {
     expect(idsOf(answer)).toContain(id);
   });
 
-  it('of all days together adds up to what each account holds', async () => {
+  it('Exports of all days add up to the balance of each account', async () => {
     // Midnight may have passed since they were posted.
     const yesterday = westernIndonesiaDay(new Date(Date.now() - 24 * 60 * 60 * 1000));
     const days = ['2026-03-01', '2026-03-02', '2026-03-03', yesterday, today()];
@@ -143,7 +143,7 @@ describe('An export of journals', () => {
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(kept.map(({ id, balance }) => [id, balance])));
   });
 
-  it('leads each account from its opening to its closing balance, day after day', async () => {
+  it('Exports take each account from its opening to its closing balance, day after day', async () => {
     let before = new Map<string, string>();
     for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
       const { data } = (await balances(day)).body;
@@ -166,7 +166,7 @@ describe('An export of journals', () => {
     expect(held.find(([id]: [string]) => id === account)).toEqual([account, await balanceOf(stack, account)]);
   });
 
-  it('has its balances as CSV too, which refuse the same days and are for the same people', async () => {
+  it('An export’s balances are available as CSV, with the same days refused and the same access', async () => {
     const { body: json } = await balances('2026-03-02');
     const { status, headers, body } = await balances('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -182,7 +182,7 @@ describe('An export of journals', () => {
     expect((await balances('2026-03-02', 'text/csv', token)).status).toBe(403);
   });
 
-  itInFull('of a hundred thousand rows is streamed, a thousand at a time', async () => {
+  itInFull('An export of a hundred thousand rows is streamed, a thousand at a time', async () => {
     const pairs = 50_000;
     await stack.owner().transactional(async (tx) => {
       await tx.execute('set local statement_timeout = 0; set local transaction_timeout = 0');
@@ -219,19 +219,19 @@ describe('An export of journals', () => {
     ['?day=2026-03-02T00:00:00Z', 'day'],
     ['?day=0000-01-01', 'day'],
     ['?day=9999-12-31', 'day'],
-  ])('with "%s" is a 400 that names the field', async (query, field) => {
+  ])('An export with "%s" returns 400 and names the field', async (query, field) => {
     const { status, body } = await journals(query);
     expect(status).toBe(400);
     expect(body.message).toMatch(new RegExp(`^${field}: `));
   });
 
-  it('of tomorrow is refused; of the first day of the calendar it is empty', async () => {
+  it('An export of tomorrow is refused; that of the first day of the calendar is empty', async () => {
     const tomorrow = westernIndonesiaDay(new Date(Date.now() + 24 * 60 * 60 * 1000));
     expect((await ofDay(tomorrow)).body.message).toBe('day: must not be in the future');
     expect((await ofDay('0001-01-01')).body.data.rows).toEqual([]);
   });
 
-  it('is for platform users who may read events', async () => {
+  it('An export is for platform users who may read events', async () => {
     const others = [await buildIndividual(stack), await buildOrganizationAdmin(stack)];
     for (const { token } of others)
       expect((await journals('?day=2026-03-02', 'application/json', token)).status).toBe(403);
@@ -240,8 +240,8 @@ describe('An export of journals', () => {
     expect((await stack.get('/v1/exports/journals?day=2026-03-02')).status).toBe(401);
   });
 
-  // The last: what is posted on a day that was sealed would be found out.
-  it('says that it is sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
+  // The last test: postings on a sealed day would be reported.
+  it('An export says that it is sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
     await sealAll(stack);
     const sealed = await ofDay('2026-03-02');
     expect(sealed.body.data.sealed).toBe(true);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** Work in a transaction past all guards that is taken back. */
+/** Runs work past all guards in a transaction that is rolled back. */
 async function undone<T>(work: (tx: EntityManager) => Promise<T>): Promise<T> {
   const em = stack.owner();
   await em.begin();
@@ -52,7 +52,7 @@ type Rows = [table: string, cells: Cell[]][];
 const textOf = (some: Rows): string => some.map(([table, cells]) => rowText(table, cells)).join('');
 
 describe('The canonical text', () => {
-  it('can be read back, so no two sets of rows have one text', () => {
+  it('The canonical text can be parsed back, so no two sets of rows share one', () => {
     fc.assert(
       fc.property(rows, (some) => {
         const lines = textOf(some).split('\n').slice(0, -1);
@@ -64,7 +64,7 @@ describe('The canonical text', () => {
     );
   });
 
-  it('differs when rows differ, wherever a delimiter, a null or an empty text stands', () => {
+  it('The canonical text differs when rows differ, wherever a delimiter, a null or an empty text stands', () => {
     fc.assert(
       fc.property(rows, rows, (some, others) => {
         expect(textOf(some) === textOf(others)).toBe(JSON.stringify(some) === JSON.stringify(others));
@@ -75,7 +75,7 @@ describe('The canonical text', () => {
     expect(textOf([['journals', [null]]])).not.toBe(textOf([['journals', ['null']]]));
   });
 
-  it('holds any text that a row has, as the database gives it', async () => {
+  it('The canonical text holds any text of a row, as the database returns it', async () => {
     await fc.assert(
       fc.asyncProperty(
         nasty.map((text) => text.replaceAll('\0', '')),
@@ -99,12 +99,12 @@ describe('The canonical text', () => {
     'set local extra_float_digits = -15',
     "set local lc_numeric = 'C'",
     "set local bytea_output = 'escape'",
-  ])('does not depend on the connection: %s', async (setting) => {
+  ])('The canonical text does not depend on the connection: %s', async (setting) => {
     const usual = await hashOf(stack.owner());
     expect(await undone((tx) => tx.execute(setting).then(() => hashOf(tx)))).toBe(usual);
   });
 
-  it('does not depend on how many zeros a numeric carries', async () => {
+  it('The canonical text does not depend on the trailing zeros of a numeric', async () => {
     const usual = await hashOf(stack.owner());
     const wider = (tx: EntityManager) =>
       tx.execute(
@@ -126,7 +126,7 @@ describe('The canonical text', () => {
     "'0044-03-15 00:00:00+00 BC'",
     "'0044-03-15 00:00:00+00'",
     "'294276-12-31 23:59:59.999999+00'",
-  ])('has a text of its own for %s', async (instant) => {
+  ])('The canonical text of %s is unique', async (instant) => {
     const textOfJournal = (created: string) =>
       undone(async (tx) => {
         // The table's owner can drop the constraint that excludes such instants.
@@ -144,7 +144,7 @@ describe('The canonical text', () => {
     }
   });
 
-  it('has every column of the three tables, so that a later one is not left out unnoticed', async () => {
+  it('The canonical text has every column of the three tables, so that none added later is omitted', async () => {
     const columns = await stack.owner().execute<{ table_name: string; column_name: string }[]>(
       `select table_name, column_name from information_schema.columns
        where table_schema = current_schema() and table_name = any(?::text[])`,
@@ -157,7 +157,7 @@ describe('The canonical text', () => {
     expect(there.toSorted()).toEqual(sealed.toSorted());
   });
 
-  it('never changes: a journal, its postings and its transactions, a line for each', async () => {
+  it('The canonical text has a fixed form: a journal, its postings and its transactions, one per line', async () => {
     const [id, account, user, posting] = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
     const texts = await undone(async (tx) => {
       await tx.execute(
@@ -180,7 +180,7 @@ describe('The canonical text', () => {
     );
   });
 
-  it('of a missing journal is empty', async () => {
+  it('The canonical text of a missing journal is empty', async () => {
     const id = newId();
     expect(await describeJournals(stack.owner(), [id])).toEqual(new Map([[id, '']]));
   });

@@ -12,7 +12,7 @@ import { sealAll } from './build-seals.ts';
 
 let stack: Stack;
 let accounts: string[];
-/** Each posting into one of the accounts: where, when and how much, as it was planted. */
+/** Each posting to one of the accounts: where, when and how much, as planted. */
 const posted: { accountId: string; at: string; amount: string }[] = [];
 beforeAll(async () => {
   stack = await startStack({ own: true });
@@ -78,8 +78,8 @@ async function expectBalances(): Promise<void> {
   }
 }
 
-describe('A day of the books', () => {
-  it('is not closed before it is sealed, and what an account held is the sum of its postings', async () => {
+describe('The closing of a day', () => {
+  it('A day is not closed before it is sealed, and an account’s closing balance is the sum of its postings', async () => {
     await postAt(0, '2026-03-01T16:59:59.999Z', '1');
     await postAt(1, '2026-03-01T17:00:00.000Z', '10');
     await postAt(0, '2026-03-02T16:59:59.999Z', '100');
@@ -91,7 +91,7 @@ describe('A day of the books', () => {
     await expectBalances();
   });
 
-  it('is closed once it is sealed, each day after the one before, and no balance changes by it', async () => {
+  it('A day is closed once it is sealed, after the day before, and closing changes no balance', async () => {
     const { token } = await buildPlatformAdmin(stack);
     const read = async () => {
       const answers: unknown[] = [];
@@ -129,9 +129,9 @@ describe('A day of the books', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('is closed once, even by two sessions at the same moment', async () => {
+  it('A day is closed once, even by two sessions at the same moment', async () => {
     const last = (await closedDays()).at(-1);
-    // As if the nights since had not passed yet.
+    // As if the following nights had not passed yet.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(`delete from closings where day > date '2026-03-02'`);
@@ -147,7 +147,7 @@ describe('A day of the books', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('that is closed is never changed', async () => {
+  it('A closed day never changes', async () => {
     for (const sql of [
       'update closings set balance = 0',
       'delete from closings',

@@ -7,7 +7,7 @@ import { backdate } from '../exports/build-days.ts';
 import { countSeals, expectIntact, postMany, sealOf, verify } from './build-seals.ts';
 
 const rounds = isFullRun() ? 5 : 1;
-/** Where it dies; sealing.test.ts lets the others fail in this process. */
+/** Where it dies; sealing.test.ts makes the others fail in this process. */
 const points = casesOf(['make-seal.before-object', 'make-seal.before-row', 'make-seal.after-object']).flatMap((point) =>
   Array.from({ length: rounds }, (_, round) => [point, round] as const),
 );
@@ -25,10 +25,10 @@ const startNight = (workflowId: string, ...args: unknown[]) => {
   return client.workflow.start('sealJournals', { workflowId, taskQueue, args });
 };
 
-describe('kill -9 of the worker while it seals', () => {
-  // The first, as no seal covers these days yet. closings.test.ts lets it fail in this process.
+describe('Sealing whose worker is killed with -9', () => {
+  // The first, as no seal covers these days yet. closings.test.ts makes it fail in this process.
   itInFull(
-    'between two days that it closes leaves the first closed, and the next attempt closes the rest',
+    'A worker killed between closing two days leaves the first closed, and the next attempt closes the rest',
     async () => {
       const [first = '', second = ''] = await postMany(stack, 2);
       const ago = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
@@ -50,7 +50,7 @@ describe('kill -9 of the worker while it seals', () => {
   );
 
   it.each(points)(
-    'at %s leaves one seal with its object, never two (round %i)',
+    'A worker killed at %s leaves one seal with its object, never two (round %i)',
     async (point, round) => {
       const journals = await postMany(stack, 3);
       const before = await countSeals(stack);
@@ -68,8 +68,8 @@ describe('kill -9 of the worker while it seals', () => {
   );
 });
 
-describe('The nightly run', () => {
-  it('seals what is there, and is started by a schedule', async () => {
+describe('The nightly sealing', () => {
+  it('The nightly sealing runs by a schedule and seals all journals', async () => {
     const [journal = ''] = await postMany(stack, 1);
     const { client, taskQueue } = stack.deps.workflows;
     await client.schedule.getHandle(`${taskQueue}/journal-seals`).trigger();
@@ -85,14 +85,14 @@ describe('The nightly run', () => {
     await expectIntact(stack);
   }, 60_000);
 
-  it('tells how many journals it has sealed', async () => {
+  it('The nightly sealing reports how many journals it has sealed', async () => {
     await postMany(stack, 4);
     const night = await startNight('night/counted');
     expect(await night.result()).toBe(4);
     expect(await (await startNight('night/empty')).result()).toBe(0);
   }, 60_000);
 
-  it('begins where its own seals end, whatever position it is started with', async () => {
+  it('The nightly sealing starts after its own last seal, whatever position it is given', async () => {
     const journals = await postMany(stack, 6);
     const after = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
     const night = await startNight('night/elsewhere', { after, begunAt: null, journals: 40_000 });

@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../../support/stack.ts';
 import { sealAll } from './build-seals.ts';
 
 const journals = isFullRun() ? 100_000 : 2_000;
-/** What one seal needs, and everything else: with every journal in memory it would not do. */
+/** Memory for one seal, and everything else: with every journal in memory it would not suffice. */
 const heapMegabytes = 96;
 
 let stack: Stack;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => stack.stop());
 
-it(`${journals} journals are sealed in parts, and verified in memory for one part`, async () => {
+it(`${journals} journals are sealed in parts, and verified with memory for one part`, async () => {
   const steps = await sealAll(stack);
   expect(steps.map((step) => step.journals).reduce((sum, count) => sum + count, 0)).toBe(journals);
   expect(steps).toHaveLength(Math.floor(journals / 10_000) + 1);

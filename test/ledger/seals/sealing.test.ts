@@ -25,8 +25,8 @@ afterEach(async () => {
 
 const parts = () => ({ storage: stack.deps.storage, keys: stack.deps.sealKeys });
 
-describe('A platform that has not sealed yet', () => {
-  it('has metrics that begin with its first event', async () => {
+describe('A platform without seals', () => {
+  it('Seal metrics on a new platform start with its first event', async () => {
     await stack.em().execute(
       `insert into events (id, event, impact, resource_type, created_at)
        values (uuidv7(interval '-3 days'), 'RESOURCE_CREATED', 'LOW', 'user', now() - interval '3 days')`,
@@ -37,7 +37,7 @@ describe('A platform that has not sealed yet', () => {
     expect((Date.now() / 1000 - Number(since)) / 86_400).toBeCloseTo(3, 2);
   });
 
-  it('begins one chain, however many steps make its first seal at once', async () => {
+  it('Activities that make the first seal at once start one chain', async () => {
     await postMany(stack, 3);
     armFailpoints('make-seal.before-row=delay');
     await Promise.all([sealAll(stack), sealAll(stack)]);
@@ -45,8 +45,8 @@ describe('A platform that has not sealed yet', () => {
   });
 });
 
-describe('A pass', () => {
-  it('seals every journal once, in parts that follow from each other', async () => {
+describe('A sealing run', () => {
+  it('A sealing run seals every journal once, in consecutive parts', async () => {
     const journals = await postMany(stack, 7);
     const before = await countSeals(stack);
     const steps = await sealAll(stack, { size: 3 });
@@ -60,7 +60,7 @@ describe('A pass', () => {
     expect((await expectIntact(stack)).unsealed).toBe(0);
   });
 
-  it('seals the journal with the smallest possible id, too', async () => {
+  it('A sealing run includes the journal with the smallest possible id', async () => {
     const least = '00000000-0000-0000-0000-000000000000';
     const accountId = await openAccount(stack.owner(), { kind: 'user', name: 'Pocket' });
     await stack
@@ -74,14 +74,14 @@ describe('A pass', () => {
     expect((await expectIntact(stack)).unsealed).toBe(0);
   });
 
-  it('without journals has a seal, which says that there were none', async () => {
+  it('A sealing run without journals makes a seal that says so', async () => {
     await sealAll(stack);
     const before = await countSeals(stack);
     expect(await sealAll(stack)).toMatchObject([{ number: before + 1, journals: 0, done: true }]);
     await expectIntact(stack);
   });
 
-  it('says in its last seal up to when everything is sealed: its first snapshot', async () => {
+  it('A sealing run’s last seal states the time up to which everything is sealed: its first snapshot', async () => {
     await postMany(stack, 5);
     const steps = await sealAll(stack, { size: 2 });
     const rows = await stack.em().execute<{ covers: boolean; first: boolean }[]>(
@@ -97,8 +97,8 @@ describe('A pass', () => {
   });
 });
 
-describe('A journal that commits late', () => {
-  it('is always in the next seal, even if it is dated before the last one', async () => {
+describe('Journals that commit late', () => {
+  it('A journal that commits late is always in the next seal, even if dated before the last one', async () => {
     const late = await postLate(stack);
     const journal = late.id;
     const [early] = await postMany(stack, 1);
@@ -111,7 +111,7 @@ describe('A journal that commits late', () => {
     await expectIntact(stack);
   });
 
-  it('between two parts of one pass is sealed by that pass or by the next, never twice', async () => {
+  it('A journal that commits between two parts of one run is sealed by that run or the next, never twice', async () => {
     await postMany(stack, 4);
     const pass = newId();
     const late = await Promise.all(Array.from({ length: 6 }, () => postLate(stack)));
@@ -123,7 +123,7 @@ describe('A journal that commits late', () => {
     await expectIntact(stack);
   });
 
-  it('under many writers and passes at once is sealed exactly once', async () => {
+  it('Journals of many writers under simultaneous runs are each sealed exactly once', async () => {
     const [writers, journals, passes] = isFullRun() ? [8, 15, 4] : [6, 5, 2];
     const writing = Array.from({ length: writers }, async () => {
       const ids: string[] = [];
@@ -151,8 +151,8 @@ describe('A journal that commits late', () => {
   });
 });
 
-describe('Two steps at once', () => {
-  it('make one seal of one pass', async () => {
+describe('Simultaneous sealing activities', () => {
+  it('Two simultaneous activities make one seal of one run', async () => {
     await postMany(stack, 3);
     const before = await countSeals(stack);
     armFailpoints('make-seal.before-row=delay');
@@ -164,20 +164,23 @@ describe('Two steps at once', () => {
   });
 });
 
-describe('A step that fails', () => {
-  it.each(['before-row', 'before-object', 'after-object'])('at %s and is retried makes one seal', async (point) => {
-    const [journal] = await postMany(stack, 1);
-    const before = await countSeals(stack);
-    const pass = newId();
-    armFailpoints(`make-seal.${point}=throw`);
-    await expect(makeSeal(stack.em(), parts(), pass)).rejects.toThrow('failpoint');
-    armFailpoints(undefined);
-    await makeSeal(stack.em(), parts(), pass);
-    expect([await countSeals(stack), await sealOf(stack, journal ?? '')]).toEqual([before + 1, before + 1]);
-    await expectIntact(stack);
-  });
+describe('A failing sealing activity', () => {
+  it.each(['before-row', 'before-object', 'after-object'])(
+    'A sealing activity that fails at %s and is retried makes one seal',
+    async (point) => {
+      const [journal] = await postMany(stack, 1);
+      const before = await countSeals(stack);
+      const pass = newId();
+      armFailpoints(`make-seal.${point}=throw`);
+      await expect(makeSeal(stack.em(), parts(), pass)).rejects.toThrow('failpoint');
+      armFailpoints(undefined);
+      await makeSeal(stack.em(), parts(), pass);
+      expect([await countSeals(stack), await sealOf(stack, journal ?? '')]).toEqual([before + 1, before + 1]);
+      await expectIntact(stack);
+    },
+  );
 
-  it('before its object is stored is completed by the next pass, and is not reported until then', async () => {
+  it('A seal whose object was not stored is completed by the next run and not reported before', async () => {
     await postMany(stack, 1);
     armFailpoints('make-seal.before-object=throw');
     await expect(makeSeal(stack.em(), parts(), newId())).rejects.toThrow('failpoint');
@@ -188,11 +191,11 @@ describe('A step that fails', () => {
     await expectIntact(stack);
   });
 
-  it('because the file store is down is retried, and nothing is sealed after a missing object', async () => {
+  it('Sealing is retried while the file store is down, and nothing is sealed after a missing object', async () => {
     await postMany(stack, 2);
     const before = await countSeals(stack);
     const away = openStorage(readConfig({ ...stack.env, S3_ENDPOINT: 'http://127.0.0.1:1' }));
-    // What is there can be seen.
+    // Committed journals are visible.
     const storage = { ...stack.deps.storage, put: away.put };
     const pass = newId();
     for (let index = 0; index < 3; index += 1) {
@@ -205,8 +208,8 @@ describe('A step that fails', () => {
   });
 });
 
-describe('The metrics', () => {
-  it('say up to when everything is sealed, and when the last seal was made', async () => {
+describe('Seal metrics', () => {
+  it('Seal metrics report up to when everything is sealed, and when the last seal was made', async () => {
     const metrics = createMetrics({ defaults: false });
     measureSeals(metrics, stack.deps.orm);
     const read = async (name: string) =>
@@ -221,7 +224,7 @@ describe('The metrics', () => {
       ]);
     const sealedAt = Number(must(row, 'it has begun').at);
     expect(await read('amanah_last_seal_timestamp_seconds')).toBeCloseTo(sealedAt, 2);
-    // More follow: until then it is the pass before that counts.
+    // More follow: until then the previous run counts.
     expect(await read('amanah_sealed_until_timestamp_seconds')).toBeLessThan(sealedAt - 0.001);
     let { done } = first;
     while (!done) ({ done } = await makeSeal(stack.em(), { ...parts(), size: 1 }, pass));
@@ -230,7 +233,7 @@ describe('The metrics', () => {
   });
 });
 
-describe('Seals and what is in them', () => {
+describe('Immutable seals', () => {
   it.each([
     "update seals set pass = 'mine'",
     'delete from seals',
@@ -238,13 +241,13 @@ describe('Seals and what is in them', () => {
     'update seal_journals set seal_number = 1',
     'delete from seal_journals',
     'truncate seal_journals',
-  ])('are refused a change: %s', async (sql) => {
+  ])('A change of seals or their contents is refused: %s', async (sql) => {
     await postMany(stack, 1);
     await sealAll(stack);
     await expect(stack.owner().execute(sql)).rejects.toMatchObject({ code: 'AM003' });
   });
 
-  it('never skip a number or hold a journal twice', async () => {
+  it('Seals never skip a number or contain a journal twice', async () => {
     const [journal] = await postMany(stack, 1);
     await sealAll(stack);
     const next = (await countSeals(stack)) + 2;
@@ -254,7 +257,7 @@ describe('Seals and what is in them', () => {
     await expect(stack.owner().execute(again, [journal])).rejects.toMatchObject({ code: '23505' });
   });
 
-  it('need a key: a process without one never seals', async () => {
+  it('A process without the sealing key never seals', async () => {
     await postMany(stack, 1);
     const before = await countSeals(stack);
     const known = stack.deps.sealKeys.publicKeys.map(({ id, publicKey }) => `${id}:${publicKey}`).join();

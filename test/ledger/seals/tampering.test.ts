@@ -50,14 +50,14 @@ beforeEach(async () => {
   await expectIntact(stack);
 });
 
-/** What a superuser can do who switches the triggers off; every statement past all guards. */
+/** What a superuser can do by disabling the triggers; every statement bypasses all guards. */
 const tamper = (...sql: string[]) =>
   stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     for (const statement of sql) await tx.execute(statement);
   });
 
-/** Puts everything back. */
+/** Restores everything. */
 async function restore(): Promise<void> {
   const columns = await stack.owner().execute<{ table_name: string; columns: string }[]>(
     `select table_name, string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
@@ -143,10 +143,10 @@ const changes: [what: string, sql: () => string[]][] = [
   ],
 ];
 
-describe('Of a sealed journal, verify names', () => {
+describe('Verification of sealed journals', () => {
   // The columns are tried one by one below.
   const standing = casesOf(changes, (_, index) => index % 3 === 0 || index >= 11);
-  it.each(standing)('%s', async (_, sql) => {
+  it.each(standing)('Verify reports %s', async (_, sql) => {
     await tamper(...sql());
     expect(await differences()).toEqual(ofJournal(changed));
   });
@@ -157,26 +157,29 @@ describe('Of a sealed journal, verify names', () => {
       .filter(([column]) => column !== journal)
       .map(([column, kind]) => [table, column, kind, journal] as const),
   );
-  // canonical.test.ts shows that none is left out of the text.
+  // canonical.test.ts shows that the text omits none.
   const changedColumns = casesOf(columnsSealed, ([table], index) => table !== 'transactions' || index % 4 === 0);
-  it.each(changedColumns)('a change of %s.%s', async (table, column, kind, journal) => {
-    const other = {
-      id: column === 'id' && table === 'postings' ? 'default' : `'${newId()}'`,
-      text: `${column} || 'x'`,
-      number: `${column} * 3`,
-      instant: `${column} + interval '1 second'`,
-    }[kind];
-    await tamper(
-      // The values of some columns are limited; an attacker past the triggers is past that too.
-      ...['status', 'type', 'reference_type', 'purpose'].map(
-        (name) => `alter table transactions drop constraint if exists transactions_${name}_check`,
-      ),
-      `update ${table} set ${column} = ${other} where ${journal} = '${victim}'`,
-    );
-    expect(await differences()).toEqual(ofJournal(changed));
-  });
+  it.each(changedColumns)(
+    'Verify reports a change of %s.%s in a sealed journal',
+    async (table, column, kind, journal) => {
+      const other = {
+        id: column === 'id' && table === 'postings' ? 'default' : `'${newId()}'`,
+        text: `${column} || 'x'`,
+        number: `${column} * 3`,
+        instant: `${column} + interval '1 second'`,
+      }[kind];
+      await tamper(
+        // The values of some columns are constrained; an attacker past the triggers is past that too.
+        ...['status', 'type', 'reference_type', 'purpose'].map(
+          (name) => `alter table transactions drop constraint if exists transactions_${name}_check`,
+        ),
+        `update ${table} set ${column} = ${other} where ${journal} = '${victim}'`,
+      );
+      expect(await differences()).toEqual(ofJournal(changed));
+    },
+  );
 
-  it('that it is gone, with everything that belongs to it', async () => {
+  it('Verify reports a sealed journal deleted with everything that belongs to it', async () => {
     await tamper(
       `delete from postings where journal_id = '${victim}'`,
       `delete from transactions where batch_id = '${victim}'`,
@@ -185,7 +188,7 @@ describe('Of a sealed journal, verify names', () => {
     expect(await differences()).toEqual(ofJournal('was sealed, and is gone'));
   });
 
-  it('that two journals have changed places', async () => {
+  it('Verify reports two sealed journals that were swapped', async () => {
     await tamper(
       `update postings set amount = amount * 10 where journal_id = '${victim}'`,
       `update journals set created_at = now() where id = '${last}'`,
@@ -194,8 +197,8 @@ describe('Of a sealed journal, verify names', () => {
   });
 });
 
-describe('Of what is in a seal, verify names', () => {
-  it('a journal that was removed, to be sealed again', async () => {
+describe('Verification of a seal’s contents', () => {
+  it('Verify reports a journal removed from its seal to be sealed again', async () => {
     await tamper(
       `delete from seal_journals where journal_id = '${victim}'`,
       `update postings set amount = amount * 2 where journal_id = '${victim}'`,
@@ -206,7 +209,7 @@ describe('Of what is in a seal, verify names', () => {
     await stack.deps.storage.remove((await seal4()).key);
   });
 
-  it('a journal that was moved to another seal', async () => {
+  it('Verify reports a journal moved to another seal', async () => {
     await tamper(`update seal_journals set seal_number = 2 where journal_id = '${victim}'`);
     expect(await differences()).toEqual([
       ...ofJournal('was sealed, and is not among the journals of the seal'),
@@ -214,13 +217,13 @@ describe('Of what is in a seal, verify names', () => {
     ]);
   });
 
-  it('a journal that was slipped in', async () => {
+  it('Verify reports a journal inserted into a seal', async () => {
     const [journal = ''] = await postMany(stack, 1);
     await tamper(`insert into seal_journals values ('${journal}', 2)`);
     expect(await differences()).toEqual(ofJournal('was not sealed, and is among the journals of the seal', journal, 2));
   });
 
-  it('journals of a missing seal', async () => {
+  it('Verify reports journals of a missing seal', async () => {
     await tamper('update seal_journals set seal_number = 77 where seal_number = 3');
     expect(await differences()).toContainEqual({
       seal: null,
@@ -238,8 +241,8 @@ const seal4 = async () => {
   return { key: sealKey(must(statement, 'it can be read'), row.hash) };
 };
 
-describe('Of the chain, verify names', () => {
-  it('a row that is gone, which its object still shows', async () => {
+describe('Verification of the chain', () => {
+  it('Verify reports a deleted seal that its object still shows', async () => {
     const { hash } = await seal(2);
     await tamper('delete from seals where number = 2');
     expect(await differences()).toEqual([
@@ -249,13 +252,13 @@ describe('Of the chain, verify names', () => {
     ]);
   });
 
-  it('that its end was removed', async () => {
+  it('Verify reports a truncated chain', async () => {
     const { hash } = await seal(3);
     await tamper('delete from seals where number = 3', 'delete from seal_journals where seal_number = 3');
     expect(await differences()).toEqual(ofSeal(`an object ${hash} of it has no row`, 3));
   });
 
-  it('that all of it was removed, and started again over other books', async () => {
+  it('Verify reports a chain that was deleted and started again over other books', async () => {
     const { statement } = await seal(1);
     await tamper('delete from seals', 'delete from seal_journals', 'update postings set amount = amount * 2');
     await sealAll(stack);
@@ -271,12 +274,12 @@ describe('Of the chain, verify names', () => {
     ['hash', `'${'0'.repeat(64)}'`, 'its hash is not that of its JWS'],
     ['sealed_at', "sealed_at - interval '1 second'", 'it says that it was made at another time'],
     ['covers_until', 'null', 'it says that it covers another time'],
-  ])('a %s that is not what the seal says', async (column, value, what) => {
+  ])('Verify reports a %s that differs from the seal', async (column, value, what) => {
     await tamper(`update seals set ${column} = ${value} where number = 2`);
     expect(await differences()).toContainEqual(aboutSeal(what));
   });
 
-  it('seals that have changed places', async () => {
+  it('Verify reports swapped seals', async () => {
     await tamper(
       ...[
         [2, 99],
@@ -291,7 +294,7 @@ describe('Of the chain, verify names', () => {
   });
 });
 
-describe('Of signatures, verify names', () => {
+describe('Verification of signatures', () => {
   const stranger = (id: string) => createSealKeys({ SEAL_SIGNING_KEY: [{ id, key: new Uint8Array(randomBytes(32)) }] });
   const replace = async (jws: string, number = 2) =>
     tamper(`update seals set jws = '${jws}', hash = '${hashOfSeal(jws)}' where number = ${number}`);
@@ -299,7 +302,7 @@ describe('Of signatures, verify names', () => {
   it.each([
     ['under our name', 'test', 'its signature does not hold: the key test has not signed it'],
     ['under a name of its own', 'mine', 'its signature does not hold: no known key mine (SEAL_VERIFICATION_KEYS)'],
-  ])('one of another key, %s, though row, object and chain agree', async (_, id, what) => {
+  ])('Verify reports a signature of another key, %s, though row, object and chain agree', async (_, id, what) => {
     const { statement, key } = await seal(3);
     const jws = await stranger(id).sign(statement);
     await replace(jws, 3);
@@ -318,12 +321,12 @@ describe('Of signatures, verify names', () => {
       `${Buffer.from('{"alg":"none","kid":"test"}').toString('base64url')}.${Buffer.from('{"format":1}').toString('base64url')}.`,
       'its signature does not hold: the key test has not signed it',
     ],
-  ])('%s in its place', async (_, jws, what) => {
+  ])('Verify reports %s in place of a signature', async (_, jws, what) => {
     await replace(jws);
     expect(await differences()).toContainEqual(aboutSeal(what));
   });
 
-  it('one whose text was changed', async () => {
+  it('Verify reports a signature whose text was changed', async () => {
     const { jws, statement } = await seal(2);
     const [head, , signature] = jws.split('.');
     const body = Buffer.from(JSON.stringify({ ...statement, journals: 2 })).toString('base64url');
@@ -333,7 +336,7 @@ describe('Of signatures, verify names', () => {
     );
   });
 
-  it('one that our key made over something other than a seal', async () => {
+  it('Verify reports a signature of our key over something other than a seal', async () => {
     const { statement } = await seal(2);
     const { CompactSign } = await import('jose');
     const { createPrivateKey } = await import('node:crypto');
@@ -353,7 +356,7 @@ describe('Of signatures, verify names', () => {
     );
   });
 
-  it('none, when the key was rotated and its public key is known', async () => {
+  it('Verify accepts signatures of a rotated key whose public key is known', async () => {
     const { SEAL_SIGNING_KEY: old = [] } = stack.deps.config;
     const publicKeys = stack.deps.sealKeys.publicKeys.map(({ id, publicKey }) => ({
       id,
@@ -366,13 +369,13 @@ describe('Of signatures, verify names', () => {
     expect(await verify({ em: stack.em, deps })).toMatchObject({ differences: 0, seals: 4 });
     const forgotten = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: newer }) };
     expect((await verify({ em: stack.em, deps: forgotten })).sample).toHaveLength(3);
-    // Nothing is built on a seal of a key that is not known.
+    // Nothing is based on a seal of an unknown key.
     const strange = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: old }) };
     await expect(sealAll({ em: stack.em, deps: strange })).rejects.toThrow('seal 4 is not to be believed');
     await stack.deps.storage.remove((await seal4()).key);
   });
 
-  it('never two keys with one id', () => {
+  it('Verify rejects two keys with the same id', () => {
     const [signing] = stack.deps.config.SEAL_SIGNING_KEY ?? [];
     const other = [{ id: 'test', key: new Uint8Array(randomBytes(32)) }];
     expect(() => createSealKeys({ SEAL_SIGNING_KEY: [must(signing, 'a key')], SEAL_VERIFICATION_KEYS: other })).toThrow(
@@ -381,7 +384,7 @@ describe('Of signatures, verify names', () => {
   });
 });
 
-describe('Of objects, verify names', () => {
+describe('Verification of objects', () => {
   const withObject = async (number: number, change: (text: string) => string | null, see: () => Promise<void>) => {
     const { key } = await seal(number);
     const text = await textOf(key);
@@ -394,14 +397,14 @@ describe('Of objects, verify names', () => {
     }
   };
 
-  it('one that is gone', () =>
+  it('Verify reports a missing object', () =>
     withObject(
       2,
       () => null,
       async () => expect(await differences()).toEqual(ofSeal('its object is gone')),
     ));
 
-  it('one of the last seal that is gone, an hour after it', () =>
+  it('Verify reports a missing object of the last seal after an hour', () =>
     withObject(
       3,
       () => null,
@@ -412,7 +415,7 @@ describe('Of objects, verify names', () => {
       },
     ));
 
-  it('one that carries another seal', async () => {
+  it('Verify reports an object that belongs to another seal', async () => {
     const { jws } = await seal(1);
     await withObject(
       2,
@@ -426,13 +429,13 @@ describe('Of objects, verify names', () => {
     ['lists one less', (text) => text.split('\n').toSpliced(1, 1).join('\n')],
     ['lists one more', (text) => `${text}${newId()} ${'0'.repeat(64)}\n`],
     ['has no end', (text) => `${text}${'x'.repeat(5_000_000)}`],
-  ])('one that %s', (_, change) =>
+  ])('Verify reports an object that %s', (_, change) =>
     withObject(2, change, async () =>
       expect(await differences()).toEqual(ofSeal('its object lists other journals than were sealed')),
     ),
   );
 
-  it('an empty one', () =>
+  it('Verify reports an empty object', () =>
     withObject(
       2,
       () => '',
@@ -443,7 +446,7 @@ describe('Of objects, verify names', () => {
         ]),
     ));
 
-  it('the seal alone, when journals have changed and no object tells which', () =>
+  it('Verify reports only the seal if journals have changed and no object shows which', () =>
     withObject(
       1,
       () => null,
@@ -458,7 +461,7 @@ describe('Of objects, verify names', () => {
       },
     ));
 
-  itInFull('never those of another database that shares the bucket under a key of its own', async () => {
+  itInFull('Verify ignores objects of another database that shares the bucket with its own key', async () => {
     await using other = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
     await sealAll(other);
     await expectIntact(stack);
@@ -476,7 +479,7 @@ describe('npm run verify', () => {
     });
   const run = (env: Record<string, string> = {}, ...args: string[]) => runIn({ ...stack.env, ...env }, ...args);
 
-  it('says what it has read, and with which keys', async () => {
+  it('npm run verify reports what it has read, and with which keys', async () => {
     const { code, stdout } = await run();
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('3 seals over 7 journals; ') });
     expect(stdout).toContain(`The last: seal 3 of `);
@@ -485,8 +488,8 @@ describe('npm run verify', () => {
     expect(stdout).toContain('Nothing differs from what was sealed.');
   }, 60_000);
 
-  it('names a check that it could not read, reads the others, and does not say that the books are in order', async () => {
-    // Nobody but its owner may read it, and it comes before the others.
+  it('npm run verify names a check that it could not read, reads the others, and does not call the books in order', async () => {
+    // Only its owner may read it, and it sorts before the others.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     try {
       const { code, stdout } = await run();
@@ -501,7 +504,7 @@ describe('npm run verify', () => {
   }, 60_000);
 
   itInFull(
-    'needs nothing but the reader of the database, the file store and the public keys',
+    'npm run verify needs only the database’s reader, the file store and the public keys',
     async () => {
       const { publicKeys } = await verify(stack);
       const {
@@ -530,7 +533,7 @@ describe('npm run verify', () => {
   );
 
   itInFull(
-    'exits with 3 when it could not read everything, which says nothing about the books',
+    'npm run verify exits with 3 if it could not read everything, which proves nothing about the books',
     async () => {
       const { S3_ENDPOINT: _, ...incomplete } = stack.env;
       expect(await runIn({ ...incomplete, DATA_DIR: '/nowhere' })).toEqual({
@@ -547,7 +550,7 @@ describe('npm run verify', () => {
     60_000,
   );
 
-  it('exits with 1 for one changed amount, and names the journal', async () => {
+  it('npm run verify exits with 1 for one changed amount and names the journal', async () => {
     await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
     const { code, stdout, stderr } = await run();
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -555,7 +558,7 @@ describe('npm run verify', () => {
   }, 60_000);
 
   itInFull(
-    'names the journal in JSON, too',
+    'npm run verify names the journal in JSON output, too',
     async () => {
       await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
       const { code, stdout } = await run({}, '--json');
@@ -566,7 +569,7 @@ describe('npm run verify', () => {
   );
 
   itInFull(
-    'exits with 2 when the objects could not be compared, and says so; with 1 if something else differs',
+    'npm run verify exits with 2 and says so if the objects could not be compared, with 1 if something else differs',
     async () => {
       const away = { S3_ENDPOINT: 'http://127.0.0.1:1' };
       const { code, stdout } = await run(away);
@@ -581,7 +584,7 @@ describe('npm run verify', () => {
   );
 
   itInFull(
-    'exits with 1 for a journal that is two days old and in no seal',
+    'npm run verify exits with 1 for a journal two days old and in no seal',
     async () => {
       const [journal = ''] = await postMany(stack, 1);
       expect((await run()).code).toBe(0);

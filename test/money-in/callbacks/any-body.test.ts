@@ -38,7 +38,7 @@ const rowsOf = (body: string | Uint8Array) =>
   stack.em().execute<StoredRow[]>('select * from gateway_callbacks where body_digest = ?', [sha256(asBytes(body))]);
 const countRows = async () =>
   Number((await stack.em().execute<{ n: string }[]>('select count(*) as n from gateway_callbacks'))[0]?.n);
-/** The bytes that were kept, opened. */
+/** The stored bytes, decrypted. */
 const keptBytes = async ({ id, body_sealed, body_encoding }: StoredRow) =>
   Buffer.from(
     await stack.deps.sealer.open({ table: 'gateway_callbacks', column: 'body_sealed', row: id }, body_sealed),
@@ -52,7 +52,7 @@ const claim = (facts: object = {}, event = 'payment.succeeded') =>
   });
 
 /** For any body: an answer other than 200 would make the provider retry it forever. */
-describe('A callback that has the right token', () => {
+describe('A callback with the right token', () => {
   it.each<[string, () => Body, string]>([
     ['no body', () => '', 'the body is empty'],
     ['a body that is not JSON', () => `{ ${randomUUID()}`, 'the body is not JSON'],
@@ -67,7 +67,7 @@ describe('A callback that has the right token', () => {
     ['a family that nobody knows', () => claim({}, 'report.ready'), 'unknown event: report.ready'],
     ['a number', () => String(Math.random()), 'misshapen: body'],
     ['deep nesting', () => `${'['.repeat(200_000)}${Math.random()}`, 'the body is not JSON'],
-  ])('with %s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
+  ])('A callback with %s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
     const body = build();
     const { status, body: answer } = await send(body, { 'webhook-id': randomUUID() });
     expect({ status, answer }).toEqual({ status: 200, answer: { message: 'Callback stored' } });
@@ -78,7 +78,7 @@ describe('A callback that has the right token', () => {
     expect(await rowsOf(body)).toHaveLength(1);
   });
 
-  it('with a body beyond the limit is stored by its first part and the digest of the whole', async () => {
+  it('A callback above the body limit is stored with its first part and the digest of the whole', async () => {
     const body = claim({ padding: 'x'.repeat(3 * 1024 * 1024) });
     expect((await send(body)).status).toBe(200);
     const [row] = await rowsOf(body);
@@ -88,7 +88,7 @@ describe('A callback that has the right token', () => {
     expect(kept?.equals(Buffer.from(body).subarray(0, 64 * 1024))).toBe(true);
   });
 
-  it('that cannot be read is counted for operators, but not among those waiting for delivery', async () => {
+  it('An unreadable callback is counted for operators, but not among those waiting for delivery', async () => {
     expect((await send('unread')).status).toBe(200);
     await stack.owner().execute("update gateway_callbacks set received_at = now() - interval '1 minute'");
     expect(await redeliverCallbacks(stack.em(), stack.deps, () => undefined)).toBe(0);
@@ -108,13 +108,13 @@ describe('A callback that has the right token', () => {
     ['of latin-1 letters', `caf\u00e9-\u00ff-${randomUUID()}`],
     ['with a tab', `a\tb-${randomUUID()}`],
     ['that is empty', ''],
-  ])('with a webhook-id %s is stored once, however often it comes', async (_, webhookId) => {
+  ])('A callback with a webhook-id %s is stored once, however often it arrives', async (_, webhookId) => {
     const body = claim();
     for (const _time of [1, 2, 3]) expect((await send(body, { 'webhook-id': webhookId })).status).toBe(200);
     expect(await rowsOf(body)).toMatchObject([{ unread: null, event: 'payment.succeeded' }]);
   });
 
-  it('is answered with 200 and stored as exactly one row, whatever its bytes and id', async () => {
+  it('A callback with any bytes and any id is answered with 200 and stored as exactly one row', async () => {
     const id = fc.oneof(
       fc.constant(undefined),
       fc.string({ unit: 'grapheme-ascii', maxLength: 8_000 }),
@@ -153,7 +153,7 @@ describe('A callback that has the right token', () => {
 });
 
 describe('A second callback under the same webhook-id', () => {
-  it('with another body is never swallowed: it is stored beside the first, and delivered too', async () => {
+  it('A second callback with the same webhook-id and another body is stored beside the first and delivered too', async () => {
     const webhookId = randomUUID();
     const [first, second] = [claim(), claim()];
     const before = await countRows();
@@ -170,7 +170,7 @@ describe('A second callback under the same webhook-id', () => {
   });
 });
 
-describe('If the database cannot store it', () => {
+describe('A callback that the database cannot store', () => {
   const states: [string, string][] = [
     ['the disk is full', '53100'],
     ['memory is short', '53200'],
@@ -179,7 +179,7 @@ describe('If the database cannot store it', () => {
     ['it only reads', '25006'],
   ];
   it.each(casesOf(states, ([, state]) => state === '53100' || state === '25006'))(
-    'because %s, a callback gets a 503 with Retry-After, never a 500 that loses it',
+    'A callback that cannot be stored because %s returns 503 with Retry-After, never a 500 that loses it',
     async (_, state) => {
       await stack.owner().execute(
         `create function fail_callbacks() returns trigger language plpgsql as

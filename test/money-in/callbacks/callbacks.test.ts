@@ -105,7 +105,7 @@ describe('A callback', () => {
   it.each([
     ['with a wrong token', { 'x-callback-token': 'x'.repeat(32) }],
     ['without a token', { 'x-callback-token': '' }],
-  ])('%s is refused with 401 and leaves nothing behind', async (_, headers) => {
+  ])('A callback %s returns 401 and leaves no trace', async (_, headers) => {
     const order = await topUp();
     const before = await storedCallbacks();
     const { status, body } = await send(claim(order.payment_order_id), headers);
@@ -114,7 +114,7 @@ describe('A callback', () => {
     expect(await storedCallbacks()).toBe(before);
   });
 
-  it('with the right token that lies about a payment changes nothing: the provider is asked', async () => {
+  it('A callback with the right token and false facts changes nothing: the provider is queried', async () => {
     const order = await topUp();
     expect((await send(claim(order.payment_order_id))).status).toBe(200);
     await eventually(
@@ -132,7 +132,7 @@ describe('A callback', () => {
     expect(await receiptsOf(order.payment_order_id)).toHaveLength(1);
   });
 
-  it('sent many times at once is stored once and posts once', async () => {
+  it('A callback sent many times at once is stored once and posts once', async () => {
     const order = await topUp();
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     await pay(order);
@@ -150,7 +150,7 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('that comes seconds before the provider lists its payment settles it, without waiting for the next regular question', async () => {
+  it('A callback that arrives seconds before the provider lists its payment settles it ahead of the next regular query', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
     const order = await topUp();
     await pay(order);
@@ -158,22 +158,25 @@ describe('A callback', () => {
     expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ state: 'applied' }]);
   });
 
-  itInFull('about money that the provider lists only after its order has expired is not forgotten', async () => {
-    const order = await topUp();
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-    await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
-    // The order waits still, and asks when the late money's callback comes: what is told then is that it has expired.
-    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
-    await pay(order);
-    await eventually(
-      () => statusOf(order.payment_order_id),
-      (status) => status === 'EXPIRED',
-    );
-    await stack.sandbox.put('/sandbox/faults', {});
-    expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
-  });
+  itInFull(
+    'A callback for money that the provider lists only after its order has expired is not forgotten',
+    async () => {
+      const order = await topUp();
+      await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+      await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
+      // The order is still waiting, and queries when the late callback arrives: it is then reported as expired.
+      await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
+      await pay(order);
+      await eventually(
+        () => statusOf(order.payment_order_id),
+        (status) => status === 'EXPIRED',
+      );
+      await stack.sandbox.put('/sandbox/faults', {});
+      expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
+    },
+  );
 
-  it('that comes while its order is ending gets a case of its own', async () => {
+  it('A callback that arrives while its order is closing gets a case of its own', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const body = { reference_type: 'charitable_cause_donate', reference_id: cause.id, payment_id: 1, amount: 50_000 };
@@ -220,7 +223,7 @@ describe('A callback', () => {
     );
   }, 60_000);
 
-  it('sent in many shuffled copies, for several payments at once, settles each once', async () => {
+  it('Callbacks for several payments, duplicated, shuffled and sent at once, settle each payment once', async () => {
     const many = isFullRun() ? 10 : 3;
     await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: many, shuffle: true } });
     const orders = await Promise.all(Array.from({ length: many }, () => topUp()));
@@ -233,7 +236,7 @@ describe('A callback', () => {
 });
 
 describe('Money that no order accepts', () => {
-  it('paid twice is in suspense as double, beside the order that took the first', async () => {
+  it('A second payment of an order goes to suspense as double, beside the order that took the first', async () => {
     const order = await topUp();
     await pay(order);
     await paid(order.payment_order_id);
@@ -242,7 +245,7 @@ describe('Money that no order accepts', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('in another amount is in suspense, while the order stays payable', async () => {
+  it('A payment in another amount goes to suspense, and its order stays payable', async () => {
     const order = await topUp();
     await pay(order, 1000);
     expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'wrong_amount', amount: '1000.0000' });
@@ -251,7 +254,7 @@ describe('Money that no order accepts', () => {
     await paid(order.payment_order_id);
   });
 
-  it('for a reference that we never issued is in suspense as unknown', async () => {
+  it('A payment under a reference that was never issued goes to suspense as unknown', async () => {
     const reference = randomUUID();
     const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference,
@@ -268,7 +271,7 @@ describe('Money that no order accepts', () => {
   });
 });
 
-describe('A decision about money in suspense', () => {
+describe('A decision about suspense money', () => {
   const note = 'bank statement 2026-07, line 12';
   let operators: Operators;
   beforeAll(async () => {
@@ -286,7 +289,7 @@ describe('A decision about money in suspense', () => {
     return suspendedUnder(order.payment_order_id);
   };
 
-  it('credits an account, closes the case, and is an event with who and why', async () => {
+  it('A decision about suspense money credits an account, closes the case and records who decided and why', async () => {
     const receipt = await suspended();
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     const decision = await decide(stack, operators, credit);
@@ -309,7 +312,7 @@ describe('A decision about money in suspense', () => {
     ]);
   });
 
-  it('refunds outside the system, and the money leaves suspense', async () => {
+  it('A decision about suspense money that was refunded outside the system debits suspense', async () => {
     const receipt = await suspended();
     expect(await decide(stack, operators, about(receipt, { action: 'refund' }))).toMatchObject({
       status: 'carried_out',
@@ -320,7 +323,7 @@ describe('A decision about money in suspense', () => {
     );
   });
 
-  it('is carried out by what is booked, if its workflow never learned that the money was booked', async () => {
+  it('A decision about suspense money completes from the booking if its workflow never received the signal', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
     await eventually(
@@ -341,7 +344,7 @@ describe('A decision about money in suspense', () => {
       async () => (await workflow.describe()).searchAttributes.PaymentState,
       (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
     );
-    // What a step does whose answer is lost.
+    // What an activity does whose result is lost.
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
@@ -358,7 +361,7 @@ describe('A decision about money in suspense', () => {
     expect(await workflow.result()).toBe('refunded');
   });
 
-  it('is the only way: the workflow accepts no action, account or name from anyone who reaches Temporal', async () => {
+  it('A suspense case closes only by a decision: its workflow accepts no action, account or name from Temporal clients', async () => {
     const receipt = await suspended();
     const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
     for (const settlement of [
@@ -390,7 +393,7 @@ describe('A decision about money in suspense', () => {
     [{ proposed_by: randomUUID() }, 'proposed_by: unknown field'],
   ];
 
-  it('is refused naming the field when a field is wrong, and the case stays open', async () => {
+  it('A decision about suspense money with a wrong field is refused, names the field and leaves the case open', async () => {
     const receipt = await suspended();
     const told: [object, string, number, string][] = [];
     for (const [wrong, complaint] of wrongly) {
@@ -404,7 +407,7 @@ describe('A decision about money in suspense', () => {
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
-  it('never credits an account whose owner could not move it on, and says which accounts are possible', async () => {
+  it('A decision never credits suspense money to an account that its owner could not spend from, and lists the possible ones', async () => {
     const partner = await buildPartner(stack);
     const product = await buildProduct(stack, await buildPlatformAdmin(stack), { kind: 'investment' });
     const barred: [string, string][] = [
@@ -428,14 +431,14 @@ describe('A decision about money in suspense', () => {
     expect(told).toEqual(barred.map(([name]) => [name, 400, expect.stringMatching(possible), '0.0000']));
   });
 
-  it('can credit a partner’s available balance', async () => {
+  it('A decision may credit suspense money to a partner’s available balance', async () => {
     const { account } = await buildPartner(stack);
     const credit = about(await suspended(), { action: 'credit', account_id: account.available });
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
   });
 
-  it('has one effect when two about the same money are approved, at once or one after the other: the second lapses', async () => {
+  it('Two decisions about the same suspense money have one effect, approved at once or in turn: the second lapses', async () => {
     const receipt = await suspended();
     const refund = about(receipt, { action: 'refund' });
     const ids = await Promise.all(
@@ -454,7 +457,7 @@ describe('A decision about money in suspense', () => {
     });
   });
 
-  it('lapses when the provider has since taken the money back, and the money stays in suspense', async () => {
+  it('A decision about suspense money lapses if the provider has taken the money back, and the money stays in suspense', async () => {
     const receipt = await suspended();
     const proposed = await propose(stack, operators, about(receipt, { action: 'refund' }));
     expect(proposed.body.data.evidence.provider.says).toBe('succeeded');
@@ -466,7 +469,7 @@ describe('A decision about money in suspense', () => {
       body: { data: { status: 'lapsed', reason: 'the provider has said since that the payment is voided' } },
     });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
-    // There is nothing to credit any more; that it was given back is what two people may say.
+    // There is nothing left to credit; two people may decide that it was refunded.
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     expect(await propose(stack, operators, credit)).toMatchObject({
       status: 400,
@@ -480,8 +483,8 @@ describe('A decision about money in suspense', () => {
       ?.reference;
 });
 
-describe('An operator sees in the workflow alone', () => {
-  it('what a payment waits for: state, amount, kind, deadline and what happens next', async () => {
+describe('The workflow details shown to operators', () => {
+  it('A payment’s workflow details show its state, amount, kind, deadline and next step', async () => {
     const order = await topUp();
     const { client } = stack.deps.workflows;
     const handle = client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);

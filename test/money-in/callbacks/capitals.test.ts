@@ -4,7 +4,7 @@ import { type BuiltUser, buildIndividual } from '../../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** PostgreSQL finds a UUID however it is written; Temporal and the provider know one spelling of it. */
+/** PostgreSQL finds a UUID in any case; Temporal and the provider have one spelling of it. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
@@ -58,32 +58,35 @@ const isStarted = (workflowId: string): Promise<boolean> =>
       () => false,
     );
 
-describe('A reference in capitals never starts a second workflow', () => {
+describe('A callback whose reference is in capitals', () => {
   it.each([
     ['payment_orders', 'gateway-payment'],
     ['partner_payments', 'partner-payment'],
-  ] as const)('of %s: it wakes the existing one, which settles what was paid', async (table, kind) => {
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-    const mine = await rails[table]();
-    const capitals = mine.id.toUpperCase();
-    const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code: mine.payment_code });
-    await deliver('payment.succeeded', {
-      id: payment.id,
-      reference_id: capitals,
-      payment_method: payment.payment_method,
-    });
-    await eventually(
-      () => stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [mine.id]),
-      ([row]) => row?.status === 'PAID',
-    );
-    expect(await isStarted(`${kind}/${capitals}`)).toBe(false);
-    const receipts = await stack
-      .em()
-      .execute<object[]>('select state from receipts where provider_payment_id = ?', [payment.id]);
-    expect(receipts).toEqual([{ state: 'applied' }]);
-  });
+  ] as const)(
+    'A callback with the reference of %s in capitals wakes the existing workflow, which settles the payment',
+    async (table, kind) => {
+      await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+      const mine = await rails[table]();
+      const capitals = mine.id.toUpperCase();
+      const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code: mine.payment_code });
+      await deliver('payment.succeeded', {
+        id: payment.id,
+        reference_id: capitals,
+        payment_method: payment.payment_method,
+      });
+      await eventually(
+        () => stack.em().execute<{ status: string }[]>(`select status from ${table} where id = ?`, [mine.id]),
+        ([row]) => row?.status === 'PAID',
+      );
+      expect(await isStarted(`${kind}/${capitals}`)).toBe(false);
+      const receipts = await stack
+        .em()
+        .execute<object[]>('select state from receipts where provider_payment_id = ?', [payment.id]);
+      expect(receipts).toEqual([{ state: 'applied' }]);
+    },
+  );
 
-  it('of a payout, which it makes neither unknown nor contradicted', async () => {
+  it('A callback with a payout’s reference in capitals makes it neither unknown nor contradicted', async () => {
     const from = await buildPayer(stack);
     const { id } = await payOut(from);
     await payoutWhen(from, id, 'succeeded');
@@ -92,17 +95,20 @@ describe('A reference in capitals never starts a second workflow', () => {
     expect(await isStarted(`partner-payout/${capitals}`)).toBe(false);
   });
 
-  it.each(['hintGatewayPayment', 'hintPartnerPayment', 'hintPayout'] as const)('by %s', async (hint) => {
-    const id = randomUUID().toUpperCase();
-    const { workflows } = stack.deps;
-    const kinds = {
-      hintGatewayPayment: 'gateway-payment',
-      hintPartnerPayment: 'partner-payment',
-      hintPayout: 'partner-payout',
-    };
-    const kind = kinds[hint];
-    await (hint === 'hintPayout' ? workflows.hintPayout({ id, kind: 'partner_payout' }) : workflows[hint](id));
-    expect(await isStarted(`${kind}/${id.toLowerCase()}`)).toBe(true);
-    expect(await isStarted(`${kind}/${id}`)).toBe(false);
-  });
+  it.each(['hintGatewayPayment', 'hintPartnerPayment', 'hintPayout'] as const)(
+    'A reference in capitals starts no second workflow through %s',
+    async (hint) => {
+      const id = randomUUID().toUpperCase();
+      const { workflows } = stack.deps;
+      const kinds = {
+        hintGatewayPayment: 'gateway-payment',
+        hintPartnerPayment: 'partner-payment',
+        hintPayout: 'partner-payout',
+      };
+      const kind = kinds[hint];
+      await (hint === 'hintPayout' ? workflows.hintPayout({ id, kind: 'partner_payout' }) : workflows[hint](id));
+      expect(await isStarted(`${kind}/${id.toLowerCase()}`)).toBe(true);
+      expect(await isStarted(`${kind}/${id}`)).toBe(false);
+    },
+  );
 });

@@ -26,13 +26,14 @@ const statusWhen = (id: string, status: string) =>
     (found) => found === status,
   );
 
-// One with a wrong token is not taken as a hint either: where the real one is lost, too, the next question is minutes away.
+// One with a wrong token is not accepted as a hint either: if the real one is lost, too, the next query is minutes
+// away.
 describe.each([
   ['status', [false, true], it, itInFull],
   ['amount', [false, true], itInFull, it],
   ['token', [false], itInFull, itInFull],
-])('While somebody forges the %s of every callback', (forge, drops, ofAPayment, ofAPayout) => {
-  ofAPayment('a payment is paid once and in its own amount, also where the real callback is lost', async () => {
+])('Callbacks with a forged %s', (forge, drops, ofAPayment, ofAPayout) => {
+  ofAPayment('A payment is settled once and in its own amount, even if the real callback is lost', async () => {
     const before = Number(await balanceOf(stack, payer.accountId));
     for (const drop of drops) {
       await stack.sandbox.put('/sandbox/faults', { callbacks: { forge, drop } });
@@ -43,7 +44,7 @@ describe.each([
     expect(Number(await balanceOf(stack, payer.accountId))).toBe(before + 50_000 * drops.length);
   });
 
-  ofAPayout('a payout ends as the provider says, and gives back what failed', async () => {
+  ofAPayout('A payout takes the outcome at the provider, and a failed one releases its money', async () => {
     const before = Number((await readBalance(partner)).available);
     await stack.sandbox.put('/sandbox/faults', { callbacks: { forge } });
     const paid = await pay(partner);

@@ -7,10 +7,10 @@ import type { TimeSkippingStack } from '../../support/time-skipping.ts';
 
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
-/** An order that has expired, and can still be paid at the provider. */
+/** An expired order that can still be paid at the provider. */
 let order: { id: string; payment_code: string };
 
-/** No callbacks, and what is paid from now on is not listed. */
+/** No callbacks, and later payments are not listed. */
 const hide = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });
 const list = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 
@@ -58,8 +58,8 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
   beforeEach(() => hide());
   afterAll(() => stack.sandbox.put('/sandbox/faults', {}));
 
-  describe('Late money that the provider does not know yet', () => {
-    it('is never lost: it is asked about again, and is in suspense once it is listed hours later', async () => {
+  describe('Late money that the provider does not list yet', () => {
+    it('Late money that the provider lists only hours later is queried again and goes to suspense', async () => {
       const stray = await payLate(order);
       await open(stray);
       await stack.time.sleep('5 hours');
@@ -70,7 +70,7 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
       await becomes(stray, 'suspended');
     }, 60_000);
 
-    it('ends unconfirmed after a day, and a later hint reopens the case', async () => {
+    it('A case of late money becomes unconfirmed after a day, and a later callback reopens it', async () => {
       const stray = await payLate(order);
       await open(stray);
       expect(await caseOf(stray).result()).toBe('unconfirmed');
@@ -80,7 +80,7 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
     }, 60_000);
 
     itInFull(
-      'that ended unconfirmed is also found again by a hint to its final order',
+      'Late money whose case became unconfirmed is also found by a callback for its final order',
       async () => {
         const stray = await payLate(order);
         await open(stray);
@@ -94,7 +94,7 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
   });
 
   describe('A settled case', () => {
-    it('that is started again ends at once, and never moves the money twice', async () => {
+    it('A settled case that is started again completes at once and never moves the money twice', async () => {
       await list();
       const stray = await payLate(order);
       await open(stray);

@@ -9,7 +9,7 @@ import { casesOf, itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Callbacks with the right token that say the wrong thing: the provider's record of the payment says whose it is. */
+/** Callbacks with the right token and wrong facts: the provider's record of the payment names its owner. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
@@ -78,7 +78,7 @@ const caseOf = (payment: Payment) =>
 type Table = 'payment_orders' | 'partner_payments';
 type Final = 'PAID' | 'FAILED' | 'EXPIRED';
 
-/** Ends a payment at the provider, and is heard. */
+/** Completes a payment at the provider, with its callback. */
 async function end(table: Table, instrument: Instrument, status: Final): Promise<void> {
   const { payment_code } = instrument;
   await stack.sandbox.put('/sandbox/faults', {});
@@ -94,7 +94,7 @@ async function finalOrder(): Promise<Instrument> {
   return order;
 }
 
-describe('Money of an open payment never goes to suspense because a callback names', () => {
+describe('A payment of an open order whose callback names another owner', () => {
   const ofAnOrder: [string, () => Promise<{ id: string }>, object?][] = [
     ['nobody', async () => ({ id: randomUUID() })],
     ['something that is no id', async () => ({ id: 'INV-2026-1' })],
@@ -107,7 +107,7 @@ describe('Money of an open payment never goes to suspense because a callback nam
   // The test of its case shows that money without an owner is settled.
   const standing = ['something that is no id', 'another order that is open', 'nobody, and that the payment failed'];
   it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
-    '%s: its order is settled with it',
+    'A payment whose callback names %s settles its own order',
     async (_, named, facts = {}) => {
       const order = await openOrder();
       const payment = await pay(order);
@@ -126,7 +126,7 @@ describe('Money of an open payment never goes to suspense because a callback nam
       ['nobody', async () => ({ id: randomUUID() })],
     ]),
   )(
-    '%s: the partner’s payment is settled with it',
+    'A payment whose callback names %s settles the partner’s payment',
     async (_, named) => {
       const mine = await openPartnerPayment();
       const payment = await pay(mine);
@@ -138,8 +138,8 @@ describe('Money of an open payment never goes to suspense because a callback nam
   );
 });
 
-describe('A case of money that belongs to somebody', () => {
-  it('ends as soon as the money is applied, and never puts it into suspense', async () => {
+describe('A case of money that has an owner', () => {
+  it('A case of money closes as soon as the money is applied, and never posts it to suspense', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     await send(randomUUID(), payment);
@@ -149,8 +149,8 @@ describe('A case of money that belongs to somebody', () => {
   });
 });
 
-describe('Money that cannot be applied is in suspense, whatever its callback names', () => {
-  it('of an expired order, reported under an open one: late, and the open one stays payable', async () => {
+describe('Money that cannot be applied, whatever its callback names', () => {
+  it('A payment of an expired order, reported under an open one, goes to suspense as late, and the open one stays payable', async () => {
     const [late, open] = [await finalOrder(), await openOrder()];
     const payment = await pay(late);
     await send(open.id, payment);
@@ -163,7 +163,7 @@ describe('Money that cannot be applied is in suspense, whatever its callback nam
     await becomes('payment_orders', open, 'PAID');
   });
 
-  it('in another amount for an open order, reported without an owner', async () => {
+  it('A payment in another amount for an open order, reported without an owner, goes to suspense', async () => {
     const order = await openOrder();
     const payment = await pay(order, 1_000);
     await send(randomUUID(), payment);
@@ -175,7 +175,7 @@ describe('Money that cannot be applied is in suspense, whatever its callback nam
     expect(await statusIn('payment_orders', order.id)).toBe('WAITING_PAYMENT');
   });
 
-  it('paid twice before anybody looked: one pays, the other is double, and neither is lost', async () => {
+  it('Two payments of one order made before any callback are both recorded: one settles it, the other goes to suspense as double', async () => {
     const order = await openOrder();
     const payments = [await pay(order), await pay(order)];
     for (const payment of payments) await send(randomUUID(), payment);
@@ -190,7 +190,7 @@ describe('Money that cannot be applied is in suspense, whatever its callback nam
   }, 90_000);
 });
 
-describe('A hint to a final payment finds money that came afterwards without a callback', () => {
+describe('Money that arrived for a final payment without a callback', () => {
   const expectFound = async (payment: Payment, status: Final) => {
     await eventually(
       () => receiptsOf(payment),
@@ -201,7 +201,7 @@ describe('A hint to a final payment finds money that came afterwards without a c
   };
 
   it.each(casesOf<Final>(['PAID', 'FAILED', 'EXPIRED'], (status) => status === 'PAID'))(
-    'of an order that ended %s',
+    'A callback for an order that ended %s finds money that arrived later without one',
     async (status) => {
       const order = await openOrder();
       await end('payment_orders', order, status);
@@ -217,7 +217,7 @@ describe('A hint to a final payment finds money that came afterwards without a c
     ['EXPIRED', 0],
   ];
   it.each(casesOf(ends, ([status, hours]) => status === 'EXPIRED' || hours > 0))(
-    'of a partner’s payment that ended %s, with a settlement delay of %d hours',
+    'A callback for a partner’s payment that ended %s, with a settlement delay of %d hours, finds later money',
     async (status, hours) => {
       partner = await buildPartner(stack, { settlementDelayHours: hours });
       const mine = await openPartnerPayment();
@@ -229,11 +229,11 @@ describe('A hint to a final payment finds money that came afterwards without a c
   );
 });
 
-describe('Money of a final payment is never lost because its callback', () => {
+describe('Money of a final payment', () => {
   it.each<[string, string, (payment: Payment) => object]>([
     ['names no method', 'payment.succeeded', ({ id }) => ({ id })],
     ['names the request only', 'payment_request.succeeded', ({ payment_method }) => ({ id: 'pr-1', payment_method })],
-  ])('%s', async (_, event, named) => {
+  ])('Money of a final payment is not lost if its callback %s', async (_, event, named) => {
     const order = await finalOrder();
     const payment = await pay(order);
     await stack.post(
@@ -256,7 +256,7 @@ const confirmed = ({ id, payment_method }: Payment) => ({
 });
 const settling = () => ({ sealer: stack.deps.sealer, workflows: stack.deps.workflows });
 
-describe('Settlement of a final payment never drops the money', () => {
+describe('Settlement of a final payment', () => {
   const expectSuspended = async (payment: Payment) => {
     await eventually(
       () => receiptsOf(payment),
@@ -265,7 +265,7 @@ describe('Settlement of a final payment never drops the money', () => {
     expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'late' }]);
   };
 
-  it('of an order: it keeps its status, and the money is in suspense', async () => {
+  it('Money settled for a final order goes to suspense, and the order keeps its status', async () => {
     const order = await finalOrder();
     const payment = await pay(order);
     const input = { orderId: order.id, payment: confirmed(payment) };
@@ -273,18 +273,21 @@ describe('Settlement of a final payment never drops the money', () => {
     await expectSuspended(payment);
   });
 
-  itInFull('of a partner’s payment: the same', async () => {
-    const mine = await openPartnerPayment();
-    await end('partner_payments', mine, 'EXPIRED');
-    const payment = await pay(mine);
-    const input = { paymentId: mine.id, payment: confirmed(payment) };
-    expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({ status: 'EXPIRED' });
-    await expectSuspended(payment);
-  });
+  itInFull(
+    'Money settled for a final payment of a partner goes to suspense, and the payment keeps its status',
+    async () => {
+      const mine = await openPartnerPayment();
+      await end('partner_payments', mine, 'EXPIRED');
+      const payment = await pay(mine);
+      const input = { paymentId: mine.id, payment: confirmed(payment) };
+      expect(await settlePartnerPayment(stack.em(), settling(), input)).toMatchObject({ status: 'EXPIRED' });
+      await expectSuspended(payment);
+    },
+  );
 });
 
 describe('Settlement of a payment whose money already has a receipt', () => {
-  /** What no step leaves: the order's own money in suspense while the order is open. */
+  /** No activity leaves this state: the order's own money in suspense while the order is open. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
     const receiptId = receiptIdFor(payment.id);
     await stack
@@ -299,14 +302,14 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return receiptId;
   }
   const giveBack = async (receiptId: string) => {
-    // It was proposed while the provider was silent; that it says now that the money came is nothing new.
+    // It was proposed while the provider was silent; that the provider now reports the money is no news.
     const evidence = { provider: { says: 'silent' }, books: {} };
     const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };
     return settleReceipt(stack.em(), stack.deps, { receiptId, settlement });
   };
 
-  it('answers that nothing was done, does not fail forever, and the next payment settles the order', async () => {
+  it('Settling money that already has a receipt does nothing and does not fail, and the next payment settles the order', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);
@@ -317,7 +320,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     await becomes('payment_orders', order, 'PAID');
   });
 
-  itInFull('does the same for a partner’s payment', async () => {
+  itInFull('Settling money that already has a receipt does nothing for a partner’s payment either', async () => {
     const mine = await openPartnerPayment();
     const payment = await pay(mine);
     const receiptId = await plantReceipt(mine, payment);

@@ -16,7 +16,7 @@ import { casesOf } from '../../support/full.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Two payouts, withdrawals or refunds under way, and word of one under the other's reference. */
+/** Two pending payouts, withdrawals or refunds, and a callback about one under the other's reference. */
 let stack: Stack;
 let partner: BuiltPartner;
 let owner: BuiltUser;
@@ -44,7 +44,7 @@ const accepted = (id: string) =>
     () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
     (rows) => rows.length === 1,
   );
-/** Each asks for a transfer of IDR 100,000 that ends when the test says how. */
+/** Each requests a transfer of IDR 100,000, whose outcome the test determines. */
 const kinds = {
   payout: () => pay(partner, { bank_account_number: magicAccount('131313') }),
   withdrawal: () => withdraw(stack, owner, { digits: '131313' }),
@@ -91,7 +91,7 @@ const crossed = names.flatMap((kind) =>
 /** Each kind once pending and once final, with both outcomes. */
 const standing = ['payout payout succeeded', 'withdrawal refund failed', 'refund withdrawal succeeded'];
 it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind} ${another} ${status}`)))(
-  'A %s under way is never ended by the word about another %s, which %s: that one ends, by its own',
+  'A pending %s never takes the outcome of another %s, which %s: each takes its own',
   async (kind, another, status, said) => {
     const [ended, other] = [await under(another), await under(kind)];
     await settleAtProvider(stack, ended, said);
@@ -111,7 +111,7 @@ it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind}
   120_000,
 );
 
-it('A payout is never ended by a transfer that the provider keeps under another reference', async () => {
+it('A payout never takes the outcome of a transfer that the provider has under another reference', async () => {
   const id = await under();
   const { id: transferId } = await transferOf(id);
   const moved = 'update transfers set reference_id = ? where id = ?';
@@ -125,7 +125,7 @@ it('A payout is never ended by a transfer that the provider keeps under another 
     (rows) => rows.length === 1,
   );
   expect(await readPayout(partner, id)).toMatchObject({ status: 'pending', is_final: false });
-  // It is there again, and is what was asked for.
+  // It is listed again, and matches the request.
   for (const sql of [moved, renamed]) atProvider(stack, sql, [id, transferId]);
   await callBack(id, { id: transferId, status: 'SUCCEEDED' }, 'SUCCEEDED');
   await payoutWhen(partner, id, 'succeeded');

@@ -5,7 +5,7 @@ import { casesOf } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A partner's customer sends a wrong amount: it goes to suspense, and from there where people decide. */
+/** A partner's customer pays a wrong amount: it goes to suspense, and from there where people decide. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;
@@ -42,12 +42,12 @@ const cases = ['credit', 'refund'].flatMap((action) => [
   ['more than was asked', action, asked + 1] as const,
   ['less than was asked', action, asked - 1] as const,
 ]);
-/** Of each: more is credited, less is refunded. */
+/** Of each kind: more is credited, less is refunded. */
 const standing = ([, action, amount]: (typeof cases)[number]) => (action === 'credit') === amount > asked;
 
 describe('Money for a partner’s payment', () => {
   it.each(casesOf(cases, standing))(
-    'that is %s is held until people have decided on it (%s), and the payment is paid by the right amount all the same',
+    'Money for a partner’s payment that is %s is held until people decide on it (%s), and the right amount still settles the payment',
     async (_, action, amount) => {
       const before = await suspended();
       const body = { method: 'virtual_account', channel: 'BCA', amount: String(asked) };
@@ -83,7 +83,7 @@ describe('Money for a partner’s payment', () => {
       expect(JSON.stringify(texts)).not.toContain('is held');
       const owned = net + (action === 'credit' ? amount : 0);
       expect(await balance()).toMatchObject({ available: `${owned}.0000`, pending: '0.0000' });
-      // The payment has the requested and paid amount; the decision's money is not part of it.
+      // The payment has the requested and paid amount; the money of the decision is not part of it.
       expect(await paymentWhen(id, 'succeeded')).toMatchObject({ amount: `${asked}.0000`, net_amount: `${net}.0000` });
     },
   );

@@ -53,7 +53,7 @@ async function create(raw: string, key: string, url = stack.url, path = '/paymen
 const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
 
 describe('An idempotency key', () => {
-  it('replays the first answer byte for byte, request_id included', async () => {
+  it('A request sent again with its key replays the first answer byte for byte, request_id included', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = await create(raw, key);
     expect([first.status, first.replayed]).toEqual([200, null]);
@@ -68,12 +68,12 @@ describe('An idempotency key', () => {
     expect((await create(raw, key)).text).toBe(first.text);
   });
 
-  it('still has its answer when the organization of its partner has become inactive, which refuses any other key', async () => {
+  it('A key replays its answer when the partner’s organization has become inactive, which refuses any other key', async () => {
     const other = await buildPartner(stack);
     const [kept, lost] = [freshKey(), freshKey()];
     const first = await other.post('/payments', va, kept);
     const made = await other.post('/payments', va, lost);
-    // An answer that was lost before it was kept.
+    // An answer that was lost before it was stored.
     await stack.owner().execute(
       `update requests set answer_status = null, answer_sealed = null
          where owner_id = ? and resource_id = ?`,
@@ -92,7 +92,7 @@ describe('An idempotency key', () => {
     ['with other escapes', JSON.stringify(va).replace('BNI', '\\u0042NI')],
     ['with null for what is absent', JSON.stringify({ ...va, external_ref: null })],
     ['with a byte order mark', `\ufeff${JSON.stringify(va)}`],
-  ])('replays for a body that says the same %s', async (_, written) => {
+  ])('A key replays for the same body %s', async (_, written) => {
     const key = freshKey();
     const first = await create(JSON.stringify(va), key);
     expect(await create(written, key)).toEqual({ status: 200, text: first.text, replayed: 'true' });
@@ -104,14 +104,14 @@ describe('An idempotency key', () => {
     ['a member that appears twice', JSON.stringify(va).replace('{', '{"amount":"50001",')],
     ['no JSON', JSON.stringify(va).slice(1)],
     ['nothing', ''],
-  ])('refuses a body that says something else with REQUEST_IDEMPOTENCY_KEY_REUSED: %s', async (_, changed) => {
+  ])('A key with a different body (%s) returns REQUEST_IDEMPOTENCY_KEY_REUSED', async (_, changed) => {
     const key = freshKey();
     expect((await create(JSON.stringify(va), key)).status).toBe(200);
     const again = await create(changed, key);
     expect([again.status, JSON.parse(again.text).error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('knows the same path by a slash at its end', async () => {
+  it('A key covers its path with and without a trailing slash', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = await create(raw, key);
     expect(await create(raw, key, stack.url, '/payments/')).toEqual({
@@ -121,7 +121,7 @@ describe('An idempotency key', () => {
     });
   });
 
-  it('refuses another path with REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body with a wrong signature as usual', async () => {
+  it('A key on another path returns REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body with a wrong signature fails as usual', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     await create(raw, key);
     const payout = await partner.post('/payouts', va, key);
@@ -139,7 +139,7 @@ describe('An idempotency key', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('belongs to one partner', async () => {
+  it('A key belongs to one partner', async () => {
     const key = freshKey();
     const other = await buildPartner(stack);
     const mine = await partner.post('/payments', va, key);
@@ -148,7 +148,7 @@ describe('An idempotency key', () => {
     expect(mine.body.data.id).not.toBe(theirs.body.data.id);
   });
 
-  it(`sent by ${isFullRun() ? '1,000' : '15'} at once to two APIs makes one payment, one instrument and equal answers`, async () => {
+  it(`A key sent by ${isFullRun() ? '1,000' : '15'} clients at once to two APIs creates one payment and one instrument, with equal answers`, async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 1000 : 15 }, (_, index) => create(raw, key, urls[index % 2])),
@@ -160,7 +160,7 @@ describe('An idempotency key', () => {
     expect(await recordsOf(id)).toHaveLength(1);
   }, 120_000);
 
-  it('sent at once with two bodies serves one and refuses the other', async () => {
+  it('A key sent at once with two bodies serves one and refuses the other', async () => {
     const key = freshKey();
     const bodies = [JSON.stringify(va), JSON.stringify({ ...va, amount: '60000' })];
     const answers = await Promise.all(
@@ -171,11 +171,11 @@ describe('An idempotency key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
-  it('joins the payment under way while the provider is silent: 504 with what to poll, then its outcome', async () => {
+  it('A key sent again while the provider is silent joins the pending payment: 504 with a status URL, then its outcome', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { partnerPayment } = requests;
-    // As long as its answer is waited for in vain.
+    // The time-out of waiting for its answer.
     Object.assign(requests, { partnerPayment: 4_000 });
     const silent = await create(raw, key).finally(() => Object.assign(requests, { partnerPayment }));
     const { error } = JSON.parse(silent.text);
@@ -184,7 +184,7 @@ describe('An idempotency key', () => {
     expect(status_url).toBe(`/v1/partners/payments/${payment_id}`);
     const polled = await partner.get(`/payments/${payment_id}`);
     expect(polled.body.data).toMatchObject({ status: 'pending', payment_code: null });
-    // Once the call to the provider has taken its time.
+    // After the time-out of the call to the provider.
     const timeline = await eventually(
       async () => (await partner.get(`/payments/${payment_id}/timeline`)).body.data,
       ({ items }) => /unknown/.test(JSON.stringify(items)),
@@ -203,7 +203,7 @@ describe('An idempotency key', () => {
     expect(await recordsOf(payment_id)).toHaveLength(1);
   }, 60_000);
 
-  it('keeps its answer sealed', async () => {
+  it('A key’s answer is stored encrypted', async () => {
     const first = await create(JSON.stringify(va), freshKey());
     const kept = await stack
       .em()
@@ -211,7 +211,7 @@ describe('An idempotency key', () => {
     expect(kept).toEqual([{ answer_sealed: expect.stringMatching(/^ey[\w-]+\./) }]);
   });
 
-  itInFull('has an answer that keys:reencrypt moves to another key like everything sealed', async () => {
+  itInFull('A key’s answer is re-encrypted by keys:reencrypt like all encrypted data', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { text } = await create(raw, key);
     const keys = stack.deps.config.DATA_ENCRYPTION_KEYS;
@@ -232,7 +232,7 @@ describe('An idempotency key', () => {
     expect(await create(raw, key)).toEqual({ status: 200, text, replayed: 'true' });
   });
 
-  it('keeps its answer for 30 days, and makes no second payment afterwards', async () => {
+  it('A key’s answer is stored for 30 days, and the key creates no second payment afterwards', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = JSON.parse((await create(raw, key)).text).data;
     const age = (days: number) =>

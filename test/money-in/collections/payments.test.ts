@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
-/** Goes on with a new partner, by default one with fees: for what counts payments or reads balances. */
+/** Continues with a new partner, by default one with fees: for tests that count payments or read balances. */
 const begin = async (options: PartnerOptions = { fees }) => {
   partner = await buildPartner(stack, options);
 };
@@ -34,7 +34,7 @@ const create = async (body: object = va) => {
 const errorOf = ({ status, body }: { status: number; body: { error: { code: string } } }) => [status, body.error.code];
 
 describe('A payment', () => {
-  it('answers 200 with what the customer pays with, every field as documented', async () => {
+  it('Creating a payment returns 200 with every documented field and what the customer needs to pay', async () => {
     const { status, body, headers } = await partner.post('/payments', { ...va, external_ref: 'INV-1' });
     expect({ status, body }).toEqual({
       status: 200,
@@ -74,7 +74,7 @@ describe('A payment', () => {
     expect(await read(body.data.id)).toEqual(detail);
   });
 
-  it('keeps the external_ref as sent, including white space, and shows null without one', async () => {
+  it('A payment stores external_ref as sent, including white space, and shows null without one', async () => {
     const external_ref = '  INV 1 ';
     const { id } = await create({ ...va, external_ref });
     expect(await read(id)).toMatchObject({ reference: external_ref, external_ref });
@@ -89,7 +89,7 @@ describe('A payment', () => {
     ]);
   });
 
-  it('shows the payment_code of its method and channel', async () => {
+  it('A payment shows the payment_code of its method and channel', async () => {
     for (const [method, channel, code] of [
       ['qris', undefined, /^000201/],
       ['ewallet', 'DANA', /^http/],
@@ -102,7 +102,7 @@ describe('A payment', () => {
     }
   });
 
-  it('by OVO needs customer_phone, and shows no code: the wallet asks by itself', async () => {
+  it('A payment by OVO needs customer_phone and shows no code: the wallet prompts the customer', async () => {
     const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000' };
     const refused = await partner.post('/payments', ovo);
     expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
@@ -114,7 +114,7 @@ describe('A payment', () => {
     expect(await when(data.id, 'succeeded')).toMatchObject({ payment_code: null, next_action: null });
   });
 
-  it('by OVO is requested from a phone of Indonesia however it is written', async () => {
+  it('A payment by OVO accepts an Indonesian phone number in any notation', async () => {
     for (const phone of ['081234567890', '6281234567890', '+6281234567890', '+62 812-3456-7890', '(0812) 3456.7890']) {
       const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000', customer_phone: phone };
       const { id } = await create(ovo);
@@ -123,7 +123,7 @@ describe('A payment', () => {
     }
   });
 
-  it('by OVO from any other phone is refused before anything is stored', async () => {
+  it('A payment by OVO with any other phone number is refused before anything is stored', async () => {
     await begin();
     const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000' };
     const key = freshKey();
@@ -143,12 +143,12 @@ describe('A payment', () => {
     expect((await partner.post('/payments', { ...ovo, customer_phone: '081234567890' }, key)).status).toBe(200);
   });
 
-  it('by another wallet accepts a phone of any country', async () => {
+  it('A payment by another wallet accepts a phone number of any country', async () => {
     const dana = { method: 'ewallet', channel: 'DANA', amount: '20000', customer_phone: '+81312345678' };
     expect((await create(dana)).payment_code).toMatch(/^http/);
   });
 
-  it('that is paid succeeds: the net is owed and, without a delay, available; the provider’s cost stays internal', async () => {
+  it('A paid payment succeeds: the net is credited and, without a delay, available; the provider’s cost stays internal', async () => {
     await begin();
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -164,7 +164,7 @@ describe('A payment', () => {
     expect(JSON.stringify(paid)).not.toContain('2500');
   });
 
-  it('with a settlement delay is owed at once, as pending, and shows when it becomes available: after the delay', async () => {
+  it('A payment with a settlement delay is credited at once as pending, with the date from which it is available', async () => {
     await begin({ settlementDelayHours: 2 });
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -177,7 +177,7 @@ describe('A payment', () => {
     expect(timeline.next).toEqual({ at: expect.stringMatching(timestamp), text: expect.stringMatching(/available/) });
   });
 
-  it('says what to show the customer, until it is final, and when it was cancelled', async () => {
+  it('A payment shows the instructions for the customer until it is final, and when it was cancelled', async () => {
     const qris = await create({ method: 'qris', amount: '20000' });
     expect(qris.next_action).toEqual({ type: 'show_qr', value: qris.payment_code });
     const dana = await create({ method: 'ewallet', channel: 'DANA', amount: '20000' });
@@ -197,13 +197,13 @@ describe('A payment', () => {
     ]);
   });
 
-  it('that is declined fails with a failure_code', async () => {
+  it('A declined payment fails with a failure_code', async () => {
     const { id, payment_code } = await create({ method: 'ewallet', channel: 'DANA', amount: '20000' });
     await stack.sandbox.post('/sandbox/decline', { payment_code });
     expect(await when(id, 'failed')).toMatchObject({ is_final: true, failure_code: expect.any(String) });
   });
 
-  it('that the provider expires is expired, and money that comes late is in suspense', async () => {
+  it('A payment expired by the provider becomes expired, and late money goes to suspense', async () => {
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/expire', { payment_code });
     expect((await when(id, 'expired')).is_final).toBe(true);
@@ -212,7 +212,7 @@ describe('A payment', () => {
     expect((await read(id)).status).toBe('expired');
   });
 
-  it('paid in another amount stays payable, and the second of two payments is in suspense', async () => {
+  it('A payment paid in another amount stays payable, and a second payment goes to suspense', async () => {
     await begin();
     const { id, payment_code } = await create();
     await pay(payment_code, 49_999);
@@ -225,7 +225,7 @@ describe('A payment', () => {
     expect(await balanceOf(stack, partner.account.available)).toBe('46000.0000');
   });
 
-  it('says in plain words what is wrong with a value, before the provider is asked', async () => {
+  it('A payment with an invalid value is refused in plain words before the provider is called', async () => {
     const wallet = { method: 'ewallet', channel: 'DANA', amount: '20000' };
     for (const [body, message] of [
       [
@@ -240,7 +240,7 @@ describe('A payment', () => {
     }
   });
 
-  it('accepts expires_in_minutes from 1 to 2,880', async () => {
+  it('A payment accepts expires_in_minutes from 1 to 2,880', async () => {
     const short = await create({ ...va, expires_in_minutes: 1 });
     expect(Date.parse(short.expires_at) - Date.parse(short.created_at)).toBe(60_000);
     for (const expires_in_minutes of [0, 2881, 1.5, '60']) {
@@ -267,7 +267,7 @@ describe('A payment', () => {
     ['a malformed e-mail address', { customer_email: 'nobody' }],
     ['an organization that is no id', { organization_id: 'x' }],
   ];
-  it('that cannot be is refused with REQUEST_INVALID_PAYLOAD, naming the field', async () => {
+  it('An impossible payment returns REQUEST_INVALID_PAYLOAD and names the field', async () => {
     await begin();
     for (const [what, change] of invalid) {
       const answer = await partner.post('/payments', { ...va, ...change });
@@ -276,7 +276,7 @@ describe('A payment', () => {
     }
   });
 
-  it('for an organization that is not linked is RESOURCE_NOT_LINKED', async () => {
+  it('A payment for an organization that is not linked returns RESOURCE_NOT_LINKED', async () => {
     const organization_id = await buildOrganization(stack);
     expect(errorOf(await partner.post('/payments', { ...va, organization_id }))).toEqual([403, 'RESOURCE_NOT_LINKED']);
     await partner.administer('post', '/organizations', { organization_id });
@@ -284,7 +284,7 @@ describe('A payment', () => {
   });
 
   it.each(casesOf(['suspended', 'inactive']))(
-    'for a linked organization that is %s is RESOURCE_NOT_LINKED until it is active again',
+    'A payment for a linked organization that is %s returns RESOURCE_NOT_LINKED until it is active again',
     async (status) => {
       const organization_id = await buildOrganization(stack);
       await partner.administer('post', '/organizations', { organization_id });
@@ -298,7 +298,7 @@ describe('A payment', () => {
     },
   );
 
-  it('refused by the provider is PROVIDER_REFUSED, and stays so under its key', async () => {
+  it('A payment refused by the provider returns PROVIDER_REFUSED, and the same under its key later', async () => {
     await begin();
     const body = { ...va, channel: 'BCA', amount: '50000' };
     await stack
@@ -332,8 +332,8 @@ const receiptsOf = (reference: string, reason: string) =>
     (rows) => rows.length === 1,
   );
 
-describe('Payments are read', () => {
-  it('newest first, by page, status, external_ref and period, with the total of all matches', async () => {
+describe('Reading payments', () => {
+  it('Payments are listed newest first, by page, status, external_ref and period, with the total of all matches', async () => {
     await begin();
     const made: string[] = [];
     for (const external_ref of ['A', 'B', 'B']) made.unshift((await create({ ...va, external_ref })).id);
@@ -355,7 +355,7 @@ describe('Payments are read', () => {
     }
   });
 
-  it("never after another partner's payment, which is refused as a missing one is", async () => {
+  it("Listing payments after another partner's payment is refused like a missing one", async () => {
     await begin();
     await create();
     const other = await buildPartner(stack);
@@ -374,7 +374,7 @@ describe('Payments are read', () => {
     expect((await partner.get(`/payments?after=${items[0].id}&status=failed`)).body.data).toMatchObject({ items: [] });
   });
 
-  it('for whole days in UTC+7, both ends included', async () => {
+  it('Payments are listed for whole days in UTC+7, both ends included', async () => {
     await begin();
     const { id } = await create();
     const at = (instant: string) =>
@@ -387,7 +387,7 @@ describe('Payments are read', () => {
     expect(await total('from=2026-03-10T16:59:59.999Z&to=2026-03-10T16:59:59.999Z')).toBe(1);
   });
 
-  it('by their partner only: somebody else’s is a 404 everywhere, like a missing one', async () => {
+  it('A payment can be read by its partner only: another partner gets 404 everywhere, as for a missing one', async () => {
     const { id } = await create();
     const other = await buildPartner(stack);
     for (const path of [`/payments/${id}`, `/payments/${id}/timeline`, `/payments/${other.id}`]) {
@@ -398,7 +398,7 @@ describe('Payments are read', () => {
 });
 
 describe('A timeline', () => {
-  it('tells what happened in order, and what happens next', async () => {
+  it('A payment’s timeline shows what happened in order, and the next step', async () => {
     await begin();
     const url = `${stack.sandbox.url}/sandbox/webhooks`;
     await partner.administer('put', '/webhook', { url, events: ['payment.succeeded'] });
@@ -422,7 +422,7 @@ describe('A timeline', () => {
 });
 
 describe('A quote', () => {
-  it('answers with its fields and changes nothing', async () => {
+  it('A payment quote returns its fields and changes nothing', async () => {
     await begin();
     const { status, body } = await partner.post('/quotes', { ...va, amount: '50000.5' }, null);
     expect({ status, body }).toEqual({
@@ -442,7 +442,7 @@ describe('A quote', () => {
     expect((await partner.get('/payments')).body.data.total).toBe(0);
   });
 
-  it('adds the fee to the amount if the mode is ADDED', async () => {
+  it('A payment quote adds the fee to the amount if the mode is ADDED', async () => {
     await begin({ feeMode: 'ADDED', fees: [{ method: 'qris', fixed: '500', basis_points: 70 }] });
     const { body } = await partner.post('/quotes', { method: 'qris', amount: '100000' }, null);
     expect(body.data).toMatchObject({ gross_amount: '101200.0000', fee: '1200.0000', net_amount: '100000.0000' });
@@ -461,7 +461,7 @@ describe('A quote', () => {
 });
 
 describe('GET /channels', () => {
-  it('says which wallets are refunded, whether in part, and for how many days', async () => {
+  it('Channels show which wallets can be refunded, whether in part, and for how many days', async () => {
     const { collection } = (await partner.get('/channels')).body.data;
     const refunds = (collection as Record<string, unknown>[])
       .filter(({ refundable }) => refundable === true)
@@ -476,12 +476,12 @@ describe('GET /channels', () => {
     }
   });
 
-  it('says whose the fee is', async () => {
+  it('Channels show who pays the fee', async () => {
     const adding = await buildPartner(stack, { feeMode: 'ADDED' });
     expect((await adding.get('/channels')).body.data.fee_mode).toBe('ADDED');
   });
 
-  it('lists what a payment accepts, with this partner’s fees', async () => {
+  it('Channels list what a payment accepts, with this partner’s fees', async () => {
     await begin();
     const { fee_mode, collection, payout_banks } = (await partner.get('/channels')).body.data;
     expect(fee_mode).toBe('DEDUCTED');

@@ -36,7 +36,7 @@ const payBesides = async ({ id, payment_code }: { id: string; payment_code: stri
 };
 
 describe('The timeline of a payment', () => {
-  it('never says that no money arrived, when another amount did before the deadline', async () => {
+  it('A payment’s timeline never says that no money arrived if another amount did before the deadline', async () => {
     const payment = await create();
     await payBesides(payment);
     await stack.sandbox.post('/sandbox/expire', { payment_code: payment.payment_code });
@@ -52,7 +52,7 @@ describe('The timeline of a payment', () => {
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
   });
 
-  it('names the host of each endpoint that was told, and nothing else of its address', async () => {
+  it('A payment’s timeline names the host of each notified endpoint, and nothing else of its address', async () => {
     const receivers = await Promise.all([startReceiver(), startReceiver()]);
     const ids: string[] = [];
     for (const { url } of receivers) {
@@ -74,7 +74,7 @@ describe('The timeline of a payment', () => {
     await Promise.all(receivers.map((receiver) => receiver.stop()));
   });
 
-  it('says of an ADDED payment what was requested, and that the customer paid the fee on top', async () => {
+  it('The timeline of an ADDED payment shows the requested amount and the fee that the customer paid on top', async () => {
     const fees = [{ method: 'virtual_account', fixed: '4000', basis_points: 0 }];
     const adding = await buildPartner(stack, { feeMode: 'ADDED', fees });
     const { data } = (await adding.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '50000' }))
@@ -93,7 +93,7 @@ describe('The timeline of a payment', () => {
     );
   });
 
-  it('says when the provider calls a payment paid but does not list it, and by when it is asked again', async () => {
+  it('A payment’s timeline shows when the provider reports it paid without listing it, and when the next query is due', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -118,7 +118,7 @@ describe('The timeline of a payment', () => {
       ({ status }) => status === 'succeeded',
       30_000,
     );
-    // Items once shown stay, with their time.
+    // Items stay once shown, with their time.
     const after = (await timelineOf(id)).items;
     for (const item of items.filter(({ type }) => type === 'provider')) expect(after).toContainEqual(item);
     expect(after.map(({ text }) => text)).toContain('The provider was asked for a payment code.');

@@ -50,7 +50,7 @@ const receiptOf = (providerPaymentId: string) =>
     (receipt) => receipt !== undefined,
   );
 
-it('is paid again and again, each time as a payment of its own', async () => {
+it('An instrument accepts any number of payments, each recorded as its own', async () => {
   const partner = await buildPartner(stack, { fees });
   const body = { ...ofBank, external_ref: 'customer-1', customer_name: 'Siti Rahayu', metadata: { tier: 'gold' } };
   const key = freshKey();
@@ -88,14 +88,14 @@ it('is paid again and again, each time as a payment of its own', async () => {
     next_action: null,
   });
   expect((await partner.get('/balance')).body.data.available).toBe('117000.0000');
-  // Asked for anew with nothing new, nothing more is made.
+  // A further query without news creates nothing more.
   await stack.deps.workflows.hintPartnerInstrument(made.id);
   await payTo(made.payment_code, 10_000);
   await paymentsOf(partner, made.id, 3);
   expect((await partner.get('/instruments?external_ref=customer-1')).body.data).toMatchObject({ total: 1 });
 }, 60_000);
 
-it('takes what was paid as the gross in both fee modes, and releases it after the settlement delay', async () => {
+it('An instrument records what was paid as the gross in both fee modes, and releases it after the settlement delay', async () => {
   const partner = await buildPartner(stack, { fees, feeMode: 'ADDED', settlementDelayHours: 24 });
   const { id, payment_code } = await makeInstrument(partner, { method: 'qris', amount: '100000' });
   await payTo(payment_code);
@@ -109,7 +109,7 @@ it('takes what was paid as the gross in both fee modes, and releases it after th
   expect((await partner.get('/balance')).body.data).toMatchObject({ available: '0.0000', pending: '99300.0000' });
 }, 60_000);
 
-it('leaves money that does not fit to the operators: another amount, beyond the channel, and after closing', async () => {
+it('An instrument leaves money that does not fit to operators: another amount, beyond the channel’s limits, or after closing', async () => {
   const partner = await buildPartner(stack, { fees });
   const fixed = await makeInstrument(partner, { ...ofBank, amount: '50000' });
   const wrong = await payTo(fixed.payment_code, 49_999);
@@ -126,7 +126,7 @@ it('leaves money that does not fit to the operators: another amount, beyond the 
     status: 200,
     body: { data: { status: 'closed', closed_at: expect.any(String) } },
   });
-  // What came before it was closed is a payment.
+  // Money that arrived before it was closed is a payment.
   expect(await receiptOf(last)).toMatchObject({ state: 'applied' });
   const late = await payTo(open.payment_code, 20_000);
   expect(await receiptOf(late)).toEqual({ state: 'suspended', reason: 'late', reference: open.id });
@@ -134,7 +134,7 @@ it('leaves money that does not fit to the operators: another amount, beyond the 
   expect((await partner.send('post', `/instruments/${open.id}/close`)).body.data.status).toBe('closed');
 }, 90_000);
 
-it('takes what was paid before it was closed, also when the provider lists it only afterwards', async () => {
+it('An instrument accepts money paid before it was closed, even if the provider lists it only afterwards', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   await setFaults(stack, { listing: { lag_ms: 3_000 } });
@@ -146,7 +146,7 @@ it('takes what was paid before it was closed, also when the provider lists it on
   expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
 }, 60_000);
 
-it('takes a payment that was pending at the provider when it was closed, also as its first', async () => {
+it('An instrument accepts a payment that was pending at the provider when it was closed, even as its first', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   const asked = { payment_code, amount: 20_000, status: 'PENDING' };
@@ -158,7 +158,7 @@ it('takes a payment that was pending at the provider when it was closed, also as
 }, 60_000);
 
 itInFull(
-  'takes all of more payments than one look reads, and holds what fits none of them',
+  'An instrument records more payments than one query reads, and holds those that do not fit',
   async () => {
     const partner = await buildPartner(stack, { fees });
     const { id, payment_code } = await makeInstrument(partner);
@@ -182,7 +182,7 @@ itInFull(
   240_000,
 );
 
-it('is refused for what no channel has, and is its partner’s alone', async () => {
+it('An instrument is refused for fields that no channel has, and belongs to its partner alone', async () => {
   const partner = await buildPartner(stack, { fees });
   const refusals: [object, string][] = [
     [{ method: 'ewallet', channel: 'DANA' }, 'method'],
@@ -204,7 +204,7 @@ it('is refused for what no channel has, and is its partner’s alone', async () 
   }
 });
 
-it('finds payments without a callback, even when its workflow was lost', async () => {
+it('An instrument finds payments without a callback, even if its workflow was lost', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   await loseWorkflow(stack.deps.workflows.client, `partner-instrument/${id}`);

@@ -4,7 +4,7 @@ import { buildOperators, decide, type Operators } from '../../support/decide.ts'
 import { casesOf } from '../../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A payer who sends another amount than was asked: from the provider to the books, and to where people decide it goes. */
+/** A payer who pays another amount than requested: from the provider to the books, and to where people decide. */
 let stack: Stack;
 let operators: Operators;
 let payer: BuiltUser;
@@ -32,7 +32,7 @@ const heldFor = async (reference: string): Promise<{ id: string; amount: string 
 };
 const suspended = async () => Number(await balanceOf(stack, systemAccounts.suspense));
 
-// The other beside a partner's payment, in collections/another-amount.
+// The other case is in collections/another-amount, for a partner's payment.
 const others: [string, number][] = [
   ['less than was asked', gross - 1],
   ['more than was asked', gross + 1],
@@ -41,12 +41,12 @@ describe.each(casesOf(others))('Money that is %s', (_, amount) => {
   it.each(
     casesOf(
       [
-        ['credit', 'is the payer’s once people have decided so'],
-        ['refund', 'leaves again once people have decided so'],
+        ['credit', 'is credited to the payer once people decide so'],
+        ['refund', 'is refunded once people decide so'],
       ] as const,
       ([action]) => (action === 'credit') === amount < gross,
     ),
-  )('(%s) %s, and the order is paid by the right amount all the same', async (action, _) => {
+  )('Money in another amount (%s) %s, and the right amount still settles the order', async (action, _) => {
     const before = await suspended();
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: asked };
     const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;

@@ -41,7 +41,10 @@ const bodyOf = ({ reference_type, reference_id }: { reference_type: string; refe
 const transactionsOf = async (user = payer) =>
   (await stack.get('/v1/transactions?limit=100', { token: user.token })).body.data.transactions;
 
-/** Every reference type that may be paid from a balance but circles, which have a test of their own, with the ledger's name for it. */
+/**
+ * Every reference type that may be paid from a balance except circles, which have their own test, with the ledger's
+ * name for it.
+ */
 const payable: [type: string, ledgerType: string, target: () => Promise<{ id: string; accountId: string }>][] = [
   ['charitable_cause_donate', 'donation', () => buildActiveCause(stack)],
   ['charitable_cause_open_donate', 'donation', async () => ({ id: openPoolAccount, accountId: openPoolAccount })],
@@ -62,50 +65,53 @@ async function newestEventOf(resourceId: string) {
 }
 
 describe('A payment from a balance', () => {
-  it.each(payable)('of type %s is a ledger row of type %s, purpose product_transfer', async (type, ledger, build) => {
-    const target = await build();
-    const before = await balanceOf(stack, target.accountId);
-    const { status, body } = await pay({ reference_type: type, reference_id: target.id, amount: 2500.5 });
-    expect({ status, body }).toEqual({
-      status: 201,
-      body: {
-        status: 'success',
-        statusCode: 201,
-        message: expect.any(String),
-        data: {
-          transaction_id: expect.any(String),
-          amount: '2500.5000',
-          new_balance: '997499.5000',
-          reference_type: type,
-          reference_id: target.id,
+  it.each(payable)(
+    'A balance payment of type %s is a ledger row of type %s with purpose product_transfer',
+    async (type, ledger, build) => {
+      const target = await build();
+      const before = await balanceOf(stack, target.accountId);
+      const { status, body } = await pay({ reference_type: type, reference_id: target.id, amount: 2500.5 });
+      expect({ status, body }).toEqual({
+        status: 201,
+        body: {
+          status: 'success',
+          statusCode: 201,
+          message: expect.any(String),
+          data: {
+            transaction_id: expect.any(String),
+            amount: '2500.5000',
+            new_balance: '997499.5000',
+            reference_type: type,
+            reference_id: target.id,
+          },
         },
-      },
-    });
-    expect(await balanceOf(stack, payer.accountId)).toBe('997499.5000');
-    expect(Number(await balanceOf(stack, target.accountId)) - Number(before)).toBe(2500.5);
-    expect(await transactionsOf()).toMatchObject([
-      {
-        id: body.data.transaction_id,
-        user_id: payer.id,
-        amount: '2500.5000',
-        status: 'successful',
-        source_account_id: payer.accountId,
-        destination_account_id: target.accountId,
-        type: 'price',
-        reference_type: ledger,
-        reference_id: target.id,
-        purpose: 'product_transfer',
-        payment_order_id: null,
-      },
-    ]);
-    const { body: events } = await stack.get(`/v1/events?resource_id=${body.data.transaction_id}`, {
-      token: admin.token,
-    });
-    expect(events.data.items).toMatchObject([{ event: 'RESOURCE_CREATED', actor_id: payer.id, impact: 'MEDIUM' }]);
-  });
+      });
+      expect(await balanceOf(stack, payer.accountId)).toBe('997499.5000');
+      expect(Number(await balanceOf(stack, target.accountId)) - Number(before)).toBe(2500.5);
+      expect(await transactionsOf()).toMatchObject([
+        {
+          id: body.data.transaction_id,
+          user_id: payer.id,
+          amount: '2500.5000',
+          status: 'successful',
+          source_account_id: payer.accountId,
+          destination_account_id: target.accountId,
+          type: 'price',
+          reference_type: ledger,
+          reference_id: target.id,
+          purpose: 'product_transfer',
+          payment_order_id: null,
+        },
+      ]);
+      const { body: events } = await stack.get(`/v1/events?resource_id=${body.data.transaction_id}`, {
+        token: admin.token,
+      });
+      expect(events.data.items).toMatchObject([{ event: 'RESOURCE_CREATED', actor_id: payer.id, impact: 'MEDIUM' }]);
+    },
+  );
 
   it.each(['account_top_up', 'trusted_partner_investment', 'takaful_insurance'])(
-    'of type %s is a 400: the method is not supported by the handler',
+    'A balance payment of type %s returns 400: its handler does not support the method',
     async (type) => {
       const { status, body } = await pay({ reference_type: type, reference_id: payer.accountId });
       expect({ status, body }).toMatchObject({ status: 400, body: { statusCode: 400, error: 'Bad Request' } });
@@ -123,14 +129,14 @@ describe('A payment from a balance', () => {
     ['a text as amount', { amount: '10' }, 'amount'],
     ['an amount with five decimals', { amount: 1.00001 }, 'amount'],
     ['an unknown field', { payment_id: 1 }, 'payment_id'],
-  ])('with %s is a 400 that names the field', async (_, wrong, field) => {
+  ])('A balance payment with %s returns 400 and names the field', async (_, wrong, field) => {
     const answer = await pay({ ...bodyOf(await invest()), ...wrong });
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
     expect(await balanceOf(stack, payer.accountId)).toBe('1000000.0000');
   });
 
-  it('accepts any amount from 0.0001 up, read digit by digit', async () => {
+  it('A balance payment accepts any amount from 0.0001 up, read digit by digit', async () => {
     const target = bodyOf(await invest());
     const { body } = await pay({ ...target, amount: 0.0001 });
     expect(body.data).toMatchObject({ amount: '0.0001', new_balance: '999999.9999' });
@@ -146,7 +152,7 @@ describe('A payment from a balance', () => {
     expect((await post('100.1')).body.data).toMatchObject({ amount: '100.1000', new_balance: '999899.8999' });
   });
 
-  it('takes the last rupiah; more than there is is a 400 that moves nothing', async () => {
+  it('A balance payment may use the last rupiah; more than the balance returns 400 and moves nothing', async () => {
     const target = await invest();
     expect((await pay({ ...bodyOf(target), amount: 1_000_000.0001 })).status).toBe(400);
     expect(await transactionsOf()).toEqual([]);
@@ -155,7 +161,7 @@ describe('A payment from a balance', () => {
     expect({ status, body }).toMatchObject({ status: 400, body: { error: 'Bad Request' } });
   });
 
-  it("from somebody else's account is a 403, from a missing one a 404, without a token a 401", async () => {
+  it("A balance payment returns 403 from someone else's account, 404 from a missing one and 401 without a token", async () => {
     const target = bodyOf(await invest());
     const stranger = await buildIndividual(stack, { balance: '10' });
     const organization = await buildOrganizationAdmin(stack, { balance: '10' });
@@ -168,7 +174,7 @@ describe('A payment from a balance', () => {
     expect((await pay(target, {}, superAdmin.token)).status).toBe(403);
   });
 
-  it("from an organization's account is open to its users, and to no one else", async () => {
+  it("A payment from an organization's account is open to its users only", async () => {
     const organization = await buildOrganizationAdmin(stack, { balance: '5000' });
     const member = await buildIndividual(stack, { organizationId: organization.organizationId });
     const body = { ...bodyOf(await invest()), source_account_id: organization.accountId, amount: 1000 };
@@ -176,7 +182,7 @@ describe('A payment from a balance', () => {
     expect((await pay(body, {}, member.token)).status).toBe(403);
   });
 
-  it('into the account it comes from is a 400', async () => {
+  it('A balance payment into its source account returns 400', async () => {
     const cause = await buildActiveCause(stack, payer);
     const { status, body } = await pay({ reference_type: 'charitable_cause_donate', reference_id: cause.id });
     expect(status).toBe(400);
@@ -194,7 +200,7 @@ describe('A payment from a balance', () => {
     ['saving_circle_contribution', 'update-saving-circle'],
     ['commodity_financing_payment', 'pay-commodity-financing'],
     ['takaful_tabaru_contribution', 'pay-takaful'],
-  ])('of type %s needs the permission %s of its handler', async (reference_type, permission) => {
+  ])('A balance payment of type %s needs the permission %s of its handler', async (reference_type, permission) => {
     const organizationId = await buildOrganization(stack);
     const without = await buildRole(stack, { organizationId, permissions: ['read-product'] });
     const having = await buildRole(stack, { organizationId, permissions: [permission] });
@@ -209,19 +215,19 @@ describe('A payment from a balance', () => {
 
 describe('The target of a payment', () => {
   it.each(payable.filter(([type]) => type !== 'charitable_cause_open_donate'))(
-    'of type %s that does not exist is a 404',
+    'A payment of type %s to a missing target returns 404',
     async (type) => {
       const answer = await pay({ reference_type: type, reference_id: '00000000-0000-4000-8000-00000000dead' });
       expect(answer.status).toBe(404);
     },
   );
 
-  it('must be a product of the kind that the reference type names', async () => {
+  it('A payment’s product must be of the kind that the reference type names', async () => {
     const { reference_id } = await invest();
     expect((await pay({ reference_type: 'takaful_tabaru_contribution', reference_id })).status).toBe(400);
   });
 
-  it.each(['closed', 'completed'])('is a 400 when the product is %s', async (status) => {
+  it.each(['closed', 'completed'])('A payment for a product that is %s returns 400', async (status) => {
     const options = status === 'completed' ? { target: '1' } : {};
     const target = await invest(options);
     if (status === 'completed') expect((await pay({ ...bodyOf(target), amount: 1 })).status).toBe(201);
@@ -231,7 +237,7 @@ describe('The target of a payment', () => {
     expect(answer.body.message).toContain(status);
   });
 
-  it('accepts no less than its minimum and no more than the rest of its target, which completes it', async () => {
+  it('A product accepts no less than its minimum and no more than the rest of its target, which completes it', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(99.9999)).status).toBe(400);
@@ -244,7 +250,7 @@ describe('The target of a payment', () => {
     expect(await newestEventOf(target.reference_id)).toMatchObject(completedEvent);
   });
 
-  it('accepts exactly the rest of a product when that is below its minimum', async () => {
+  it('A product accepts exactly the rest of its target even below its minimum', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(4950)).status).toBe(201);
@@ -257,7 +263,7 @@ describe('The target of a payment', () => {
     expect(body.data).toMatchObject({ status: 'completed', current_amount: '5000.0000' });
   });
 
-  it("is the caller's own goal: somebody else's is a 403, past the target a 400, reaching it completes the goal", async () => {
+  it('A goal accepts its owner’s payments only (403 otherwise) and none past its target (400); reaching the target completes it', async () => {
     const other = await buildIndividual(stack);
     const theirs = await buildGoal(stack, other);
     const contribute = (reference_id: string, amount: number) =>
@@ -272,7 +278,7 @@ describe('The target of a payment', () => {
     expect((await contribute(own.id, 0.0001)).status).toBe(400);
   });
 
-  it('is never exceeded by simultaneous payments, and neither is a balance', async () => {
+  it('Simultaneous payments never exceed the target or the balance', async () => {
     const goal = await buildGoal(stack, payer, '100');
     const product = await invest({ target: '70' });
     const answers = await Promise.all([

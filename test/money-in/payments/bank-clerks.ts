@@ -5,7 +5,7 @@ import type { HttpAnswer } from '../../support/http.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually } from '../../support/stack.ts';
 
-/** A partner of the bank test, and the answers it got. */
+/** A partner of the bank test, and its answers. */
 export interface Clerk {
   partner: BuiltPartner;
   /** Payouts and refunds that were answered 200. */
@@ -14,16 +14,19 @@ export interface Clerk {
   refused: Map<string, number>;
 }
 
-/** What it begins with, IDR. */
+/** Its opening balance, IDR. */
 const funded = 1_000_000;
 const paid = 500_000;
 
-/** Accounts whose transfers succeed, are refused, fail, are returned, and are made without an answer. */
+/** Accounts whose transfers succeed, are refused, fail, are returned, and succeed without an answer. */
 const digits = ['111111', '111111', '121212', '999999', '654321', '900003'];
 
 const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
-/** A clerk with money of its own and a payment that may be refunded; `act` refunds, then pays out, then does either at random. */
+/**
+ * A clerk with money of its own and a payment that may be refunded; `act` refunds, then pays out, then does either at
+ * random.
+ */
 export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentId: string; act: () => Promise<void> }> {
   const partner = await buildPayer(place, { available: String(funded) });
   const paymentId = await buildPaid(place, partner, { amount: String(paid) });
@@ -36,7 +39,7 @@ export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentI
     }
   };
   const amount = () => String(10_000 + Math.floor(Math.random() * 90_000));
-  /** Begins with a refund and a payout that succeed. */
+  /** Starts with a refund and a payout that succeed. */
   let acts = 0;
   const act = async () => {
     acts += 1;
@@ -63,7 +66,7 @@ interface Ended {
   amount: string;
 }
 
-/** Once all requests are final: each answer matches what was made, and the money is where it should be. */
+/** Once all requests are final: each answer matches the effect, and the money is where it should be. */
 export async function expectClerksEven(place: PayoutPlace, clerks: readonly Clerk[]): Promise<Ended[]> {
   const all: Ended[] = [];
   for (const { partner, made, refused } of clerks) {
@@ -75,7 +78,7 @@ export async function expectClerksEven(place: PayoutPlace, clerks: readonly Cler
       (found) => found.every(({ status }) => status !== 'pending'),
       180_000,
     );
-    // 503 and 504 say that it is not known yet: it may have been made.
+    // A 503 or 504 is unknown: it may have succeeded.
     const unanswered = [...refused].reduce((sum, [why, times]) => sum + (/^50[34]/.test(why) ? times : 0), 0);
     const ids = new Set(rows.map(({ id }) => id));
     expect(made.filter((id) => !ids.has(id))).toEqual([]);

@@ -6,13 +6,13 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 import { buildClerk, expectClerksEven } from './bank-clerks.ts';
 
 /**
- * The bank test: many clients pay, top up and transfer at random, and partners pay out and refund, while others read the
- * whole.
+ * The bank test: many clients pay, top up and transfer at random, and partners pay out and refund, while others read
+ * the totals.
  */
 const clients = isFullRun() ? 64 : 4;
 const partners = isFullRun() ? 16 : 3;
 const seconds = isFullRun() ? 60 : 2;
-/** However busy the machine is, each of them gets so much done. */
+/** However busy the machine is, each of them completes this many requests. */
 const leastDeeds = 3;
 const opening = 100_000;
 
@@ -38,7 +38,7 @@ const random = (limit: number) => Math.floor(Math.random() * limit);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 
 describe('The bank', () => {
-  it(`stays consistent while ${clients} clients and ${partners} partners move money for ${seconds} seconds`, async () => {
+  it(`The books balance while ${clients} clients and ${partners} partners move money for ${seconds} seconds`, async () => {
     const people = await Promise.all(
       Array.from({ length: clients }, () => buildIndividual(stack, { balance: String(opening) })),
     );
@@ -54,7 +54,7 @@ describe('The bank', () => {
       await buildProduct(stack, admin, { kind: 'investment', target: '5000' }),
     ];
     const clerks: Awaited<ReturnType<typeof buildClerk>>[] = [];
-    // One after the other: their payments have to be paid, on a machine that may be busy.
+    // One after another: their payments have to be paid, on a machine that may be busy.
     while (clerks.length < partners) clerks.push(await buildClerk(stack));
     const until = Date.now() + seconds * 1000;
     const acknowledged: Acknowledged = { transactions: [], topUps: [] };
@@ -67,7 +67,7 @@ describe('The bank', () => {
       for (let done = 0; done < leastDeeds || Date.now() < until; ) {
         const source_account_id = pick(accounts);
         const amount = 1 + random(20_000);
-        // Everybody begins with a top-up.
+        // Everyone starts with a top-up.
         const choice = done === 0 ? 0 : random(20);
         const answer =
           choice === 0
@@ -122,7 +122,7 @@ describe('The bank', () => {
     await Promise.all([...people.map((_, index) => act(index)), ...clerks.map(payOut), read(), read()]);
 
     expect(reads).toBeGreaterThan(2);
-    // 503: a machine too busy to give a connection in time; nothing was acknowledged.
+    // 503: a machine too busy to open a connection in time; nothing was acknowledged.
     expect([...refusals.keys()].filter((status) => status !== 400 && status !== 503)).toEqual([]);
     const found = await stack
       .em()
@@ -160,7 +160,7 @@ describe('The bank', () => {
     expect(moved.length).toBeGreaterThan(partners);
     const ended = new Set(moved.filter(({ status }) => status === 'succeeded').map(({ kind }) => kind));
     expect([...ended].toSorted()).toEqual(['partner_payout', 'payment_refund']);
-    // What a partner has not, has paid out or refunded already, or that its wallet refunds something else just now.
+    // More than a partner has or can still refund, or a conflict with another refund of its wallet.
     const whys = new Set(clerks.flatMap(({ refused }) => [...refused.keys()]));
     const may = /^(422 FUNDS_(INSUFFICIENT_BALANCE|REFUND_EXCEEDED)|50[34] .*)$/;
     expect([...whys].filter((why) => !may.test(why))).toEqual([]);

@@ -50,7 +50,7 @@ const stop = (id: string) =>
 const statusOf = async (id: string) =>
   (await stack.em().execute<{ status: string }[]>('select status from payment_orders where id = ?', [id]))[0]?.status;
 
-/** Asks by the gateway, and returns once the workflow has started, which no worker runs. */
+/** Requests a gateway payment, and returns once the workflow has started, without a worker. */
 async function begin(body: object, user = payer) {
   const key = freshKey();
   const answer = ask(body, key, user);
@@ -68,7 +68,7 @@ async function begin(body: object, user = payer) {
 }
 
 describe('An order whose workflow starts late', () => {
-  it('is not made for a cause stopped in the meantime, or by a user suspended in the meantime', async () => {
+  it('An order whose workflow starts late is not created for a cause stopped, or by a user suspended, in the meantime', async () => {
     const cause = await buildCause(stack, creator, superAdmin);
     const other = await buildIndividual(stack);
     const forStopped = await begin(donation(cause));
@@ -79,7 +79,7 @@ describe('An order whose workflow starts late', () => {
     worker = await startWorker({ env: stack.env, logFile: `${testRun().directory}/between-worker.log` });
     for (const { handle } of [forStopped, bySuspended]) await handle.result();
     const { status, body } = await forStopped.answer;
-    // A slow machine has its worker when the requests have been given up.
+    // On a slow machine its worker starts after the requests have timed out.
     expect([
       [400, 'reference_id: the charitable cause is rejected'],
       [503, expect.any(String)],
@@ -91,7 +91,7 @@ describe('An order whose workflow starts late', () => {
 });
 
 describe('An idempotency key for an order', () => {
-  it('stands for that order after its answer was deleted, and never for another request', async () => {
+  it('An order’s key still stands for that order after its answer was deleted, never for another request', async () => {
     const key = freshKey();
     const first = await ask(topUp(50_000), key);
     expect(first.status).toBe(201);
@@ -119,11 +119,11 @@ describe('An idempotency key for an order', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('whose answer was never stored reports the order as it stands, even if its payer declined', async () => {
+  it('An order’s key whose answer was never stored reports the order’s current state, even if the payer declined', async () => {
     const key = freshKey();
     const first = await ask(topUp(50_000, 30), key);
     const { payment_order_id: id, payment_links: link } = first.body.data;
-    // As if the process had died before it kept its answer.
+    // As if the process had died before it stored its answer.
     await stack.owner().execute('update requests set answer_status = null, answer_body = null');
     await stack.sandbox.post('/sandbox/decline', { payment_code: link });
     await eventually(
@@ -138,7 +138,7 @@ describe('An idempotency key for an order', () => {
 });
 
 describe('An idempotency key for a transfer', () => {
-  it('pays once and answers the same, even after its answer was forgotten and more was paid since', async () => {
+  it('A transfer’s key pays once and answers the same, even after its answer was deleted and more was paid since', async () => {
     const one = await buildIndividual(stack, { balance: '10000' });
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: one.token })).body.data;
     const key = freshKey();
@@ -170,8 +170,8 @@ describe('An idempotency key for a transfer', () => {
   });
 });
 
-describe('An idempotency key for a first contribution, which a guarantee is paid with', () => {
-  it('answers with all that was paid, even after its answer was forgotten', async () => {
+describe('An idempotency key for a first contribution with a guarantee', () => {
+  it('A first contribution’s key reports everything that was debited, guarantee included, even after its answer was deleted', async () => {
     const { id, members } = await begun(stack, 2, { on_default: 'cover', guarantee_percent: 50 });
     const [payer] = members as [BuiltUser];
     const key = freshKey();
@@ -193,8 +193,8 @@ describe('An idempotency key for a first contribution, which a guarantee is paid
   });
 });
 
-describe('Money that cost more at the provider than it brought', () => {
-  it('is in suspense like any other, for an order and for a partner’s payment', async () => {
+describe('Money whose provider cost exceeds its amount', () => {
+  it('Money that cost more at the provider than it brought goes to suspense like any other, for orders and partners’ payments', async () => {
     await stack.sandbox.put('/sandbox/costs', { payment: 3_000, transfer: 0 });
     await stack.owner().execute('update payment_channels set provider_fee_fixed = 3000 where id = 1');
     const order = (await ask(topUp(50_000), freshKey())).body.data;

@@ -23,7 +23,7 @@ afterAll(() => stack.stop());
 beforeEach(async () => {
   payer = await buildIndividual(stack);
   partner = await buildPartner(stack);
-  // The callbacks are ours to send.
+  // The test sends the callbacks.
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 });
 
@@ -38,9 +38,9 @@ interface Rail {
   open(): Promise<Opened>;
   cancel(id: string): Promise<HttpAnswer>;
   read(id: string): Promise<HttpAnswer>;
-  /** What a cancellation is answered when the payment was first. */
+  /** The answer to a cancellation that comes after the payment. */
   refusal: number;
-  /** What is owed for all that was paid and applied, IDR. */
+  /** What is credited for everything that was paid and applied, IDR. */
   credited(): Promise<number>;
 }
 const gross = 54_000;
@@ -93,7 +93,7 @@ const callBack = ({ id: reference_id }: Opened, { id, payment_method }: Payment)
     },
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
-/** A machine that is busy may say that it is not done yet, and is asked again. */
+/** A busy machine may report it as pending, and is asked again. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 
@@ -101,7 +101,7 @@ interface Raced extends Opened {
   answer: HttpAnswer;
   payment: Payment | null;
 }
-/** Of so many races each is another; `ends` are those of them all. */
+/** Each of these races differs; `ends` are the possible outcomes of all. */
 interface Order {
   race(rail: Rail, opened: Opened, index: number): Promise<Raced>;
   ends: string[];
@@ -124,7 +124,7 @@ const orders: [string, Order][] = [
     'the cancellation first',
     {
       ends: ['EXPIRED', 'PAID'],
-      // The first has paid before, the last pays when all is over, and of the others each later than the one before.
+      // The first has paid before, the last pays when all is over, and each of the others later than the one before.
       race: async (rail, opened, index) => {
         const early = index === 0 ? await payAtProvider(opened) : null;
         const cancelled = untilTold(() => rail.cancel(opened.id));
@@ -142,7 +142,7 @@ const all = async <T>(sql: string, ids: string[]): Promise<T[]> => stack.em().ex
 
 describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail) => {
   it.each(casesOf(orders, (_, index) => index === rails.findIndex(([, each]) => each === rail)))(
-    `ends once in each of ${races} races, %s, and no money is lost`,
+    `A cancellation that races the callback has one outcome in each of ${races} races, %s, and no money is lost`,
     async (__, { race, ends: expected }) => {
       const opened = await Promise.all(Array.from({ length: races }, rail.open));
       const raced = await Promise.all(opened.map((each, index) => race(rail, each, index)));
@@ -163,7 +163,7 @@ describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail
       expect(raced.map(({ answer }) => answer.status)).toEqual(
         raced.map(({ id }) => (endOf.get(id) === 'PAID' ? rail.refusal : 200)),
       );
-      // Each payment that the provider took is one receipt: of a paid one applied, of another in suspense.
+      // Each payment at the provider is one receipt: applied for a paid order, in suspense for another.
       const paid = raced.filter(({ payment }) => payment !== null);
       const receipts = await eventually(
         () =>

@@ -26,10 +26,10 @@ interface Kind {
   opened: string;
   made: string;
   settled: string;
-  /** Asks for it under a key; what was made is found by the rows that it adds. */
+  /** Requests it under a key; what was created is found by its new rows. */
   ask(key: string): Promise<HttpAnswer>;
   cancel(id: string): Promise<{ status: number }>;
-  /** What a cancellation is answered that the payment has overtaken. */
+  /** The answer to a cancellation that comes after the payment. */
   paidFirst: number;
 }
 const kinds: [string, Kind][] = [
@@ -79,7 +79,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     const known = await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`);
     const ids = new Set(known.map(({ id }) => id));
     const key = freshKey();
-    // Again under its key where a busy machine says 503, or nothing: nothing may have begun.
+    // Retried under its key if a busy machine returns a 503 or nothing: it may not have been opened.
     const ask = () => asAClient(() => kind.ask(key));
     void ask()
       .catch(ask)
@@ -116,17 +116,17 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
       (row) => row?.cancelled_at !== null,
       30_000,
     );
-  /** Nothing can be paid at the provider any more under it. */
+  /** Nothing can be paid at the provider under it any more. */
   async function expectNothingPayable(id: string) {
     const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
   }
 
   it.each([
-    ['after its worker died with nothing asked for', kind.opened],
-    ['at the provider too, after its worker died with the instrument made and not written down', kind.made],
+    ['after its worker died before requesting the instrument', kind.opened],
+    ['at the provider too, after its worker died with the instrument created but not stored', kind.made],
   ])(
-    'comes true, %s',
+    'A cancellation takes effect %s',
     async (_, failpoint) => {
       stack.arm(`${failpoint}=kill`);
       const id = await begin();
@@ -142,7 +142,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     240_000,
   );
 
-  it('comes true though the API dies between the wish and the waking', async () => {
+  it('A cancellation takes effect if the API dies between storing it and signalling the workflow', async () => {
     const id = await begin();
     await whenOpen(id);
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
@@ -157,14 +157,14 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     await expectNothingPayable(id);
   }, 240_000);
 
-  it('that meets the payment, whose worker dies while settling it, has one outcome, and the money is booked once', async () => {
+  it('A cancellation that races the payment has one outcome, and the money is booked once, when the worker dies while settling', async () => {
     const id = await begin();
     const open = await whenOpen(id);
     stack.arm(`${kind.settled}=kill`);
     await stack.sandbox.post('/sandbox/pay', { payment_code: open?.payment_code });
     const cancelling = kind.cancel(id).catch(() => null);
     await Promise.race([stack.worker.exited, whenEnded(id)]);
-    // What is settled is seen a moment before its worker dies.
+    // The settlement is visible a moment before its worker dies.
     if ((await rowOf(id))?.status === 'PAID') await stack.worker.exited;
     await stack.restart();
     await cancelling;

@@ -62,7 +62,7 @@ const when = (id: string, status: string) =>
     () => statusOf(id),
     (now) => now === status,
   );
-/** A machine that is busy may say that it is not done yet, and is asked again. */
+/** A busy machine may report it as pending, and is asked again. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 const pay = ({ code }: Opened) => stack.sandbox.post('/sandbox/pay', { payment_code: code });
@@ -79,7 +79,7 @@ const eventsOf = async (id: string) =>
     );
 
 describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
-  it('expires the instrument at the provider and ends the order EXPIRED, also when repeated', async () => {
+  it('Cancelling an order expires its instrument at the provider and ends it EXPIRED, also when repeated', async () => {
     const opened = await order();
     expect(await cancelOrder(opened.id)).toMatchObject({
       status: 200,
@@ -95,7 +95,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     ]);
   });
 
-  it('refuses a paid order, which stays paid', async () => {
+  it('A paid order cannot be cancelled and stays paid', async () => {
     const opened = await order();
     await pay(opened);
     await when(opened.id, 'PAID');
@@ -104,7 +104,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(opened.id)).toBe('PAID');
   });
 
-  it('finds money that no callback reported: the order is paid, and nothing on it says that it was cancelled', async () => {
+  it('Cancelling an order that was paid without a callback settles it as paid, without any sign of the cancellation', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const one = await buildIndividual(stack);
     const opened = await order(one);
@@ -114,7 +114,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await cancelledAtOf(opened.id)).toBeNull();
   });
 
-  it('is for the payer only, of an existing order, and takes no fields', async () => {
+  it('Only the payer may cancel an order, which must exist, and the request accepts no fields', async () => {
     const { id } = await order();
     const other = await buildIndividual(stack);
     expect((await cancelOrder(id, other)).status).toBe(403);
@@ -126,7 +126,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('many times at once is one cancellation', async () => {
+  it('Many cancellations of one order at once have the effect of one', async () => {
     const { id } = await order();
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 50 : 15 }, () => untilTold(() => cancelOrder(id))),
@@ -136,7 +136,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
   });
 
   itInFull(
-    'that meets the payment has one winner, and no money is lost',
+    'A cancellation that races the payment of an order has one winner, and no money is lost',
     async () => {
       const one = await buildIndividual(stack);
       const orders = await Promise.all(Array.from({ length: 12 }, () => order(one)));
@@ -151,7 +151,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
       );
       const ends = await Promise.all(orders.map(({ id }) => statusOf(id)));
       expect(answers.map(({ status }) => status)).toEqual(ends.map((end) => (end === 'PAID' ? 400 : 200)));
-      // What came too late is held for the operators, and nothing else is.
+      // Late money is held for the operators, and nothing else is.
       const late = ends.filter((end) => end !== 'PAID').length;
       await eventually(
         () => suspendedOf(orders),
@@ -164,7 +164,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     60_000,
   );
 
-  it('happens even if its process died before the workflow was told, or the workflow is lost', async () => {
+  it('An order is cancelled even if the process died before the signal, or its workflow is lost', async () => {
     const [told, lost] = [await order(), await order()];
     await loseWorkflow(stack.deps.workflows.client, `gateway-payment/${lost.id}`);
     await stack
@@ -180,7 +180,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     await when(lost.id, 'EXPIRED');
   });
 
-  it('cannot be undone', async () => {
+  it('The cancellation of an order cannot be undone', async () => {
     const { id } = await order();
     await cancelOrder(id);
     const undo = stack.em().execute('update payment_orders set cancelled_at = null where id = ?', [id]);
@@ -188,7 +188,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
   });
 });
 
-/** The payment first, and the cancellation while its callback is on its way. */
+/** The payment first, and the cancellation while its callback is in flight. */
 async function meet(opened: Opened, one: BuiltUser): Promise<[HttpAnswer]> {
   await pay(opened);
   return [await untilTold(() => cancelOrder(opened.id, one))];
@@ -204,7 +204,7 @@ async function suspendedOf(orders: Opened[]): Promise<number> {
 }
 
 describe('POST /v1/partners/payments/:id/cancel', () => {
-  it('ends the payment expired at the provider and here, and shows it by webhook and in its timeline', async () => {
+  it('Cancelling a partner’s payment expires it at the provider and here, with a webhook and a timeline entry', async () => {
     const opened = await payment();
     const answer = await cancelPayment(opened.id);
     expect(answer).toMatchObject({
@@ -225,7 +225,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(await cancelPayment(opened.id)).toMatchObject({ status: 200, body: { data: answer.body.data } });
   });
 
-  it('refuses a paid one with PAYMENT_ALREADY_PAID', async () => {
+  it('Cancelling a paid payment of a partner returns PAYMENT_ALREADY_PAID', async () => {
     const opened = await payment();
     await pay(opened);
     await when(opened.id, 'PAID');
@@ -233,7 +233,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'PAYMENT_ALREADY_PAID']);
   });
 
-  it('finds money that no callback reported: the payment is paid, and nothing on it says that it was cancelled', async () => {
+  it('Cancelling a partner’s payment that was paid without a callback settles it as paid, without any sign of the cancellation', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const opened = await payment();
     await pay(opened);
@@ -243,7 +243,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(JSON.stringify(items)).not.toContain('cancel');
   });
 
-  it('finds neither somebody else’s nor a missing one', async () => {
+  it('Cancelling another partner’s payment or a missing one returns 404', async () => {
     const { id } = await payment();
     const other = await buildPartner(stack);
     for (const answer of [await cancelPayment(id, other), await cancelPayment(newId())]) {
@@ -252,7 +252,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('takes no fields', async () => {
+  it('Cancelling a partner’s payment accepts no fields', async () => {
     const { id } = await payment();
     const answer = await partner.post(`/payments/${id}/cancel`, { reason: 'late' }, null);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID_PAYLOAD' } } });
@@ -260,7 +260,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('needs the permission to collect, and a signature', async () => {
+  it('Cancelling a partner’s payment needs the permission to collect, and a signature', async () => {
     const { id } = await payment();
     const reader = await partner.administer('post', '/keys', { permissions: ['read-gateway'] });
     const headers = { authorization: `Bearer ${reader.body.data.api_key}` };
@@ -270,7 +270,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
   });
 
   itInFull(
-    'that meets the payment has one winner',
+    'A cancellation that races the payment of a partner’s payment has one winner',
     async () => {
       const payments = await Promise.all(Array.from({ length: 10 }, payment));
       const answers = await Promise.all(
@@ -287,14 +287,14 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
   );
 });
 
-describe('A cancellation while the provider cannot be asked', () => {
-  // As long as everybody here waits in vain.
+describe('A cancellation while the provider is unreachable', () => {
+  // The time-out of everyone who waits here.
   const { requests } = budgets;
   const { gatewayPayment, cancellation } = requests;
   beforeAll(() => void Object.assign(requests, { gatewayPayment: 5_000, cancellation: 5_000 }));
   afterAll(() => void Object.assign(requests, { gatewayPayment, cancellation }));
 
-  it('is reported as not done yet, and follows later; an order without an instrument no longer gets one', async () => {
+  it('A cancellation while the provider is unreachable is reported as pending and happens later; an order without an instrument gets none', async () => {
     const [mine, theirs] = await Promise.all([order(), payment()]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const [unmade, byPayer, byPartner] = await Promise.all([order(), cancelOrder(mine.id), cancelPayment(theirs.id)]);
@@ -307,7 +307,7 @@ describe('A cancellation while the provider cannot be asked', () => {
     const { next } = (await partner.get(`/payments/${theirs.id}/timeline`)).body.data;
     expect(next).toEqual({ at: null, text: 'The payment ends as soon as the provider takes no more money for it.' });
     expect([unmade.code, await statusOf(unmade.id)]).toEqual([null, 'PENDING']);
-    // The provider may have received it, and list it late: until then its end is unknown.
+    // The provider may have received it, and list it late: until then its outcome is unknown.
     const ago = "update payment_orders set instrument_asked_at = now() - interval '3 minutes' where id = ?";
     await stack.owner().execute(ago, [unmade.id]);
     const cancelled = cancelOrder(unmade.id);

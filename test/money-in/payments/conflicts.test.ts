@@ -20,7 +20,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
-  // Outside any transaction, a sequence counts also what is rolled back.
+  // Not transactional: a sequence also counts what is rolled back.
   await stack.owner().execute(`create sequence planted_conflicts;
     create function plant_conflict() returns trigger language plpgsql security definer
     set search_path = pg_catalog, public as $$ begin
@@ -71,7 +71,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
 
   it.each(
     casesOf(Object.entries(balanceWays), ([, { isOneStatement }], index) => index > 0 && isOneStatement === isAtCommit),
-  )('leaves nothing of %s, says 503, and a retry under the key pays once', async (_, way) => {
+  )('A transaction conflict rolls back %s and returns 503, and a retry under the key pays once', async (_, way) => {
     const request = await way.build(stack);
     const key = freshKey();
     await plant(trigger, code, 1);
@@ -82,10 +82,12 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   });
 
   whileWritten(
-    'of many donations made together leaves each made or not at all, and refuses none',
+    'A transaction conflict of many donations written together leaves each made or not at all, and refuses none',
     async () => {
       const first = await must(balanceWays['a donation'], 'a donation is a way to pay').build(stack);
-      /** Twelve donors give to one cause; answers how many were told to ask again, after three transactions met the conflict. */
+      /**
+       * Twelve donors donate to one cause; returns how many had to retry, after three transactions met the conflict.
+       */
       const giveTogether = async (): Promise<number> => {
         const requests = await Promise.all(
           Array.from({ length: 12 }, async () => {
@@ -95,7 +97,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
         );
         await plant(trigger, code, 3);
         const made = requests.map((request) => ({ request, key: freshKey() }));
-        // Two transactions at most are under way, and held up here; who is in line behind them goes together.
+        // At most two transactions are running, held here; those queued behind them are written together.
         await using held = await holdTable(stack, 'journals');
         const asked = Promise.all(made.map(({ request, key }) => askFor(stack, request, key)));
         await untilLocked(stack, { count: 2 });
@@ -110,14 +112,15 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
         }
         return answers.filter(({ status }) => status !== 201).length;
       };
-      // One alone is told; those who went together are tried one by one, and are not. On a busy machine all may come alone.
+      // One alone gets a 503; those written together are retried one by one, and do not. On a busy machine each may
+      // arrive alone.
       await eventually(giveTogether, (told) => told < 3, 60_000);
     },
     120_000,
   );
 
   whileWritten(
-    'that settles a top-up is repeated until it is booked once',
+    'A settlement of a top-up that meets a transaction conflict is retried until it is booked once',
     async () => {
       const payer = await buildIndividual(stack);
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
@@ -137,11 +140,11 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 
   atCommit(
-    'that reserves or ends a payout is repeated until it is booked once',
+    'A reservation or completion of a payout that meets a transaction conflict is retried until it is booked once',
     async () => {
       const partner = await buildPayer(stack);
       const key = freshKey();
-      // It does not end before the conflicts of its end are planted.
+      // It does not complete before the conflicts at its commit are planted.
       const bank_account_number = magicAccount('131313');
       await plant(trigger, code, 2);
       const answer = await eventually(
@@ -166,7 +169,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 });
 
-/** Of the stack's database, since it was made. */
+/** In the stack's database, since its creation. */
 const deadlocks = async (): Promise<number> =>
   (
     await stack
@@ -178,7 +181,7 @@ const deadlocks = async (): Promise<number> =>
 
 describe('A deadlock of two transactions', () => {
   it.each(casesOf(Object.entries(balanceWays), ([name]) => name === 'a donation'))(
-    'that PostgreSQL ends by refusing %s leaves nothing of it, says 503, and a retry under the key pays once',
+    'A deadlock that PostgreSQL resolves by aborting %s rolls it back and returns 503, and a retry under the key pays once',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -188,18 +191,18 @@ describe('A deadlock of two transactions', () => {
       await first.begin();
       await other.begin();
       try {
-        // Only a payment that has found its account locked waits for as long as it takes PostgreSQL to see a deadlock.
+        // Only a payment that has found its account locked waits as long as PostgreSQL takes to detect a deadlock.
         await first.execute(lockOfPayer, [request.payer.accountId]);
         const asked = askFor(stack, request, key);
         await untilLocked(stack, { text: 'lock_source' });
-        // A transaction that has waited this long looks for a deadlock, and is aborted: the payment, which waits for a
+        // A transaction that has waited this long checks for a deadlock, and is aborted: the payment, which waits for a
         // second.
         await other.execute("set local deadlock_timeout = '1min'");
         await other.execute('lock table account_balances in share mode');
         await using held = await holdTable(stack, 'journals');
         await first.rollback();
         await untilLocked(stack, { text: 'pay_from_balance' });
-        // The payment has locked its payer's balance, and is going to write it.
+        // The payment has locked its payer's balance, and is about to write it.
         const waiting = other.execute(lockOfPayer, [request.payer.accountId]);
         // Only the owner sees its own.
         await untilLocked({ em: stack.owner }, { count: 2 });

@@ -33,13 +33,16 @@ const waitingRunOf = (id: string) => currentRun(stack.time.client.workflow, `gat
 const resultOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`).result();
 
 describe('A payment order at its deadline of 24 hours', () => {
-  itInFull('is expired at the provider, ends EXPIRED, and the instrument takes no more orders', async () => {
-    const order = await topUp();
-    expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
-    expect(await statusOf(order.payment_order_id)).toBe('EXPIRED');
-  });
+  itInFull(
+    'An unpaid order is expired at the provider after 24 hours and ends EXPIRED, and its instrument accepts no more orders',
+    async () => {
+      const order = await topUp();
+      expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
+      expect(await statusOf(order.payment_order_id)).toBe('EXPIRED');
+    },
+  );
 
-  it('is settled if it was paid and every callback was lost: the workflow asks by itself', async () => {
+  it('An order that was paid while every callback was lost is settled: the workflow queries the provider itself', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     try {
       const order = await topUp();
@@ -52,7 +55,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'is asked about each hour until then where callbacks do not come, and each fourth hour, briefly, where they do',
+    'An order is queried hourly until its deadline where callbacks do not arrive, and briefly every four hours where they do',
     async () => {
       const asks = async (order: { payment_order_id: string }) => {
         const handle = await waitingRunOf(order.payment_order_id);
@@ -63,7 +66,7 @@ describe('A payment order at its deadline of 24 hours', () => {
           .filter((scheduled) => scheduled?.activityType?.name === 'confirmPayment')
           .map((scheduled) => Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString());
         const briefly = asked.filter((input) => input.includes('briefly')).length;
-        // Once more where the callback of its end was heard before the workflow had ended.
+        // Once more if the callback of its expiry arrived before the workflow had completed.
         const ofEnd = events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length ?? 0;
         return { briefly, whole: asked.length - briefly - ofEnd };
       };
@@ -79,7 +82,7 @@ describe('A payment order at its deadline of 24 hours', () => {
         (stored) => stored.length === 10,
       );
       expect(await asks(await topUp())).toEqual({ briefly: 8, whole: 2 });
-      // They cease: of eleven payments, four were found by asking alone.
+      // They stop: of eleven payments, four were found by queries alone.
       await stack.owner().execute(
         `update gateway_callbacks set provider_payment_id = 'another' where id in (
          select id from gateway_callbacks where event = 'payment.succeeded' order by received_at desc limit 3)`,
@@ -90,7 +93,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   );
 
   itInFull(
-    'is asked again a minute after a callback about which the provider shows nothing yet',
+    'An order is queried again a minute after a callback for which the provider shows nothing yet',
     async () => {
       const { payment_order_id: id } = await topUp();
       const handle = await waitingRunOf(id);
@@ -110,7 +113,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     60_000,
   );
 
-  it('that is paid too late stays EXPIRED, and the money is in suspense with a workflow of its own', async () => {
+  it('An order paid too late stays EXPIRED, and the money goes to suspense with a workflow of its own', async () => {
     const order = await topUp();
     expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
     const before = await balanceOf(stack, payer.accountId);
@@ -135,11 +138,11 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'whose provider fails past it is open until then and ends EXPIRED, never REFUSED',
+    'An order whose provider fails past its deadline stays open until then and ends EXPIRED, never REFUSED',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
-      // Nobody waits for the answer, which takes as long as the request may.
+      // Nobody waits for the answer, which takes as long as the request's time-out.
       stack.post('/v1/payments/gateway', body, { token: payer.token }).catch(() => undefined);
       const [row] = await eventually(
         () => stack.em().execute<{ id: string }[]>('select id from payment_orders where nominal = 20001'),
@@ -157,7 +160,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   );
 
   itInFull(
-    'whose provider fails for an hour is PENDING meanwhile, and gets its one instrument afterwards',
+    'An order whose provider fails for an hour stays PENDING and gets its one instrument afterwards',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_000 };
@@ -218,7 +221,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
       stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, ...(listing && { listing }) });
     afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
-    /** Long after the deadline it is open, marked for operators, and asked every hour. */
+    /** Long after the deadline it is open, marked for operators, and queried every hour. */
     async function expectOpenForOperators(payment: Settling): Promise<void> {
       await stack.time.sleep('26 hours');
       // Time may have been skipped before what was due in it is done.
@@ -240,7 +243,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
     }
 
     itInFull(
-      'while the provider says paid but does not list the payment yet; once listed, it is settled',
+      'A payment reported as paid but not listed at its deadline does not expire; once listed, it is settled',
       async () => {
         await drop({ lag_ms: 86_400_000 });
         const payment = await rails[table]();
@@ -258,7 +261,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
         ['FAILED', 'EXPIRED'],
       ] as const),
     )(
-      'while a payment of the right amount is pending; once that is %s, it ends %s',
+      'A payment of the right amount pending at the deadline does not expire; once that is %s, it ends %s',
       async (status, end) => {
         await drop();
         const payment = await rails[table]();
@@ -275,7 +278,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
   },
 );
 
-/** What `/metrics` says of payments that are settling for longer than the bound. */
+/** The metric of payments that are settling for longer than the limit. */
 async function settlingPayments(): Promise<number> {
   await stack.owner().execute("update payment_orders set settling_since = settling_since - interval '10 minutes'");
   await stack.owner().execute("update partner_payments set settling_since = settling_since - interval '10 minutes'");

@@ -14,7 +14,7 @@ afterAll(() => stack.stop());
 const requests = isFullRun() ? 1000 : 15;
 
 describe('Duplicate protection', () => {
-  it(`of a saving goal lets one of ${requests} simultaneous payments through and answers all others 400`, async () => {
+  it(`A saving goal accepts one of ${requests} simultaneous payments and returns 400 for all others`, async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const answers = await Promise.all(
@@ -34,7 +34,7 @@ describe('Duplicate protection', () => {
     expect(orders).toHaveLength(1);
   }, 120_000);
 
-  it('is enforced by the database, even between processes that do not know of each other', async () => {
+  it('The database enforces duplicate protection, even between processes that do not know of each other', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const orders = [0, 1].map(() => crypto.randomUUID());

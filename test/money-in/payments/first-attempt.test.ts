@@ -10,7 +10,7 @@ import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 
-/** A refusal that follows an attempt whose outcome is unknown. */
+/** A refusal after an attempt whose outcome is unknown. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 let payer: BuiltUser;
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 let channel = 'BNI';
-/** From now on the provider refuses every request for this channel, and answers questions. */
+/** From now on the provider refuses every request for this channel, and answers queries. */
 async function refuse(refused: boolean): Promise<void> {
   channel = refused ? 'NOT_AT_THE_PROVIDER' : 'BNI';
   await stack.owner().execute('update payment_channels set channel_code = ? where id = 2', [channel]);
@@ -39,9 +39,9 @@ interface Rail {
   lost: string;
   post(): Promise<HttpAnswer>;
   cancel(id: string): Promise<HttpAnswer>;
-  /** One attempt at the instrument, outside a workflow. */
+  /** One attempt to create the instrument, outside a workflow. */
   attempt(id: string, gateway: Gateway): Promise<unknown>;
-  /** Begins a payment whose answer is not waited for. */
+  /** Starts a payment whose answer is not awaited. */
   begin(): Promise<string>;
   begun(): Promise<string | undefined>;
 }
@@ -132,7 +132,7 @@ describe.each<[string, Rail]>([
   ['A user’s order', user],
   ['A partner’s payment', partners],
 ])('%s', (_, rail) => {
-  /** What takes seconds; the same is done for a partner's. */
+  /** Slow for a user's order; the same is tested for a partner's. */
   const ofUser = rail === user ? it : itInFull;
   const becomes = (id: string, wanted: string) =>
     eventually(
@@ -141,7 +141,7 @@ describe.each<[string, Rail]>([
       60_000,
     );
 
-  it('takes no turn of a task queue for its instrument where the provider answers', async () => {
+  it('A payment gets its instrument without a task queue round trip if the provider answers', async () => {
     const id = await rail.begin();
     await becomes(id, 'WAITING_PAYMENT');
     expect(await queuesOf(rail, id)).toEqual([]);
@@ -154,7 +154,7 @@ describe.each<[string, Rail]>([
     ['limits its calls', { limit_rate: 1, retry_after_seconds: 1 }],
   ];
   it.each(casesOf(troubles, ([, requests]) => 'limit_rate' in requests))(
-    'asks on the provider’s queue, and gets one instrument, where the provider %s',
+    'A payment is requested on the provider’s queue, and gets one instrument, where the provider %s',
     async (_, requests) => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const id = await rail.begin();
@@ -173,7 +173,7 @@ describe.each<[string, Rail]>([
   );
 
   itInFull(
-    'is cancelled within a minute although the provider wants to be left alone until after its deadline',
+    'A payment is cancelled within a minute although the provider asks to wait until after its deadline',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { limit_rate: 1, retry_after_seconds: 86_400 } });
       const id = await rail.begin();
@@ -194,7 +194,7 @@ describe.each<[string, Rail]>([
   );
 
   ofUser(
-    'is told of a refusal that takes the provider some seconds',
+    'A refusal that takes the provider some seconds is returned to the payer',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 4_000 } });
       await refuse(true);
@@ -204,7 +204,7 @@ describe.each<[string, Rail]>([
     60_000,
   );
 
-  it('whose first attempt made the instrument without an answer is never failed by the refusal of the second', async () => {
+  it('A payment whose first attempt created the instrument without an answer is never failed by the refusal of the second', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -219,11 +219,11 @@ describe.each<[string, Rail]>([
     expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 90_000);
 
-  it('whose second attempt differs from the first, which made the instrument without an answer, gets that one', async () => {
+  it('A payment whose second attempt differs from the first, which created the instrument without an answer, gets that instrument', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
-    // The provider has another body under the key of the request: 409.
+    // The provider has another body under the request's key: 409.
     await stack.owner().execute("update payment_channels set channel_code = 'HANA' where id = 2");
     stack.arm('');
     await becomes(id, 'WAITING_PAYMENT');
@@ -233,7 +233,7 @@ describe.each<[string, Rail]>([
   }, 90_000);
 
   itInFull(
-    'never fails because the provider does not list at once what the first attempt made',
+    'A payment never fails because the provider does not list at once what the first attempt created',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const id = await rail.begin();
@@ -242,7 +242,7 @@ describe.each<[string, Rail]>([
       await stack.sandbox.put('/sandbox/faults', {});
       await attempted(rail, id, 2);
       expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
-      // What the first attempt made appears at last.
+      // What the first attempt created appears at last.
       const made = await stack.deps.gateways.of('xendit').requestInstrument({
         reference: id,
         method: 'virtual_account',
@@ -258,7 +258,7 @@ describe.each<[string, Rail]>([
   );
 
   ofUser(
-    'fails if the provider refuses it and does not know it two minutes after the last attempt',
+    'A payment fails if the provider refuses it and does not have it two minutes after the last attempt',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const id = await rail.begin();
@@ -278,7 +278,7 @@ describe.each<[string, Rail]>([
     90_000,
   );
 
-  it('whose refusal arrives while a later attempt is on its way is never failed by it', async () => {
+  it('A payment whose refusal arrives while a later attempt is in flight is never failed by it', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const id = await rail.begin();
     await attempted(rail, id, 1);
@@ -318,7 +318,7 @@ describe.each<[string, Rail]>([
     expect(await rowOf(rail, id)).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 60_000);
 
-  it('fails at once if its first and only attempt is refused', async () => {
+  it('A payment fails at once if its only attempt is refused', async () => {
     await refuse(true);
     const id = await rail.begin();
     await eventually(
@@ -333,13 +333,13 @@ const workflowOf = ({ table }: Rail, id: string) => {
   return stack.deps.workflows.client.workflow.getHandle(idOf(id));
 };
 
-/** The task queue of each step that its workflow has had done on one. */
+/** The task queue of each activity that its workflow has run on one. */
 async function queuesOf(rail: Rail, id: string): Promise<string[]> {
   const { events } = await workflowOf(rail, id).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => step?.taskQueue?.name ?? []);
 }
 
-/** Whether its workflow waited before it had the first step done on a queue. */
+/** Whether its workflow waited before it had the first activity run on a queue. */
 async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
   const events = (await workflowOf(rail, id).fetchHistory()).events ?? [];
   const first = events.find(
@@ -348,7 +348,7 @@ async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
   return first?.timerStartedEventAttributes != null;
 }
 
-/** When the workflow's request for the instrument has been tried so often. */
+/** When the workflow's request for the instrument has been tried this often. */
 const attempted = (rail: Rail, id: string, attempts: number) =>
   eventually(
     async () => {

@@ -13,19 +13,22 @@ describe('A gateway payment sent again under its Idempotency-Key', () => {
   it.each([
     ['the texts of the payer', { transaction_name: 'Untuk Ibu', transaction_desc: 'tabungan "haji"' }],
     ['no texts', {}],
-  ])('with %s replays the first answer, field by field in order', async (_, texts) => {
-    const body = {
-      reference_type: 'account_top_up',
-      reference_id: payer.accountId,
-      payment_id: 1,
-      amount: 50_000,
-      ...texts,
-    };
-    const options = { token: payer.token, headers: { 'idempotency-key': `replay-${JSON.stringify(texts).length}` } };
-    const first = await stack.post('/v1/payments/gateway', body, options);
-    const again = await stack.post('/v1/payments/gateway', body, options);
-    expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
-    expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
-    expect(first.body.data).toMatchObject(texts);
-  });
+  ])(
+    'A gateway payment with %s sent again under its key replays the first answer, field by field in order',
+    async (_, texts) => {
+      const body = {
+        reference_type: 'account_top_up',
+        reference_id: payer.accountId,
+        payment_id: 1,
+        amount: 50_000,
+        ...texts,
+      };
+      const options = { token: payer.token, headers: { 'idempotency-key': `replay-${JSON.stringify(texts).length}` } };
+      const first = await stack.post('/v1/payments/gateway', body, options);
+      const again = await stack.post('/v1/payments/gateway', body, options);
+      expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
+      expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
+      expect(first.body.data).toMatchObject(texts);
+    },
+  );
 });

@@ -42,7 +42,7 @@ const settle = async (data: { payment_code: string; payment_order_id: string }) 
 const product = (kind: 'investment' | 'takaful_tabaru', options: object = {}) =>
   buildProduct(stack, admin, { kind, ...options });
 
-/** Every reference type with its ledger name and purpose; circles have tests of their own. */
+/** Every reference type with its ledger name and purpose; circles have their own tests. */
 const types: [
   type: string,
   ledger: string,
@@ -80,12 +80,12 @@ const types: [
   ['takaful_tabaru_contribution', 'donation', 'topup_product', () => product('takaful_tabaru')],
 ];
 
-/** One of each ledger type that a top-up, which has tests of its own, and these do not share. */
+/** One of each ledger type not covered by a top-up, which has its own tests, or by another of these. */
 const shown = ['charitable_cause_open_donate', 'saving_goal_contribution', 'investment'];
 
 describe('A payment by gateway', () => {
   it.each(casesOf(types, ([type]) => shown.includes(type)))(
-    'of type %s is a ledger row of type %s, purpose %s, once it is paid',
+    'A gateway payment of type %s is a ledger row of type %s with purpose %s once it is paid',
     async (type, ledger, purpose, build) => {
       const target = await build();
       const id = target.id;
@@ -126,7 +126,7 @@ describe('A payment by gateway', () => {
   );
 
   it.each(types.filter(([type]) => !['charitable_cause_open_donate'].includes(type)))(
-    'of type %s for a missing target is a 404',
+    'A gateway payment of type %s for a missing target returns 404',
     async (type) => {
       expect((await pay(type, '00000000-0000-4000-8000-00000000dead')).status).toBe(404);
     },
@@ -143,7 +143,7 @@ describe('A payment by gateway', () => {
     ['trusted_partner_investment', 'create-investment'],
     ['takaful_insurance', 'pay-takaful'],
     ['takaful_tabaru_contribution', 'pay-takaful'],
-  ])('of type %s needs the permission %s', async (type, permission) => {
+  ])('A gateway payment of type %s needs the permission %s', async (type, permission) => {
     const organizationId = await buildOrganization(stack);
     const role = await buildRole(stack, { organizationId, permissions: ['read-product'] });
     const user = await buildIndividual(stack, { organizationId, role: role.name });
@@ -151,13 +151,13 @@ describe('A payment by gateway', () => {
     expect([answer.status, answer.body.message]).toEqual([403, expect.stringContaining(permission)]);
   });
 
-  it("tops up an organization's account for its users, and nobody else's", async () => {
+  it("A gateway payment tops up an organization's account for its users only", async () => {
     const organization = await buildOrganizationAdmin(stack);
     expect((await pay('account_top_up', organization.accountId, {}, organization.token)).status).toBe(201);
     expect((await pay('account_top_up', organization.accountId)).status).toBe(403);
   });
 
-  it('is limited by what is charged, nominal and fee together: just within the limits is accepted', async () => {
+  it('A gateway payment is limited by the total of nominal and fee, and accepted just within the limits', async () => {
     for (const amount of [6_000, 49_996_000]) {
       expect((await pay('account_top_up', payer.accountId, { amount })).status).toBe(201);
     }
@@ -173,13 +173,13 @@ describe('A payment by gateway', () => {
     ['a name that is too long', { transaction_name: 'x'.repeat(101) }, 'transaction_name'],
     ['a description that is too long', { transaction_desc: 'x'.repeat(256) }, 'transaction_desc'],
     ['an unknown field', { source_account_id: 'x' }, 'source_account_id'],
-  ])('with %s is a 400 that names the field', async (_, body, field) => {
+  ])('A gateway payment with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await pay('account_top_up', payer.accountId, body);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it('for a product that is closed, of another kind, below its minimum or past its target is a 400', async () => {
+  it('A gateway payment for a product that is closed, of another kind, below its minimum or past its target returns 400', async () => {
     const closed = await product('investment', { status: 'closed' });
     expect((await pay('investment', closed.id)).status).toBe(400);
     expect((await pay('investment', (await product('takaful_tabaru')).id)).status).toBe(400);
@@ -189,7 +189,7 @@ describe('A payment by gateway', () => {
     expect((await pay('investment', bounded.id, { amount: 40_000 })).status).toBe(201);
   });
 
-  it('that was opened in time is settled into a product that has since been closed or filled', async () => {
+  it('A gateway payment opened in time is settled into a product that has since been closed or filled', async () => {
     const target = await product('investment', { target: '30000' });
     const orders = [await pay('investment', target.id), await pay('investment', target.id)];
     await settle(orders[0]?.body.data);
@@ -202,7 +202,7 @@ describe('A payment by gateway', () => {
 });
 
 describe('A contribution to a saving goal by gateway', () => {
-  it("is for one's own goal, not past its target; reaching it completes the goal", async () => {
+  it("A gateway contribution goes to one's own goal only and not past its target; reaching the target completes the goal", async () => {
     const stranger = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer, '20000');
     expect((await pay('saving_goal_contribution', goal.id, {}, stranger.token)).status).toBe(403);
@@ -214,7 +214,7 @@ describe('A contribution to a saving goal by gateway', () => {
     expect((await pay('saving_goal_contribution', goal.id)).status).toBe(400);
   });
 
-  itInFull('can end above its target if the goal was filled in the meantime', async () => {
+  itInFull('A gateway contribution can exceed the target if the goal was filled in the meantime', async () => {
     const saver = await buildIndividual(stack, { balance: '20000' });
     payer = saver;
     const goal = await buildGoal(stack, saver, '20000');
@@ -235,7 +235,7 @@ describe('A contribution to a saving goal by gateway', () => {
     expect(over.data).toMatchObject({ status: 'completed', current_amount: '40000.0000' });
   });
 
-  it('is refused with 400 while another order for the goal is open, and accepted again afterwards', async () => {
+  it('A gateway contribution returns 400 while another order for the goal is open, and is accepted again afterwards', async () => {
     const goal = await buildGoal(stack, payer);
     const { body } = await pay('saving_goal_contribution', goal.id);
     const repeat = await pay('saving_goal_contribution', goal.id, { amount: 30_000 });
@@ -249,7 +249,7 @@ describe('A contribution to a saving goal by gateway', () => {
   });
 
   itInFull.each([['a declined e-wallet payment', 30, '/sandbox/decline', 'FAILED', 'failed']])(
-    'is possible again after %s',
+    'A gateway contribution is accepted again after %s',
     async (_, payment_id, path, status, pending) => {
       const goal = await buildGoal(stack, payer);
       const { body } = await pay('saving_goal_contribution', goal.id, { payment_id });

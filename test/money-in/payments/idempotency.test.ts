@@ -59,28 +59,34 @@ const paid = async () =>
   (await stack.em().execute<{ id: string }[]>('select id from transactions where user_id = ?', [payer.id])).length;
 
 describe('An Idempotency-Key', () => {
-  it.each(rails)('of a %s replays the first answer byte for byte', async (_, path, body) => {
-    const first = await post(path(), body(), key);
-    expect([first.status, first.replayed]).toEqual([201, null]);
-    const second = await post(path(), body(), key);
-    expect(second).toEqual({ ...first, replayed: 'true' });
-    const orders = await stack.get('/v1/payments/orders', { token: payer.token });
-    expect(orders.body.data.total + (await paid())).toBe(1);
-  });
+  it.each(rails)(
+    'A %s payment sent again with its key replays the first answer byte for byte',
+    async (_, path, body) => {
+      const first = await post(path(), body(), key);
+      expect([first.status, first.replayed]).toEqual([201, null]);
+      const second = await post(path(), body(), key);
+      expect(second).toEqual({ ...first, replayed: 'true' });
+      const orders = await stack.get('/v1/payments/orders', { token: payer.token });
+      expect(orders.body.data.total + (await paid())).toBe(1);
+    },
+  );
 
-  it.each(rails)('of a %s with another body is a 400', async (_, path, body, other) => {
+  it.each(rails)('A %s payment sent with a used key and another body returns 400', async (_, path, body, other) => {
     await post(path(), body(), key);
     const second = await post(path(), { ...body(), ...other }, key);
     expect([second.status, JSON.parse(second.text).message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
   });
 
-  it.each(rails)('of a %s is the same key on the other routes, which answer 400', async (name, path, body) => {
-    await post(path(), body(), key);
-    for (const [other, otherPath, otherBody] of rails.filter(([one]) => one !== name)) {
-      expect([other, (await post(otherPath(), otherBody(), key)).status]).toEqual([other, 400]);
-    }
-    expect(await balanceOf(stack, payer.accountId)).toBe(name === 'gateway' ? '1000.0000' : '900.0000');
-  });
+  it.each(rails)(
+    'A key of a %s payment also counts on the other routes, which return 400',
+    async (name, path, body) => {
+      await post(path(), body(), key);
+      for (const [other, otherPath, otherBody] of rails.filter(([one]) => one !== name)) {
+        expect([other, (await post(otherPath(), otherBody(), key)).status]).toEqual([other, 400]);
+      }
+      expect(await balanceOf(stack, payer.accountId)).toBe(name === 'gateway' ? '1000.0000' : '900.0000');
+    },
+  );
 
   it.each([
     ['gateway', () => '/v1/payments/gateway', gatewayBody, { amount: 0.5 }],
@@ -94,36 +100,39 @@ describe('An Idempotency-Key', () => {
       { amount: '1001' },
     ],
   ] as [string, () => string, () => object, object][])(
-    'of a refused %s payment is still unused',
+    'A key of a refused %s payment stays unused',
     async (_, path, body, wrong) => {
       expect((await post(path(), { ...body(), ...wrong }, key)).status).toBe(400);
       expect(await post(path(), body(), key)).toMatchObject({ status: 201, replayed: null });
     },
   );
 
-  it("is the user's own: the same key of another user is a different key", async () => {
+  it('An Idempotency-Key belongs to its user: another user may use the same one', async () => {
     await post('/v1/payments/balance', balanceBody(), key);
     const other = await buildIndividual(stack, { balance: '1000' });
     const body = { ...balanceBody(), source_account_id: other.accountId };
     expect(await post('/v1/payments/balance', body, key, other.token)).toMatchObject({ status: 201, replayed: null });
   });
 
-  it.each(['short', 'k'.repeat(129), ''])('of %j is a 400', async (wrong) => {
+  it.each(['short', 'k'.repeat(129), ''])('A payment with the Idempotency-Key %j returns 400', async (wrong) => {
     const { status } = await post('/v1/payments/balance', balanceBody(), wrong);
     expect(status).toBe(400);
   });
 
-  it.each(rails)('of a %s, sent many times at once, pays once, with one answer', async (_, path, body) => {
-    const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), body(), key)));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers[0]?.status).toBe(201);
-    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
-    const orders = await stack.get('/v1/payments/orders', { token: payer.token });
-    expect(orders.body.data.total + (await paid())).toBe(1);
-  });
+  it.each(rails)(
+    'A %s payment sent many times at once with one key pays once, and all get the same answer',
+    async (_, path, body) => {
+      const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), body(), key)));
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+      expect(answers[0]?.status).toBe(201);
+      expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+      const orders = await stack.get('/v1/payments/orders', { token: payer.token });
+      expect(orders.body.data.total + (await paid())).toBe(1);
+    },
+  );
 
   it.each(rails.slice(1))(
-    'of a %s of the whole balance, sent many times at once, is never refused',
+    'A %s payment of the whole balance sent many times at once with one key is never refused',
     async (name, path, body) => {
       const all = { ...body(), amount: name === 'transfer' ? '1000' : 1000 };
       const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), all, key)));
@@ -132,7 +141,7 @@ describe('An Idempotency-Key', () => {
     },
   );
 
-  it('is matched by what the body means, not by how its amount is written', async () => {
+  it('Payments with the same key match if their bodies mean the same, however the amount is written', async () => {
     const first = await post('/v1/payments/balance', balanceBody(), key);
     const raw = JSON.stringify(balanceBody()).replace('"amount":100', '"amount":100.00');
     const second = await stack.post('/v1/payments/balance', undefined, {

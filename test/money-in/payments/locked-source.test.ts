@@ -8,7 +8,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { readLockWaits, untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Payments that wait for one lock, more of them than the process has connections to the database. */
+/** More payments waiting for one lock than the process has connections to the database. */
 let stack: Stack;
 let other: BuiltUser;
 const crowd = 20;
@@ -26,7 +26,7 @@ const give = ({ token, accountId }: BuiltUser, causeId: string, key?: string) =>
     { token, headers: key === undefined ? {} : { 'idempotency-key': key } },
   );
 
-/** Sends the crowd while a lock is held; once its connections wait, others are served. Answers the crowd's statuses. */
+/** Sends the crowd while a lock is held; once its connections wait, others are served. Returns the crowd's statuses. */
 async function crowded(
   sends: (() => Promise<{ status: number }>)[],
   { lock, text, most }: { lock: string; text: string; most: number },
@@ -48,7 +48,7 @@ async function crowded(
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 describe('Payments that wait for a lock leave connections to others', () => {
-  it('when somebody else has locked the account that they all come from', async () => {
+  it('Payments waiting for one locked source account leave connections to others', async () => {
     const cause = await buildActiveCause(stack);
     const payer = await buildIndividual(stack, { balance: '1000' });
     const lock = `select from account_balances where account_id = '${payer.accountId}' and shard = 0 for update`;
@@ -58,14 +58,14 @@ describe('Payments that wait for a lock leave connections to others', () => {
     expect(await balanceOf(stack, cause.accountId)).toBe(`${10 * crowd}.0000`);
   });
 
-  it('when somebody else has locked the circle that they all go to', async () => {
+  it('Payments waiting for one locked circle leave connections to others', async () => {
     const { id, members } = await begun(stack, 10, {});
     const lock = `select from saving_circles where id = '${id}' for update`;
     const contributions = members.map((member) => () => contribute(stack, member, id));
     expect(await crowded(contributions, { lock, text: 'saving_circles', most: 3 })).toEqual(times(members.length, 201));
   });
 
-  it('when each of several waits for a lock of its own', async () => {
+  it('Payments that each wait for another lock leave connections to others', async () => {
     const cause = await buildActiveCause(stack);
     const payers = await Promise.all(times(6, null).map(() => buildIndividual(stack, { balance: '1000' })));
     const sent = await stack.owner().transactional(async (tx) => {

@@ -18,7 +18,9 @@ import { type ProcessStack, startProcessStack } from '../../support/processes.ts
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 
-/** A database whose line to the API is cut under a payment from a balance, or stalls for longer than its request waits. */
+/**
+ * A database whose connection to the API is cut during a balance payment, or stalls for longer than its request waits.
+ */
 let stack: ProcessStack;
 let causeId: string;
 beforeAll(async () => {
@@ -41,7 +43,7 @@ const toPocket = async (payer: BuiltUser) => {
   const transfer = { destination_account_id: body.data.id, amount: '100' };
   return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
 };
-/** Only a new connection is sent the text of a prepared statement. The API may first meet those that were cut. */
+/** Only a new connection is sent the text of a prepared statement. The API may first use those that were cut. */
 async function reconnect({ token }: BuiltUser): Promise<void> {
   stack.lines.api.database.cut();
   await eventually(
@@ -63,7 +65,7 @@ describe('A payment from a balance without a key whose commit was not answered',
       ['transfer', toPocket],
     ] as const),
   )(
-    'is a %s made once, and says so',
+    'A %s without a key whose commit got no answer is made once and reported as made',
     async (_, prepare) => {
       const payer = await buildPayer();
       const pay = await prepare(payer);
@@ -77,7 +79,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     120_000,
   );
 
-  it('is made once, and answered so, when the database restarts during it', async () => {
+  it('A balance payment during a database restart is made once and reported as made', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { awayMs: 1_200 });
     const { status, body } = await donate(payer);
@@ -85,7 +87,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
   }, 120_000);
 
-  it('is a first contribution to a circle, of what was debited with its guarantee', async () => {
+  it('A first contribution whose commit got no answer reports what was debited, guarantee included', async () => {
     const { id, creator } = await buildConsentedCircle(stack, await buildMembers(stack, 2), {
       terms: { guarantee_percent: 25 },
     });
@@ -107,7 +109,7 @@ describe('A payment from a balance without a key whose commit was not answered',
     expect(await linesOf(creator)).toBe(1);
   }, 120_000);
 
-  it('together with many others is made once, and so is each of them', async () => {
+  it('Payments posted together whose commit got no answer are each made once', async () => {
     const payers = await Promise.all(Array.from({ length: isFullRun() ? 20 : 8 }, buildPayer));
     await loseOneAnswer(payers[0] as BuiltUser);
     const answers = await Promise.all(payers.map(donate));
@@ -124,7 +126,7 @@ const ask = (
 ): Promise<HttpAnswer> =>
   stack.post(path, body, { token, headers: key === undefined ? {} : { 'idempotency-key': key } });
 
-/** Nothing of what was held back is under way any more. */
+/** Nothing that was held back is in flight any more. */
 const untilQuiet = () =>
   eventually(
     () =>
@@ -148,11 +150,11 @@ async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAn
   return answers;
 }
 
-/** The id that a payment would have, as the answer names it. */
+/** The id that a payment would have, by the answer. */
 const idIn = ({ body }: HttpAnswer): string =>
   /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(body.message)?.[0] ?? '';
 
-/** Nothing of it is made, and its payer, who has no key, may look for it and ask again. */
+/** It has no effect, and its payer, who has no key, may look for it and retry. */
 async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
   const { token } = request.payer;
@@ -161,7 +163,7 @@ async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promi
   expect((await ask(request)).status).toBe(201);
   expect(await readPaid(stack, request)).toEqual({ ...wholly, keys: 0 });
 }
-/** Nothing of it is made until it is repeated under its key. */
+/** It has no effect until it is repeated under its key. */
 async function expectMadeWhenRepeated(request: BalanceRequest, key: string, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
   expect(answer.body.message).toContain('Idempotency-Key');
@@ -176,7 +178,7 @@ const wayOf = (name: string) => must(balanceWays[name], `${name} is a way to pay
 
 describe('A payment whose statement reaches the database after its request was answered', () => {
   itInFull.each(ways)(
-    'as %s is not made, and without a key its answer names its transaction',
+    'A payment sent as %s without a key whose statement arrives after the answer is not made, and the answer names its transaction',
     async (_, way) => {
       const request = await way.build(stack);
       const [answer] = await stall([request]);
@@ -186,7 +188,7 @@ describe('A payment whose statement reaches the database after its request was a
   );
 
   itInFull.each(ways)(
-    'as %s is not made, and under a key is made when it is repeated',
+    'A payment sent as %s with a key whose statement arrives after the answer is not made, and a retry makes it',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -196,7 +198,7 @@ describe('A payment whose statement reaches the database after its request was a
     120_000,
   );
 
-  it('is not made: without a key its answer names its transaction, and under one it is made when it is repeated', async () => {
+  it('A payment whose statement arrives after the answer is not made: the answer names its transaction, or a retry under its key makes it', async () => {
     const donation = await wayOf('a donation').build(stack);
     const contribution = await wayOf('a contribution to a circle').build(stack);
     const key = freshKey();
@@ -206,9 +208,9 @@ describe('A payment whose statement reaches the database after its request was a
   }, 120_000);
 });
 
-describe('A payment whose process in PostgreSQL is stopped', () => {
+describe('A payment whose PostgreSQL backend is paused', () => {
   itInFull(
-    'before it is judged is not made when the process resumes',
+    'A payment whose PostgreSQL backend is paused before the checks is not made when it resumes',
     async () => {
       const request = await wayOf('a donation').build(stack);
       let pid = 0;
@@ -240,7 +242,7 @@ describe('A payment whose process in PostgreSQL is stopped', () => {
 });
 
 describe('A withdrawal without a key whose answer was lost', () => {
-  it('is not to be repeated: the answer names it', async () => {
+  it('A withdrawal without a key whose answer was lost must not be repeated: the error names it', async () => {
     const payer = await buildIndividual(stack, { balance: '1000000' });
     const bank_account_id = await addBankAccount(stack, payer);
     await reconnect(payer);

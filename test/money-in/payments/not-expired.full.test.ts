@@ -9,7 +9,7 @@ let stack: TimeSkippingStack;
 let payer: BuiltUser;
 let sandbox = '';
 let refuses = true;
-/** The provider, whose payment methods cannot be expired for a while: a payment is under way. */
+/** A provider whose payment methods cannot be expired for a while, because a payment is pending. */
 const proxy = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -58,14 +58,14 @@ async function open(): Promise<{ id: string; payment_code: string }> {
 const workflowOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`);
 
 describe('An order whose instrument cannot be expired at its deadline', () => {
-  it('that was paid is never left unchecked: it is settled', async () => {
+  it('A paid order whose instrument cannot be expired at the deadline is settled', async () => {
     const { id, payment_code } = await open();
     await stack.time.sleep('1415 minutes');
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
-  it('that was not paid never becomes EXPIRED: operators see it, and it is final once it is expired at the provider', async () => {
+  it('An unpaid order whose instrument cannot be expired is shown to operators, and is final only once the provider has expired it', async () => {
     const { id } = await open();
     await stack.time.sleep('25 hours');
     const described = await eventually(

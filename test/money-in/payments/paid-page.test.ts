@@ -56,7 +56,7 @@ async function read(page: Page) {
     text: (await page.locator('main > *').allTextContents()).join(' '),
   };
 }
-/** Kept where it is asked for, to be looked at. */
+/** Saved on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;
@@ -65,7 +65,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 describeInBrowser('A payer who comes back from a wallet', () => {
-  it('after paying an order lands on our page, which says that it is paid', async () => {
+  it('A payer who paid an order lands on our page, which says that it is paid', async () => {
     const { body } = await stack.post(
       '/v1/payments/gateway',
       { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: dana, amount: 50_000 },
@@ -84,7 +84,7 @@ describeInBrowser('A payer who comes back from a wallet', () => {
     expect((await read(page)).text).toContain('Rp 51.500');
   });
 
-  it('sent to a partner’s return_url lands there, exactly as it was given', async () => {
+  it('A payer who is sent to a partner’s return_url lands there, exactly as it was given', async () => {
     const return_url = 'https://shop.example/Orders/1042?from=wallet&x=%20';
     const { payment_code } = await collect({ return_url });
     const page = await open(payment_code);
@@ -92,7 +92,7 @@ describeInBrowser('A payer who comes back from a wallet', () => {
     expect(await page.getByRole('link', { name: 'Back to the merchant' }).getAttribute('href')).toBe(return_url);
   });
 
-  it('without a partner’s return_url is told the outcome by us, in two sentences', async () => {
+  it('A payer without a partner’s return_url sees the outcome on our page, in two sentences', async () => {
     const tellingsOf = async (id: string, name: string) => {
       for (const width of casesOf([390, 1280])) {
         const page = await open(placeOf(id), width);
@@ -122,7 +122,7 @@ describeInBrowser('A payer who comes back from a wallet', () => {
     expect(told.text).toMatch(/^Paid Rp 1\.250\.000 /);
   });
 
-  it('can look again by a link, without any script', async () => {
+  it('A payer can check again by a link, without any script', async () => {
     const { id, payment_code } = await collect();
     const page = await open(placeOf(id));
     await atSandbox('pay', payment_code);
@@ -135,7 +135,7 @@ describeInBrowser('A payer who comes back from a wallet', () => {
 });
 
 describeInBrowser('The page', () => {
-  it('shows only status and amount, is not cached, and has the policy of all pages', async () => {
+  it('The payment page shows only status and amount, is not cached and has the policy of all pages', async () => {
     const secrets = { external_ref: 'INV-SECRET', customer_name: 'Siti Rahayu', customer_email: 'siti@example.org' };
     const { id, payment_code } = await collect(secrets);
     const { status, body, headers } = await stack.get(`/paid/${id}`);
@@ -148,7 +148,7 @@ describeInBrowser('The page', () => {
     expect(headers.get('content-security-policy')).toContain("script-src 'self'");
   });
 
-  it('of a missing payment is a 404 with a sentence', async () => {
+  it('The payment page of a missing payment returns 404 with a sentence', async () => {
     for (const id of [newId(), 'x', '%00', '1%20or%201=1']) {
       const { status, body } = await stack.get(`/paid/${id}`);
       expect([id, status]).toEqual([id, 404]);
@@ -168,7 +168,7 @@ describe('A return_url', () => {
     'javascript:alert(1)',
     '',
     `https://shop.example/${'x'.repeat(240)}`,
-  ])('like %j is refused, and nothing is made', async (return_url) => {
+  ])('A return_url like %j is refused, and nothing is created', async (return_url) => {
     const before = (await partner.get('/payments')).body.data.total;
     const { status, body } = await partner.post('/payments', { ...wallet, return_url });
     expect([status, body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
@@ -176,7 +176,7 @@ describe('A return_url', () => {
     expect((await partner.get('/payments')).body.data.total).toBe(before);
   });
 
-  it('is stored sealed, and can be null or absent', async () => {
+  it('A return_url is stored encrypted, and can be null or absent', async () => {
     const return_url = 'https://shop.example/back?token=very-secret-token';
     const { id } = await collect({ return_url });
     const rows = await stack.em().execute<object[]>('select * from partner_payments where id = ?', [id]);

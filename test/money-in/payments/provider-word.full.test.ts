@@ -6,7 +6,7 @@ import { itInFull } from '../../support/full.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 
-/** What the provider says of a payment is read for what it proves, and not for more. */
+/** The provider's statuses are taken for what they prove, and no more. */
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
 beforeAll(async () => {
@@ -41,8 +41,8 @@ const becomesSettling = (id: string) =>
     (row) => row?.settling === true || row?.status !== 'WAITING_PAYMENT',
   );
 
-describe('An order that the provider has made an instrument for', () => {
-  it('never ends EXPIRED because the provider’s list lacks it; once listed again, it is settled', async () => {
+describe('An order with an instrument at the provider', () => {
+  it('An order never expires because the provider’s list omits it; once listed again, it is settled', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     changeAtProvider("update instruments set reference_id = 'hidden-' || reference_id where reference_id = ?", id);
@@ -57,7 +57,7 @@ describe('An order that the provider has made an instrument for', () => {
   }, 60_000);
 
   itInFull(
-    'never ends EXPIRED while only its used-up method shows a payment; then it is settled',
+    'An order never expires while only its used method shows a payment; then it is settled',
     async () => {
       const { id, payment_code } = await open();
       const faults = { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } };
@@ -83,11 +83,11 @@ describe('An order that the provider has made an instrument for', () => {
   );
 });
 
-describe('An order whose request the provider calls paid never stays open when nothing is outstanding', () => {
+describe('An order whose request the provider reports as paid with nothing outstanding', () => {
   const isCompleted = `update instruments set document =
     json_set(document, '$.status', 'SUCCEEDED', '$.methodStatus', 'INACTIVE') where reference_id = ?`;
 
-  it('when another amount completed it: it waits for operators until that money is resolved, and ends', async () => {
+  it('An order completed at the provider by another amount waits until operators resolve that money, and ends', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 5_000 });
     changeAtProvider(isCompleted, id);
@@ -107,7 +107,7 @@ describe('An order whose request the provider calls paid never stays open when n
   }, 60_000);
 
   itInFull(
-    'when its payment was voided: it ends at its deadline',
+    'An order whose payment was voided ends at its deadline',
     async () => {
       const { id, payment_code } = await open();
       const { body: payment } = await stack.sandbox.post('/sandbox/pay', { payment_code });

@@ -31,7 +31,7 @@ const trigger = (id: string) =>
   stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/${id}`).trigger();
 
 describe('The schedules', () => {
-  it('exist, and the workflow of each completes', async () => {
+  it('Every schedule exists, and its workflow completes', async () => {
     const ids = schedules.map(({ scheduleId }) => scheduleId);
     await Promise.all(ids.map(trigger));
     const { client, taskQueue } = stack.deps.workflows;
@@ -43,14 +43,14 @@ describe('The schedules', () => {
     }
   }, 60_000);
 
-  it('are caught up on for a day, so that no daily run is skipped', async () => {
+  it('Schedules catch up for a day, so that no daily run is skipped', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     const { policies, spec } = await client.schedule.getHandle(`${taskQueue}/reconciliation`).describe();
     expect(policies.catchupWindow).toBe(86_400_000);
     expect(spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
 
-  it('that Temporal loses while workers live come back, the last only once the looks are forgotten', async () => {
+  it('Schedules that Temporal loses while workers run are recreated, the last only once its last check is old', async () => {
     const { client } = stack.deps.workflows;
     const taskQueue = `kept/${newId()}`;
     const last = schedules.at(-1)?.scheduleId;
@@ -62,7 +62,7 @@ describe('The schedules', () => {
           () => true,
           () => false,
         );
-    // The last one shows that all exist.
+    // If the last one exists, all do.
     const lost = casesOf(schedules, ({ scheduleId }, index) => index === 0 || scheduleId === last);
     const lastWasThere: boolean[] = [];
     const beginAnew = async () => {
@@ -93,7 +93,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('return however long restarting takes: no call of Temporal shares its time with it', async () => {
+  it('Schedules are recreated however slow Temporal is: no call shares its time-out with restarting', async () => {
     const { client: real } = stack.deps.workflows;
     let inDeadline = 0;
     const client: typeof real = Object.create(real, {
@@ -115,7 +115,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('do not begin with a worker that is ready where the server lacks a search attribute; it says which', async () => {
+  it('Schedules do not start with a ready worker if the server lacks a search attribute, which the worker names', async () => {
     const { client: real } = stack.deps.workflows;
     const { connection } = real;
     let isLacking = true;
@@ -158,7 +158,7 @@ describe('The schedules', () => {
     server.close();
   });
 
-  it('callback-redelivery hands over a callback that was stored but not delivered', async () => {
+  it('The schedule callback-redelivery delivers a callback that was stored but not delivered', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
@@ -179,7 +179,7 @@ describe('The schedules', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('the sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
+  it('The sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
     const order = await topUp();
     const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');

@@ -16,7 +16,7 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
-  // The worker sweeps by its schedules as well.
+  // The worker also sweeps by its schedules.
   await pauseSchedules(stack);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
@@ -36,7 +36,7 @@ const orderWhen = (id: string, status: string) =>
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status,
     (now) => now === status,
   );
-/** What a port would do, which writes down what it was asked for. */
+/** A port that records its calls. */
 function recorder() {
   const woken: string[] = [];
   return { woken, wake: async (id: string) => void woken.push(id) };
@@ -56,7 +56,7 @@ const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 
 
 const planted = (rows: number) => `select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id,
   now() - interval '1 hour' as since from generate_series(1, ${rows}) n`;
-/** A sweep in a step that ends after this long. */
+/** A sweep in an activity with this time-out. */
 const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id: string, _error: unknown) => {}) => {
   const endsAt = performance.now() + ms;
   const woken = await withinLimit({ endsAt, askUntil: endsAt }, () => sweepRows(stack.em(), sweeps, failed));
@@ -64,7 +64,7 @@ const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id
 };
 
 describe('A sweep', () => {
-  it('wakes each of thousands of rows once in one run, as after the loss of all workflows', async () => {
+  it('The sweep wakes each of thousands of rows once in one run, as after the loss of all workflows', async () => {
     const { woken, wake } = recorder();
     const rows = isFullRun() ? 12_345 : 2_345;
     const due = planted(rows);
@@ -73,7 +73,7 @@ describe('A sweep', () => {
     expect(woken).toHaveLength(rows);
   }, 60_000);
 
-  it('gives back what it has claimed when waking turns slow, so that the next one wakes it at once', async () => {
+  it('The sweep releases its claims when waking slows down, so that the next one wakes those rows at once', async () => {
     const { woken, wake } = recorder();
     const slowly = async (id: string) => {
       await wake(id);
@@ -90,7 +90,7 @@ describe('A sweep', () => {
     expect(woken.length).toBeLessThanOrEqual(50);
     expect((await looks('look_again_at > now()')).map(({ id }) => id).toSorted()).toEqual(woken.toSorted());
     expect(await looks('look_again_at <= now()')).toEqual([]);
-    // What had been looked at before keeps its count, and is due as well.
+    // Rows checked earlier keep their count, and are due as well.
     await stack.owner().execute("update sweep_looks set looks = 5, look_again_at = now() where kind = 'decision'");
     const again = await sweepWithin(11_000, [{ kind: 'decision', due: planted(100), wake }], failsNever);
     expect(again.woken).toBe(0);
@@ -101,15 +101,18 @@ describe('A sweep', () => {
     expect(new Set(woken).size).toBe(100);
   });
 
-  itInFull('ends before its step does although a wake never answers, and counts that one as failed', async () => {
-    const failed: string[] = [];
-    const hanging: Sweep = { kind: 'callback', due: oneRow(newId()), wake: () => new Promise(() => {}) };
-    const { woken, leftMs } = await sweepWithin(15_000, [hanging], (kind) => failed.push(kind));
-    expect(leftMs).toBeGreaterThan(0);
-    expect([woken, failed]).toEqual([0, ['callback']]);
-  });
+  itInFull(
+    'The sweep completes before its activity times out although a signal hangs, and counts that one as failed',
+    async () => {
+      const failed: string[] = [];
+      const hanging: Sweep = { kind: 'callback', due: oneRow(newId()), wake: () => new Promise(() => {}) };
+      const { woken, leftMs } = await sweepWithin(15_000, [hanging], (kind) => failed.push(kind));
+      expect(leftMs).toBeGreaterThan(0);
+      expect([woken, failed]).toEqual([0, ['callback']]);
+    },
+  );
 
-  it('never lets one row that cannot be woken hold up the next', async () => {
+  it('A row that cannot be woken never holds up the next in a sweep', async () => {
     const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const failed: string[] = [];
     const hintGatewayPayment = (id: string) =>
@@ -122,9 +125,9 @@ describe('A sweep', () => {
     await orderWhen(bad, 'EXPIRED');
   });
 
-  // More than are claimed at a time, and no more than are asked about before the first may be asked about again.
+  // More than are claimed at a time, and at most as many as are queried before the first may be queried again.
   const stuckCallbacks = isFullRun() ? 500 : 150;
-  it(`never lets ${stuckCallbacks} callbacks that cannot be delivered hold up the one behind them`, async () => {
+  it(`${stuckCallbacks} callbacks that cannot be delivered never hold up the one behind them`, async () => {
     const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const plant = (reference: string, count: number, ago: string) =>
       stack.owner().execute(
@@ -140,7 +143,7 @@ describe('A sweep', () => {
     await plant(good, 1, '1 hour');
     const hinted: string[] = [];
     const failed: string[] = [];
-    // As Temporal answers for an execution that has taken its 10,000 signals.
+    // As Temporal answers for an execution that has received its 10,000 signals.
     const hintGatewayPayment = async (id: string) => {
       if (id === stuck) throw new Error('exceeded workflow execution limit for signal events');
       hinted.push(id);
@@ -153,12 +156,12 @@ describe('A sweep', () => {
       );
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
-    // And those behind which it stood are not asked about again and again.
+    // And the ones in front of it are not queried again and again.
     expect(failed).toEqual(Array(stuckCallbacks).fill('callback'));
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   });
 
-  it('redelivers callbacks whose money has no receipt after Temporal was lost, and no others', async () => {
+  it('The sweep redelivers callbacks whose money has no receipt after Temporal was lost, and no others', async () => {
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { body: made } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
     const paid = await stack.sandbox.post('/sandbox/pay', { payment_code: made.data.payment_code });
@@ -185,7 +188,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now()');
   });
 
-  it('never lets an unreadable kind hold up the next, and reports it', async () => {
+  it('An unreadable kind never holds up the next in a sweep, and is reported', async () => {
     const { woken, wake } = recorder();
     const kinds: Sweep[] = [
       { kind: 'callback', due: 'select id, since from nowhere', wake },
@@ -196,7 +199,7 @@ describe('A sweep', () => {
   });
 
   itInFull(
-    'gives the time that other kinds leave to the kind that has more',
+    'The sweep gives the time that other kinds do not use to the kind with more rows',
     async () => {
       const { woken, wake } = recorder();
       const other = newId();
@@ -215,7 +218,7 @@ describe('A sweep', () => {
     60_000,
   );
 
-  it('never wakes a row twice when several run at once', async () => {
+  it('Simultaneous sweeps never wake a row twice', async () => {
     const { woken, wake } = recorder();
     const due =
       'select gen.id, now() as since from (select md5(n::text)::uuid as id from generate_series(1, 200) n) gen';
@@ -225,7 +228,7 @@ describe('A sweep', () => {
     expect(new Set(woken).size).toBe(200);
   });
 
-  it('never signals a row that stays overdue more than a few thousand times in ten years', async () => {
+  it('The sweep signals a row that stays overdue at most a few thousand times in ten years', async () => {
     const { woken, wake } = recorder();
     const id = newId();
     const waits: number[] = [];
@@ -246,7 +249,7 @@ describe('A sweep', () => {
     expect(waits.length + (years * 366 * 1440) / Math.max(...waits)).toBeLessThan(10_000 / 2);
   });
 
-  it('starts again with short waits for a row that was well in between', async () => {
+  it('The sweep starts again with short waits for a row that recovered in between', async () => {
     const { wake } = recorder();
     const id = newId();
     const sweep = () => sweepRows(stack.em(), [{ kind: 'receipt', due: oneRow(id), wake }], failsNever);

@@ -11,7 +11,7 @@ import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { waitLongForLocks } from '../../support/wait-long.ts';
 
-/** Payments from balances for what they may fill: saving goals, and products with a target. */
+/** Balance payments for targets that can be filled: saving goals, and products with a target. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 waitLongForLocks();
@@ -43,7 +43,7 @@ const buildPayers = (count: number, balance = '1000') =>
   Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance })));
 const statuses = (answers: HttpAnswer[]) => answers.map(({ status }) => status);
 
-/** Blocks journals until all requests are in: the later ones gather. */
+/** Blocks journals until all requests are in: the later ones queue. */
 async function gathered(asked: (() => Promise<HttpAnswer>)[]): Promise<HttpAnswer[]> {
   const sent: Promise<HttpAnswer>[] = [];
   await stack.owner().transactional(async (tx) => {
@@ -57,7 +57,7 @@ async function gathered(asked: (() => Promise<HttpAnswer>)[]): Promise<HttpAnswe
   return Promise.all(sent);
 }
 
-it('Goals that are paid together are filled, refused or completed independently', async () => {
+it('Goals paid together are filled, refused or completed independently', async () => {
   const payers = await buildPayers(8);
   const goals = await Promise.all(payers.map((payer) => buildGoal(stack, payer, '100')));
   const at = (index: number) => [payers[index], goals[index]] as [BuiltUser, BuiltTarget];
@@ -89,7 +89,7 @@ it('Goals that are paid together are filled, refused or completed independently'
   expect(rows.map(({ id }) => id)).toEqual([goals[2]?.id]);
 }, 120_000);
 
-it(`Of ${crowd} payments at once for one product, as many are taken as its target has room for, and none is an error`, async () => {
+it(`Of ${crowd} simultaneous payments for one product, as many succeed as its target has room for, and none fails with an error`, async () => {
   const product = await buildProduct(stack, superAdmin, {
     kind: 'investment',
     target: String(20 * (crowd / 2)),
@@ -106,7 +106,7 @@ it(`Of ${crowd} payments at once for one product, as many are taken as its targe
   expect(row.status).toBe('completed');
 }, 240_000);
 
-it('The last payment for a product is what its target still takes, also among others', async () => {
+it('The last payment for a product fills exactly the rest of its target, also among others', async () => {
   const product = await buildProduct(stack, superAdmin, { kind: 'investment', target: '50', minimum: '30' });
   const [first, second, third] = (await buildPayers(3)) as [BuiltUser, BuiltUser, BuiltUser];
   const answers = await gathered([
@@ -118,7 +118,7 @@ it('The last payment for a product is what its target still takes, also among ot
   expect(await balanceOf(stack, product.accountId)).toBe('50.0000');
 }, 120_000);
 
-it('Goals are paid from balances and by the gateway and released at once without a deadlock', async () => {
+it('Goals paid from balances and by the gateway and released at the same time never deadlock', async () => {
   const payers = await buildPayers(isFullRun() ? 20 : 6, '1000000');
   const goals = await Promise.all(payers.map((payer) => buildGoal(stack, payer)));
   const settlements = await Promise.all(

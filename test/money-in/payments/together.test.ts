@@ -10,7 +10,7 @@ import { type BuiltTarget, buildActiveCause, buildProduct } from '../../support/
 import { untilLocked } from '../../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Payments from balances that arrive while others are being written. */
+/** Balance payments that arrive while others are being written. */
 let stack: Stack;
 let cause: BuiltTarget;
 let payers: BuiltUser[];
@@ -53,10 +53,10 @@ async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Blocks journals: two statements wait for the lock, and later payments gather behind them. */
+/** Blocks journals: two statements wait for the lock, and later payments queue behind them. */
 const holdJournals = 'lock table journal_keys in share row exclusive mode';
 
-/** How many statements have paid, by the database's own count of what each of them wrote. */
+/** How many statements have paid, by the database's own count of each one's writes. */
 const statementsOf = async (transactionIds: string[]): Promise<number> => {
   const [row] = await stack
     .em()
@@ -66,7 +66,10 @@ const statementsOf = async (transactionIds: string[]): Promise<number> => {
   return Number(row?.count);
 };
 
-/** Two payments are sent first, whose statements wait; then the others. Answers theirs, and lets all go. */
+/**
+ * Two payments are sent first, whose statements wait; then the others. Returns the others' answers, and lets all
+ * continue.
+ */
 async function gathered(first: [Asked, Asked], others: Asked[]) {
   const sent: Promise<Awaited<ReturnType<typeof pay>>>[] = [];
   await whileHeld(holdJournals, async () => {
@@ -75,15 +78,15 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
       await untilLocked(stack, { text: 'pay_from_balance', count: index + 1 });
     }
     for (const asked of others) sent.push(pay(asked));
-    // They have been looked up and wait in line, which nothing outside the process shows.
+    // They have been looked up and are queued, which is not visible outside the process.
     await stack.get('/v1/auth/me', { token: payerAt(0).token });
     await stack.get('/v1/transactions', { token: payerAt(0).token });
   });
   return Promise.all(sent);
 }
 
-describe('Payments from balances that arrive together', () => {
-  it('are written by one statement, and each gets its own outcome', async () => {
+describe('Balance payments that arrive together', () => {
+  it('Balance payments that arrive together are written by one statement, each with its own outcome', async () => {
     const answers = await gathered(
       [{ payer: payerAt(0) }, { payer: payerAt(1) }],
       [2, 3, 4, 5, 6, 7, 8].map((index) => ({ payer: payerAt(index), body: { amount: index } })),
@@ -103,7 +106,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, cause.accountId)).toBe('55.0000');
   });
 
-  it('are refused one by one, and no refusal affects the others', async () => {
+  it('Balance payments that arrive together are refused one by one, and no refusal affects the others', async () => {
     const key = newId();
     const earlier = await pay({ payer: payerAt(9), key });
     const closed = await buildActiveCause(stack);
@@ -135,12 +138,12 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, payerAt(3).accountId)).toBe('1000.0000');
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
-    // A key whose payment was not made is free.
+    // The key of a payment that was not made is free.
     const keys = await stack.em().execute('select 1 from requests where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
 
-  it('from one account, or under one key, follow each other', async () => {
+  it('Balance payments from one account, or under one key, run one after another', async () => {
     const [payer] = payers as [BuiltUser];
     const key = newId();
     const answers = await gathered(
@@ -153,7 +156,7 @@ describe('Payments from balances that arrive together', () => {
         { payer: payerAt(2), key },
       ],
     );
-    // In which order they arrive is not known: of 400, 500 and 500 two are covered.
+    // Their order of arrival is unknown: of 400, 500 and 500 two are covered.
     expect(answers.map(({ status }) => status).filter((_, index) => index < 2 || index > 4)).toEqual([
       201, 201, 201, 201,
     ]);
@@ -167,7 +170,7 @@ describe('Payments from balances that arrive together', () => {
     expect(await balanceOf(stack, payerAt(2).accountId)).toBe('990.0000');
   });
 
-  it('do not wait for one whose account somebody else has locked', async () => {
+  it('Balance payments do not wait for one whose account is locked', async () => {
     const [locked, other] = [payerAt(0), payerAt(1)];
     const waiting = await whileHeld(
       `select 1 from account_balances where account_id = '${locked.accountId}' and shard = 0 for update`,
@@ -181,7 +184,7 @@ describe('Payments from balances that arrive together', () => {
     expect((await waiting[0])?.status).toBe(201);
   });
 
-  it('are each made alone when their statement fails, and only the one that made it fail is lost', async () => {
+  it('Balance payments whose joint statement fails are retried alone, and only the one that made it fail is lost', async () => {
     const [unlucky] = payers as [BuiltUser];
     await stack.owner().execute(
       `create function stumble() returns trigger language plpgsql as $$ begin
@@ -204,7 +207,7 @@ describe('Payments from balances that arrive together', () => {
     }
   });
 
-  it('that come by fifties for products, causes and the open pool leave the right balances', async () => {
+  it('Fifty balance payments at a time for products, causes and the open pool leave the right balances', async () => {
     const admin = await buildPlatformAdmin(stack);
     const product = await buildProduct(stack, admin, { kind: 'investment' });
     const answers = await Promise.all(
@@ -221,7 +224,7 @@ describe('Payments from balances that arrive together', () => {
   });
 });
 
-describe('The statement that makes payments together', () => {
+describe('The statement that makes payments in a batch', () => {
   const call = (payments: object[], targets: (string | null)[]) =>
     stack
       .em()
@@ -245,7 +248,7 @@ describe('The statement that makes payments together', () => {
     ...change,
   });
 
-  it('returns the outcome of each payment, and why', async () => {
+  it('A batch returns the outcome of each payment, and the reason', async () => {
     const [payer, other] = [payerAt(0), payerAt(1)];
     const kept = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
     const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
@@ -307,7 +310,7 @@ describe('The statement that makes payments together', () => {
     ]);
   });
 
-  it('makes a payment from an account that another pays into alone, so that its answer has the whole balance', async () => {
+  it('A batch leaves a payment from an account that another pays into for a transaction of its own, so that its answer has the whole balance', async () => {
     const [first, second] = [payerAt(0), payerAt(1)];
     const chain = [payment(first), payment(second)];
     expect(await outcomesOf(chain, [second.accountId, cause.accountId])).toEqual([
@@ -316,7 +319,7 @@ describe('The statement that makes payments together', () => {
     ]);
   });
 
-  it('makes the first of two payments from one account or under one key, and leaves the other to be made alone', async () => {
+  it('A batch makes the first of two payments from one account or under one key, and leaves the other for later', async () => {
     const targets = [cause.accountId, cause.accountId];
     const twice = [payment(payerAt(0)), payment(payerAt(0))];
     expect(await outcomesOf(twice, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
@@ -331,7 +334,7 @@ describe('The statement that makes payments together', () => {
     expect(await outcomesOf(strangers, targets)).toEqual([{ outcome: 'refused' }, { outcome: 'paid' }]);
   });
 
-  it('holds no line counter while it waits for an account, as nothing else does', async () => {
+  it('A batch holds no line counter while it waits for an account', async () => {
     await outcomesOf([payment(payerAt(0))], [cause.accountId]);
     await outcomesOf([payment(payerAt(0))], [cause.accountId]);
     const sent = await whileHeld('lock table account_balances in share row exclusive mode', async () => {
@@ -347,7 +350,7 @@ describe('The statement that makes payments together', () => {
     expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
   });
 
-  it('leaves payers who, or whose organization, are being suspended to be waited for alone', async () => {
+  it('A batch leaves out payers who are being suspended, or whose organization is; they wait alone', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
     const ofAdmin = { user_type: 'organization', organization_id: admin.organizationId };
     const asked = [payment(payerAt(0)), payment(payerAt(1)), payment(admin, ofAdmin)];
@@ -364,7 +367,7 @@ describe('The statement that makes payments together', () => {
     expect(outcomes).toEqual([{ outcome: 'busy' }, { outcome: 'paid' }, { outcome: 'busy' }]);
   });
 
-  it('makes no payment whose journal exists already, and leaves no key behind', async () => {
+  it('A batch makes no payment whose journal exists already, and leaves no key behind', async () => {
     const first = payment(payerAt(0));
     const again = { ...first, journal_id: newId(), key_hash: 'again', fingerprint: 'again', request_number: '1' };
     expect(await outcomesOf([first], [cause.accountId])).toEqual([{ outcome: 'paid' }]);

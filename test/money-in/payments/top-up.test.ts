@@ -38,7 +38,7 @@ describe('A top-up by gateway', () => {
     ['virtual account', bca, 'payment_code', 4000],
     ['QRIS', qris, 'qr_code', 0],
     ['e-wallet', dana, 'payment_links', 1500],
-  ])('by %s answers 201 with what the payer is shown', async (_, paymentId, field, fee) => {
+  ])('A top-up by %s returns 201 with what the payer needs to pay', async (_, paymentId, field, fee) => {
     const { status, body } = await topUp({ payment_id: paymentId });
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -55,7 +55,7 @@ describe('A top-up by gateway', () => {
     expect(codes).toEqual([field]);
   });
 
-  it('that is paid shows PAID, the balance grown by the nominal, a price and a fee transaction', async () => {
+  it('A paid top-up shows PAID, the balance increased by the nominal, and a price and a fee transaction', async () => {
     const { body } = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     await orderWhen(body.data.payment_order_id, 'PAID');
@@ -89,7 +89,7 @@ describe('A top-up by gateway', () => {
     expect(credited).toEqual([{ account_id: fee.source_account_id }]);
   });
 
-  it('leaves an event for each status of its order, with the request', async () => {
+  it('A top-up records an event for each status of its order, with the request', async () => {
     const { body, headers } = await topUp();
     const { payment_order_id: id } = body.data;
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -104,20 +104,20 @@ describe('A top-up by gateway', () => {
     ]);
   });
 
-  it('that is declined ends FAILED and changes no balance', async () => {
+  it('A declined top-up ends FAILED and changes no balance', async () => {
     const { body } = await topUp({ payment_id: dana });
     await stack.sandbox.post('/sandbox/decline', { payment_code: codeOf(body.data) });
     await orderWhen(body.data.payment_order_id, 'FAILED');
     expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
   });
 
-  it('that the provider expires ends EXPIRED', async () => {
+  it('A top-up expired by the provider ends EXPIRED', async () => {
     const { body } = await topUp({ payment_id: qris });
     await stack.sandbox.post('/sandbox/expire', { payment_code: codeOf(body.data) });
     await orderWhen(body.data.payment_order_id, 'EXPIRED');
   });
 
-  itInFull('paid in another amount puts that into suspense and stays payable', async () => {
+  itInFull('A top-up paid in another amount goes to suspense and stays payable', async () => {
     const { body } = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code, amount: 1000 });
     await eventually(

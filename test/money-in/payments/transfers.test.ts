@@ -30,7 +30,7 @@ const transfer = (body: object = {}, from = owner.accountId, token = owner.token
   );
 
 describe("A transfer between one's own pockets", () => {
-  it('is answered like a balance payment and is one price row with the purpose pocket_transfer', async () => {
+  it('A pocket transfer is answered like a balance payment and is one price row with the purpose pocket_transfer', async () => {
     const { status, body } = await transfer();
     expect({ status, body }).toEqual({
       status: 201,
@@ -71,25 +71,25 @@ describe("A transfer between one's own pockets", () => {
     ['no destination', { destination_account_id: undefined }, 'destination_account_id'],
     ['an unknown field', { note: 'x' }, 'note'],
     ['more than there is', { amount: '1000.0001' }, 'amount'],
-  ])('with %s is a 400 that names the field', async (_, body, field) => {
+  ])('A pocket transfer with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await transfer(body);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
     expect(await balanceOf(stack, owner.accountId)).toBe('1000.0000');
   });
 
-  it('of more than an account can hold is a 400, even after an earlier debit', async () => {
+  it('A pocket transfer of more than an account can hold returns 400, even after an earlier debit', async () => {
     await transfer({ amount: '1' });
     const answer = await transfer({ amount: '9999999999999999.9999' });
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('amount')]);
     expect(await balanceOf(stack, owner.accountId)).toBe('999.0000');
   });
 
-  it('into the same account is a 400', async () => {
+  it('A pocket transfer into the same account returns 400', async () => {
     expect((await transfer({ destination_account_id: owner.accountId })).status).toBe(400);
   });
 
-  it("to or from somebody else's account is a 403, a missing one a 404, without a token a 401", async () => {
+  it("A pocket transfer returns 403 for someone else's account, 404 for a missing one and 401 without a token", async () => {
     const stranger = await buildIndividual(stack, { balance: '1000' });
     expect((await transfer({ destination_account_id: stranger.accountId })).status).toBe(403);
     expect((await transfer({}, stranger.accountId)).status).toBe(403);
@@ -102,7 +102,7 @@ describe("A transfer between one's own pockets", () => {
     expect((await stack.post(`/v1/accounts/${owner.accountId}/transfers`, {})).status).toBe(401);
   });
 
-  it("moves money between an organization's accounts for its users", async () => {
+  it("A pocket transfer moves money between an organization's accounts for its users", async () => {
     const organization = await buildOrganizationAdmin(stack, { balance: '10' });
     const second = await openPocket(organization);
     const answer = await transfer(
@@ -113,7 +113,7 @@ describe("A transfer between one's own pockets", () => {
     expect(answer.body.data.new_balance).toBe('0.0000');
   });
 
-  it('is written together with those that arrive at the same time, each with an outcome of its own', async () => {
+  it('Pocket transfers that arrive at the same time are written together, each with its own outcome', async () => {
     const owners = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '1000' })));
     const pockets = await Promise.all(owners.map(openPocket));
     const sent: Promise<HttpAnswer>[] = [];
@@ -134,7 +134,7 @@ describe("A transfer between one's own pockets", () => {
     }
     const held = await Promise.all(pockets.map((id) => balanceOf(stack, id)));
     expect(held).toEqual(owners.map((_, index) => (index === 5 ? '0.0000' : '250.5000')));
-    // The rows of one statement have one transaction of the database.
+    // The rows of one statement belong to one database transaction.
     const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.data.transaction_id);
     const [{ statements }] = await stack
       .em()

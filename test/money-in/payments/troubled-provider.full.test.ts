@@ -7,18 +7,18 @@ import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Top-ups and payouts each, all at once; and so many partners' payments, whose requests wait the longest. */
+/** Top-ups and payouts each, all at once; and as many partners' payments, whose requests wait the longest. */
 const count = isFullRun() ? 100 : 8;
 const collections = 8;
 const amount = 10_000;
 
-/** What answered the requests of each kind, as the provider's door saw it. */
+/** The answers to the requests of each kind, at the provider's side. */
 const faultsMet = { payments: new Map<number, number>(), payouts: new Map<number, number>() };
-/** Of a request that was left without an answer. */
+/** A request left without an answer. */
 const nothing = 0;
 let provider = '';
 
-/** Stands before the sandbox and counts how it answers what makes something. */
+/** A proxy to the sandbox that counts its answers to requests that create something. */
 const door = createServer((asked, told) => {
   const kind = asked.method === 'POST' ? (asked.url?.includes('payouts') ? 'payouts' : 'payments') : null;
   let isAnswered = false;
@@ -71,7 +71,9 @@ beforeEach(async () => {
 const idIn = ({ body }: HttpAnswer): string | undefined =>
   body.data?.payment_order_id ?? body.data?.id ?? body.error?.details?.payment_id;
 
-/** Each request has a key of its own, under which it is repeated until it is answered; what it met on the way is kept. */
+/**
+ * Each request has its own key, under which it is retried until it is answered; the answers on the way are recorded.
+ */
 async function insistAll(ask: (key: string) => Promise<HttpAnswer>, many = count) {
   const met = new Set<number>();
   const ids = await Promise.all(
@@ -114,7 +116,7 @@ async function expectOnceAtProvider(what: 'payments' | 'transfers', ids: string[
 /** The next attempt follows within five minutes of the last one, however many have failed. */
 const nextAttemptMs = 360_000;
 
-/** Pays as soon as the provider has said where; ends as `paid`. */
+/** Pays as soon as the provider has returned a code; ends as `paid`. */
 async function payWhenAsked(read: () => Promise<HttpAnswer>, paid: string): Promise<void> {
   const readData = async () => (await read()).body.data;
   const { payment_code } = await eventually(readData, (payment) => payment?.payment_code != null, nextAttemptMs);
@@ -126,8 +128,9 @@ const endTopUp = (id: string) =>
 const endCollection = (id: string) => payWhenAsked(() => partner.get(`/payments/${id}`), 'succeeded');
 
 /**
- * A transfer that the provider does not know is asked for again after a while, which grows. Each attempt is made old once:
- * one that is a day old is not repeated. Before that, two minutes have to pass, and it is asked about every half minute.
+ * A transfer that the provider does not have is requested again at growing intervals. Each attempt is backdated once,
+ * as one that is a day old is not repeated. Before that, two minutes have to pass, with a query about every half
+ * minute.
  */
 async function endPayout(id: string): Promise<void> {
   let aged = 0;
@@ -149,7 +152,7 @@ async function endPayout(id: string): Promise<void> {
   );
 }
 
-/** Neither says that nothing was done: the first may have been. */
+/** Neither proves that nothing was done: the first may have been. */
 const troubles: [string, object, met: number[]][] = [
   [
     'a third of all requests 500, another third 429',
@@ -166,7 +169,7 @@ const troubles: [string, object, met: number[]][] = [
 describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
   'While the provider answers %s,',
   (_, requests, wanted) => {
-    it(`${count} top-ups, ${count} payouts and ${collections} partners’ payments at once are not refused, and each is made once`, async () => {
+    it(`With a failing provider, ${count} top-ups, ${count} payouts and ${collections} partners’ payments at once are all accepted and each made once`, async () => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const [topUps, collected, payouts] = await Promise.all([
         insistAll(topUp),
@@ -174,11 +177,11 @@ describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
         insistAll(payOut),
       ]);
       await stack.sandbox.put('/sandbox/faults', {});
-      // What was asked for really met the troubles, as payments and as payouts, and each kind of trouble.
+      // The requests really met the troubles, as payments and as payouts, and each kind of trouble.
       const kinds = Object.values(faultsMet);
       expect(kinds.map((met) => wanted.some((status) => met.has(status)))).toEqual([true, true]);
       expect(wanted.filter((status) => kinds.some((met) => met.has(status)))).toEqual(wanted);
-      // Anything else would say that it was refused.
+      // Anything else would mean that it was refused.
       for (const { met } of [topUps, collected, payouts]) {
         expect([...met].filter((status) => ![200, 201, 503, 504].includes(status))).toEqual([]);
       }

@@ -41,7 +41,7 @@ interface Request<Body extends object = object> {
 }
 const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
   stack.post(path, body, { token: payer.token, headers: { 'idempotency-key': key } });
-/** The same of another API, whose payments are gathered apart from those of this one. */
+/** The same through another API, whose payments are batched separately from those of this one. */
 async function askAnotherApi({ body }: Request<AskedPayment>, payer: BuiltUser, key: string) {
   const { deps } = stack;
   const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer is there');
@@ -106,20 +106,23 @@ async function sendTwins(payer: BuiltUser, request: Request, before: string): Pr
 }
 
 describe('A request under the key of a completed payment', () => {
-  it.each(lastPayments)('is never refused because the payment %s', async (_, balance, build) => {
-    for (let n = 0; n < keys; n += 1) {
-      const payer = await buildIndividual(stack, { balance });
-      await sendTwins(payer, await build(payer), balance);
-    }
-  });
+  it.each(lastPayments)(
+    'A request under the key of a completed payment is never refused because the payment %s',
+    async (_, balance, build) => {
+      for (let n = 0; n < keys; n += 1) {
+        const payer = await buildIndividual(stack, { balance });
+        await sendTwins(payer, await build(payer), balance);
+      }
+    },
+  );
 
-  it('is never refused because the payment contributes to a circle', async () => {
+  it('A request under the key of a completed contribution is never refused because of the contribution', async () => {
     const { id, members } = await buildActiveCircle(stack, isFullRun() ? 3 : 2);
     for (const payer of members)
       await sendTwins(payer, payment(payer, 'saving_circle_contribution', id, 100_000), '1000000');
   });
 
-  it('is never refused because its payer lacks the permission by then', async () => {
+  it('A request under the key of a completed payment is never refused because its payer has lost the permission', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();
@@ -130,7 +133,7 @@ describe('A request under the key of a completed payment', () => {
   });
 });
 
-/** A payer who may contribute to saving goals by a role of its own. */
+/** A payer who may contribute to saving goals by a custom role. */
 async function buildPermitted(): Promise<{ payer: BuiltUser; role: string }> {
   const organizationId = await buildOrganization(stack);
   const { id, name } = await buildRole(stack, { organizationId, permissions: ['contribute-saving-goal'] });
@@ -147,7 +150,7 @@ const permit = (role: string, permitted: boolean) =>
       [role],
     );
 
-/** Runs `during` while a transaction of its own holds a lock, until it answers. */
+/** Runs `during` while a transaction holds a lock, until it answers. */
 function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(lock, params);
@@ -156,7 +159,7 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
 }
 
 describe('A delayed payment', () => {
-  it('before it has its key is never made once its retry was refused, and the key is free for the next', async () => {
+  it('A payment delayed before it has its key is not made once its retry was refused, and the key is free again', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();
@@ -173,7 +176,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('before it has its account is answered like its retry if the rest of the goal has been paid since', async () => {
+  it('A payment delayed before it has its account gets the same answer as its retry if the goal was filled in between', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer, '1000');
     const pocket = await openPocket(payer);
@@ -199,7 +202,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('with its key decides its retry’s answer, even if only the retry would have been refused', async () => {
+  it('A payment delayed with its key determines its retry’s answer, even if only the retry would have been refused', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const request = payment(payer, 'charitable_cause_donate', cause.id);
@@ -223,7 +226,7 @@ describe('A delayed payment', () => {
 });
 
 describe('A refusal', () => {
-  it('of another body under the key is not given to the next request that uses the key', async () => {
+  it('A refusal stored for another body under the key is not replayed to the next request with the key', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer);
     const key = freshKey();
@@ -233,7 +236,7 @@ describe('A refusal', () => {
     expect((await ask(payment(payer, type, goal.id, 6000), payer, key)).body.message).toContain('Idempotency-Key');
   });
 
-  it('is deleted after thirty days, and not before; one without a key is not stored', async () => {
+  it('A refusal is deleted after thirty days, and not before; one without a key is not stored', async () => {
     const payer = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer);
     const kept = () =>

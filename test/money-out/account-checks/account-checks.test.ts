@@ -26,7 +26,7 @@ const check = async (digits: string, name?: string, by = partner) => {
   return body.data;
 };
 
-it('reveals the account holder only to callers who know at least part of the name', async () => {
+it('An account check reveals the account holder only to callers who know at least part of the name', async () => {
   const first = await check('200001', 'Siti Rahayu Dewi');
   expect(first).toEqual({
     id: expect.any(String),
@@ -43,11 +43,11 @@ it('reveals the account holder only to callers who know at least part of the nam
   });
   expect(await check('200001', 'Budi Santoso')).toEqual({ ...kept, account_holder: null, name_match: 'mismatch' });
   expect(await check('200001')).toEqual({ ...kept, account_holder: null, name_match: null });
-  // Another partner asks for itself.
+  // Another partner sends its own request.
   expect(await check('200001', 'Budi Santoso', await buildPartner(stack))).toMatchObject({ name_match: 'match' });
 });
 
-it('returns the bank’s answer: no such account, another name, or nothing', async () => {
+it('An account check returns the bank’s answer: unknown account, different name or no answer', async () => {
   const nobody = { account_holder: null, name_match: null };
   expect(await check('404404', 'Siti Rahayu')).toMatchObject({ status: 'invalid', ...nobody });
   expect(await check('505505', 'Siti Rahayu')).toMatchObject({
@@ -58,7 +58,7 @@ it('returns the bank’s answer: no such account, another name, or nothing', asy
   expect(await check('900004', 'Siti Rahayu')).toMatchObject({ status: 'unknown', ...nobody });
 }, 30_000);
 
-it('says whose account it is that was given a holder by hand in the sandbox, or none', async () => {
+it('An account check in the sandbox returns the holder that was set by hand, or none', async () => {
   const hold = async (digits: string, holder: string | null) => {
     const answer = await stack.sandbox.put('/sandbox/bank-accounts', { ...question(digits), holder });
     expect(answer).toMatchObject({ status: 200 });
@@ -69,7 +69,7 @@ it('says whose account it is that was given a holder by hand in the sandbox, or 
   expect(await check('200011')).toMatchObject({ status: 'invalid' });
 });
 
-it('may be named by the quote of a payout, whose bank it knows, unless there is no such account', async () => {
+it('A payout quote may name an account check and takes the bank from it, unless the account does not exist', async () => {
   const quote = async (body: object, by = partner) => {
     const answer = await by.send('post', '/quotes', { method: 'payout', amount: '20000', ...body });
     return answer.status === 200 ? answer.body.data.net_amount : answer.body.error.details[0];
@@ -84,7 +84,7 @@ it('may be named by the quote of a payout, whose bank it knows, unless there is 
   expect(await quote({ [field]: (await check('404404')).id })).toMatchObject({ field });
 });
 
-it('keeps a result for a day, and one without an answer not at all', async () => {
+it('An account check’s result is stored for a day; one without an answer is not stored', async () => {
   const checks = () =>
     stack.em().execute<{ known: boolean; sealed: boolean }[]>(
       `select checked_at is not null as known, holder_sealed is not null as sealed from bank_account_checks
@@ -102,7 +102,7 @@ it('keeps a result for a day, and one without an answer not at all', async () =>
   expect(await checks()).toEqual([{ known: true, sealed: true }]);
 });
 
-it('is no way to find out names: checks are counted by partner, account and day', async () => {
+it('Account checks cannot be used to discover names: they are limited by partner, account and day', async () => {
   const own = await buildPartner(stack);
   await check('200003', 'Siti Rahayu', own);
   const ask = (digits: string) => own.send('post', '/bank-account-checks', question(digits));
@@ -131,7 +131,7 @@ it('is no way to find out names: checks are counted by partner, account and day'
   expect(await ask('200003')).toMatchObject({ status: 200 });
 });
 
-it('refuses what no bank has, and a key without the permission', async () => {
+it('An account check rejects numbers that no bank has, and keys without the permission', async () => {
   const refusals: [object, string][] = [
     [{ bank_code: 'NOBANK', bank_account_number: '1234567890' }, 'bank_code'],
     [{ bank_code: 'BCA', bank_account_number: '123' }, 'bank_account_number'],
@@ -148,7 +148,7 @@ it('refuses what no bank has, and a key without the permission', async () => {
   expect(await reader.send('post', '/bank-account-checks', question('200004'))).toMatchObject({ status: 403 });
 });
 
-it('compares names by their words', () => {
+it('An account check compares names word by word', () => {
   const comparisons: [string, string, string][] = [
     ['Siti Rahayu', 'SITI RAHAYU', 'match'],
     ['Rahayu, Siti', 'SITI RAHAYU', 'match'],

@@ -5,7 +5,7 @@ import { approve, evidenceNote, secureSession } from '../../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
-/** Made at the command line, as three super admins are. */
+/** Created at the command line, like all first super admins. */
 let first: BuiltUser;
 let second: BuiltUser;
 let third: BuiltUser;
@@ -58,7 +58,7 @@ const eventsAbout = async ({ id }: BuiltUser): Promise<string[]> => {
 };
 
 describe('An approver', () => {
-  it('who was only invited decides nothing until two others have admitted them, and then what they like', async () => {
+  it('An invited approver can decide nothing until two others admit them, and then anything', async () => {
     const invited = await invitedBy(first);
     const id = await something();
     for (const step of ['approve', 'reject']) {
@@ -73,7 +73,7 @@ describe('An approver', () => {
     expect(told?.rows).toBeGreaterThan(0);
   });
 
-  it('is not admitted by their inviter, by people who invited one another, or by themselves', async () => {
+  it('An approver cannot be admitted by their inviter, by people who invited one another, or by themselves', async () => {
     const invited = await invitedBy(first);
     const puppet = await invitedBy(first);
     const ofPuppet = await invitedBy(puppet);
@@ -103,7 +103,7 @@ describe('An approver', () => {
     expect(await statusOf(ofAdmitted, second, third)).toBe(200);
   });
 
-  it('does not approve a proposal by their own invitee, direct or indirect, until that one is admitted', async () => {
+  it('An approver cannot approve a proposal of their direct or indirect invitee until that person is admitted', async () => {
     const puppet = await invitedBy(first);
     const ofPuppet = await invitedBy(puppet);
     const proposed = async (by: BuiltUser) =>
@@ -123,7 +123,7 @@ describe('An approver', () => {
     expect((await decideOn(first, await proposed(puppet))).body).toMatchObject({ data: { status: 'carried_out' } });
   });
 
-  it('is a user of the platform whose role may approve, active, and not admitted yet', async () => {
+  it('Only an active platform user whose role may approve, and who is not admitted yet, can be admitted as an approver', async () => {
     const person = await buildIndividual(stack);
     const admin = await buildPlatformAdmin(stack, { isApprover: false });
     const suspended = await invitedBy(first);
@@ -139,7 +139,7 @@ describe('An approver', () => {
     ]);
   });
 
-  it('is none any more after a suspension or without the role, also when both come back', async () => {
+  it('An approver loses admission when suspended or without the role, even if both are restored', async () => {
     for (const change of [
       ["status = 'suspended'", "status = 'active'"],
       ['role_id = null', "role_id = (select id from roles where name = 'platform_super_admin')"],
@@ -153,7 +153,7 @@ describe('An approver', () => {
     }
   });
 
-  it('is not made by a statement of the application, without a decision of two people', async () => {
+  it('The application cannot admit an approver by SQL without a decision of two people', async () => {
     const user = await invitedBy(first);
     const { body } = await propose(second, admitting(user));
     const admitted = stack.em().execute('update users set approver_since = now() where id = ?', [user.id]);
@@ -163,7 +163,7 @@ describe('An approver', () => {
     expect(await isApprover(user)).toBe(false);
   });
 
-  it('that is new shows in a gauge, which its alarm reads', async () => {
+  it('A new approver is counted in a gauge that its alarm reads', async () => {
     measureBacklog(stack.deps.metrics, stack.deps.orm);
     expect(await stack.deps.metrics.registry.metrics()).toMatch(/amanah_waiting\{what="new_approvers"\} [1-9]/);
   });

@@ -37,7 +37,7 @@ let partner: BuiltPartner;
 let operators: Operators;
 let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
-  // Nothing is requested again by itself: what two people decide does not race with it.
+  // Nothing is requested again by itself, so that decisions do not race with it.
   stack = await startStack({
     isImpatient: true,
     worker: true,
@@ -69,7 +69,7 @@ const sweep = () =>
   sweepDecisions(stack.em(), stack.deps, (_, id, error) => {
     throw new Error(`the decision ${id} was not swept`, { cause: error });
   });
-/** Makes a decision older, as only time does. */
+/** Backdates a decision. */
 const age = (id: string, hours: number) =>
   withoutTriggers(stack, 'update decisions set created_at = now() - make_interval(hours => ?) where id = ?', [
     hours,
@@ -77,7 +77,7 @@ const age = (id: string, hours: number) =>
   ]);
 
 describe('A payout with an unknown outcome', () => {
-  it('is ended by two people: one proposes with the evidence, another approves, and the events tell who', async () => {
+  it('Two people settle a payout with an unknown outcome: one proposes with evidence, another approves, and events record both', async () => {
     const payoutId = await unknownPayout();
     const before = await readBalance(partner);
     const { status, body } = await propose(stack, operators, failing(payoutId));
@@ -134,7 +134,7 @@ describe('A payout with an unknown outcome', () => {
     );
   });
 
-  it('is ended once by many simultaneous approvals', async () => {
+  it('Simultaneous approvals settle a payout with an unknown outcome once', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     const before = await readBalance(partner);
@@ -142,7 +142,7 @@ describe('A payout with an unknown outcome', () => {
       Array.from({ length: isFullRun() ? 50 : 10 }, () => approve(stack, operators, id)),
     );
     for (const { status, body } of answers) {
-      // On a busy machine some wait too long behind the others, and are answered so: they have changed nothing.
+      // On a busy machine some wait too long behind the others and get a 503: they have changed nothing.
       if (status === 503) expect(body.message).toContain('try again');
       else if (status === 200) expect(body.data.status).toBe('carried_out');
       else
@@ -157,7 +157,7 @@ describe('A payout with an unknown outcome', () => {
     expect((await eventsOf(payoutId)).filter(({ event }) => event === 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 
-  it('ends one way when two decisions about it are approved at once: the other lapses', async () => {
+  it('Two decisions about one payout approved at once settle it one way: the other lapses', async () => {
     const payoutId = await unknownPayout();
     const ids = [await proposed(failing(payoutId)), await proposed({ ...failing(payoutId), outcome: 'succeeded' })];
     const answers = await Promise.all(ids.map((id) => approve(stack, operators, id)));
@@ -168,7 +168,7 @@ describe('A payout with an unknown outcome', () => {
     ]);
   });
 
-  it('is ended by one person if the provider’s final word proves it', async () => {
+  it('One person may settle a payout with an unknown outcome if the provider’s final status proves it', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, payoutId, 'SUCCEEDED');
@@ -190,8 +190,8 @@ describe('A payout with an unknown outcome', () => {
   });
 });
 
-describe('A decision is refused', () => {
-  it('to whoever proposed it, even with every permission and a second factor', async () => {
+describe('Refused decisions', () => {
+  it('A proposer cannot approve their own decision, even with every permission and a second factor', async () => {
     const both = { proposer: operators.approver, approver: operators.approver };
     const { body } = await propose(stack, both, failing(await unknownPayout()));
     for (const answer of [await approve(stack, both, body.data.id), await reject(body.data.id)]) {
@@ -203,17 +203,17 @@ describe('A decision is refused', () => {
     expect(await read(body.data.id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('when its approver has no second factor, outside development', async () => {
+  it('An approver without a second factor is refused, outside development', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildSuperAdmin(stack);
     const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
     expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('second factor') } });
     expect(await read(id)).toMatchObject({ status: 'pending' });
-    // To say no, it needs none.
+    // To reject, nobody else is needed.
     expect((await reject(id, token)).body.data).toMatchObject({ status: 'rejected' });
   });
 
-  it('to anyone who may not approve or propose, and to people outside the platform', async () => {
+  it('Only platform users with the permission may propose or approve a decision', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildIndividual(stack);
     expect(
@@ -241,7 +241,7 @@ describe('A decision is refused', () => {
     ['in the name of somebody else', { proposed_by: randomUUID() }, 400, 'proposed_by: unknown field'],
     ['with an account', { account_id: randomUUID() }, 400, 'account_id: unknown field'],
     ['with force', { force: true }, 400, 'force: unknown field'],
-  ])('when it is proposed %s, naming the field', async (_, wrong, status, complaint) => {
+  ])('A decision proposed %s is refused, and the error names the field', async (_, wrong, status, complaint) => {
     const answer = await propose(stack, operators, { ...failing(randomUUID()), ...wrong });
     expect({ status: answer.status, message: answer.body.message }).toEqual({
       status,
@@ -258,13 +258,13 @@ describe('A decision is refused', () => {
     ['a long reference', { reference: 'r'.repeat(65) }, 'reference'],
     ['a reference with a control character', { reference: 'r\u0000' }, 'reference'],
     ['more than the platform’s own money', { amount: '-1000000000' }, "amount: exceeds the platform's own balance"],
-  ])('when it is to book %s', async (_, wrong, complaint) => {
+  ])('A decision to book %s is refused', async (_, wrong, complaint) => {
     const proposal = { kind: 'book_external', amount: '5000', reference: `top-up ${randomUUID()}`, ...wrong };
     const { status, body } = await propose(stack, operators, proposal);
     expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(complaint) });
   });
 
-  it('when it is to end a payout whose request may be under way, or that has ended', async () => {
+  it('A decision to settle a payout is refused while its request may be in flight and after the payout is final', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
@@ -284,7 +284,7 @@ describe('A decision is refused', () => {
     });
   });
 
-  it('when it has ended, saying how; a missing one is a 404', async () => {
+  it('A closed decision is refused with its status, and a missing one returns 404', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     expect(await reject(id)).toMatchObject({
@@ -304,12 +304,12 @@ describe('A decision is refused', () => {
   });
 });
 
-describe('A decision lapses', () => {
+describe('Lapsing decisions', () => {
   const steps = casesOf([
     ['approved', (id: string) => approve(stack, operators, id)],
     ['rejected', (id: string) => reject(id)],
   ] as const);
-  it.each(steps)('when it is %s after more than 24 hours, and nothing is moved', async (_, step) => {
+  it.each(steps)('A decision that is %s after more than 24 hours lapses and moves no money', async (_, step) => {
     const payoutId = await unknownPayout();
     const [id, young] = [await proposed(failing(payoutId)), await proposed(failing(payoutId))];
     await age(id, 25);
@@ -323,7 +323,7 @@ describe('A decision lapses', () => {
     expect((await reject(young)).body.data).toMatchObject({ status: 'rejected' });
   });
 
-  it('if it was not decided within 24 hours', async () => {
+  it('A decision lapses if nobody decides it within 24 hours', async () => {
     const id = await proposed(failing(await unknownPayout()));
     await age(id, 25);
     await sweep();
@@ -331,7 +331,7 @@ describe('A decision lapses', () => {
     expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_LAPSED', actor_id: null });
   });
 
-  it.each(steps)('when its payout has ended before it is %s', async (_, step) => {
+  it.each(steps)('A decision lapses if its payout became final before it is %s', async (_, step) => {
     const payoutId = await unknownPayout();
     const [first, second] = [await proposed(failing(payoutId)), await proposed(failing(payoutId))];
     expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
@@ -341,7 +341,7 @@ describe('A decision lapses', () => {
     });
   });
 
-  it('by the sweep when another decision has ended its payout, and does not count as waiting until tomorrow', async () => {
+  it('The sweep lapses a decision whose payout another decision settled, and does not count it as pending until the next day', async () => {
     const payoutId = await unknownPayout();
     const [first, second] = [
       await proposed(failing(payoutId)),
@@ -352,7 +352,7 @@ describe('A decision lapses', () => {
     expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is now failed' });
   });
 
-  it('when the provider has since said its final word, which then ends the payout', async () => {
+  it('A decision lapses when the provider has since reported the final status, which then settles the payout', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await ageAttempts(stack, payoutId, 2);
     const id = await proposed(failing(payoutId));
@@ -369,7 +369,7 @@ describe('A decision lapses', () => {
   });
 });
 
-describe('A decision of one person', () => {
+describe('Decisions by one person', () => {
   async function plantDifference(): Promise<string> {
     const id = randomUUID();
     await stack.em().execute(
@@ -387,7 +387,7 @@ describe('A decision of one person', () => {
     evidence: { provider: null, books },
   });
 
-  it('lapses if the difference has changed by the time that the sweep carries it out', async () => {
+  it('A one-person decision lapses if the difference has changed by the time the sweep executes it', async () => {
     const difference = await plantDifference();
     const id = await plantDecision(stack, operators, explaining(difference));
     await stack
@@ -402,7 +402,7 @@ describe('A decision of one person', () => {
     expect(await eventsOf(difference)).toEqual([]);
   });
 
-  it('is carried out by the sweep if the API died after recording it', async () => {
+  it('The sweep executes a one-person decision if the API died after recording it', async () => {
     const difference = await plantDifference();
     const id = await plantDecision(stack, operators, explaining(difference));
     const unproven = await proposed(failing(await unknownPayout()));
@@ -420,7 +420,7 @@ describe('A decision of one person', () => {
     expect(await read(unproven)).toMatchObject({ status: 'pending' });
   });
 
-  it('about a payout is handed to its workflow by the sweep, and waits if the provider no longer proves it', async () => {
+  it('The sweep signals a payout’s one-person decision to its workflow, and waits if the provider no longer proves it', async () => {
     const payoutId = await unknownPayout();
     const evidence = { provider: { says: 'failed' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence, approved: false });
@@ -434,12 +434,12 @@ describe('A decision of one person', () => {
 });
 
 describe('An approved decision', () => {
-  it('is carried out by the sweep, once, if the API died after recording the approval', async () => {
+  it('The sweep executes an approved decision once if the API died after recording the approval', async () => {
     const payoutId = await unknownPayout();
     const evidence = { provider: { says: 'not known' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence });
     await sweep();
-    // It may be under way: it is looked at a minute later.
+    // It may be in flight: it is checked a minute later.
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: operators.approver.id });
     await withoutTriggers(stack, "update decisions set approved_at = now() - interval '2 minutes' where id = ?", [id]);
     await Promise.all([sweep(), sweep()]);
@@ -448,7 +448,7 @@ describe('An approved decision', () => {
     expect((await eventsOf(payoutId)).filter(({ event }) => event === 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 
-  it('is carried out when somebody else approves it again, and stays approved by the first', async () => {
+  it('An approved decision is executed when someone else approves it again, and keeps its first approver', async () => {
     const payoutId = await unknownPayout();
     const id = await plantDecision(stack, operators, { ...failing(payoutId) });
     const third = await buildOperators(stack);
@@ -458,7 +458,7 @@ describe('An approved decision', () => {
     });
   });
 
-  it('ends refused, with the reason, when the transfer was requested again in the meantime', async () => {
+  it('An approved decision is refused, with the reason, if the transfer was requested again in the meantime', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     await withoutTriggers(
@@ -475,14 +475,14 @@ describe('An approved decision', () => {
     await ageAttempts(stack, payoutId, 2);
   });
 
-  it('is carried out while Temporal is unavailable', async () => {
+  it('An approved decision is executed while Temporal is unavailable', async () => {
     const id = await plantDecision(stack, operators, { ...failing(await unknownPayout()) });
     const away = async () => refuse('SERVICE_UNAVAILABLE', 'Temporal is away');
     const workflows = { ...stack.deps.workflows, hintPayout: away };
     expect(await carryOut(stack.em(), { ...stack.deps, workflows }, id)).toMatchObject({ status: 'carried_out' });
   });
 
-  it('books what the platform itself moved at the provider, once per reference', async () => {
+  it('An approved decision books what the platform moved directly at the provider, once per reference', async () => {
     const movement = { kind: 'book_external', amount: '5000.0001', reference: `top-up ${randomUUID()}` };
     const twin = await proposed(movement);
     const booked = await decide(stack, operators, movement);
@@ -509,7 +509,7 @@ describe('An approved decision', () => {
 });
 
 describe('GET /v1/decisions', () => {
-  it('lists them newest first, by status and kind, and continues after a given one', async () => {
+  it('Decisions are listed newest first, by status and kind, and can be continued after a given one', async () => {
     const payoutId = await unknownPayout();
     const older = await proposed(failing(payoutId));
     const newer = await proposed({ kind: 'book_external', amount: '1', reference: `r ${randomUUID()}` });
@@ -532,7 +532,7 @@ describe('GET /v1/decisions', () => {
 });
 
 describe('GET /v1/receipts', () => {
-  it('lists money that waits in suspense, not what was applied or decided', async () => {
+  it('Receipts list money held in suspense, not money applied or decided', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;

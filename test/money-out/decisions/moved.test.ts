@@ -16,7 +16,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, buildRestingPayout, readPayout } from '../payouts/build-payouts.ts';
 
-/** Decisions whose subject, whose people, or whose answer is another by the time. */
+/** Decisions whose subject, people or outcome has changed in the meantime. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 let operators: Operators;
@@ -54,7 +54,7 @@ const sweep = () =>
   });
 
 describe('A pending decision', () => {
-  it('lapses when its approver is suspended before it is carried out', async () => {
+  it('A pending decision lapses when its approver is suspended before it is executed', async () => {
     const payoutId = await resting();
     const theirs = await buildOperators(stack);
     const evidence = { provider: { says: 'not known' }, books: {} };
@@ -66,7 +66,7 @@ describe('A pending decision', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
-  it('lapses when its proposer is suspended, even if somebody else approves it', async () => {
+  it('A pending decision lapses when its proposer is suspended, even if someone else approves it', async () => {
     const payoutId = await resting();
     const theirs = { ...operators, proposer: await buildPlatformAdmin(stack) };
     const ids = [
@@ -81,7 +81,7 @@ describe('A pending decision', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
-  it('is not carried out by the database either once its approver is suspended', async () => {
+  it('The database also refuses to execute a decision whose approver is suspended', async () => {
     const payoutId = await resting();
     const theirs = await buildOperators(stack);
     await plantDecision(stack, theirs, about(payoutId));
@@ -96,11 +96,11 @@ describe('A pending decision', () => {
   });
 });
 
-describe('A decision that becomes too old while being approved', () => {
-  it('lapses, without an error of the server', async () => {
+describe('A decision that expires during its approval', () => {
+  it('A decision that expires during its approval lapses without a server error', async () => {
     const id = await proposed();
     const owner = stack.owner();
-    // A slow machine, between the judgement and the row.
+    // A slow machine, between the check and the row.
     await owner.execute(`create function wait_a_while() returns trigger language plpgsql as $$
       begin perform pg_sleep(1.5); return new; end $$`);
     await owner.execute(`create trigger a_slow_machine before update of approved_by on decisions for each row
@@ -116,8 +116,8 @@ describe('A decision that becomes too old while being approved', () => {
   });
 });
 
-describe('An operator who is suspended during the request', () => {
-  /** The API's next request to the provider about a transfer, which is answered when the test allows it. */
+describe('An operator who is suspended during a request', () => {
+  /** The API's next request to the provider about a transfer, answered when the test allows it. */
   function holdTheNextQuestion(): { asked: Promise<void>; answer: () => void } {
     const gateway = stack.deps.gateways.of('xendit');
     const { findTransfer } = gateway;
@@ -131,7 +131,7 @@ describe('An operator who is suspended during the request', () => {
     return { asked: asked.promise, answer: answered.resolve };
   }
 
-  it('is refused the approval, and nothing is approved', async () => {
+  it('An operator suspended during an approval is refused, and nothing is approved', async () => {
     const id = await proposed();
     const leaving = await buildSuperAdmin(stack);
     const token = await secureSession(stack, leaving.id);
@@ -156,7 +156,7 @@ describe('An operator who is suspended during the request', () => {
         return stack.patch(`/v1/users/${user.id}`, { status: 'active' }, { token: superAdmin.token });
       },
     ],
-  ])('is refused the request when they were %s', async (_, end) => {
+  ])('An operator who was %s during a request is refused', async (_, end) => {
     const id = await proposed();
     const leaving = await buildSuperAdmin(stack);
     const token = await secureSession(stack, leaving.id);
@@ -171,7 +171,7 @@ describe('An operator who is suspended during the request', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('is refused a proposal from a session that has ended', async () => {
+  it('A proposal from a session revoked during the request is refused', async () => {
     const payoutId = await resting();
     const leaving = await buildPlatformAdmin(stack);
     const question = holdTheNextQuestion();
@@ -184,7 +184,7 @@ describe('An operator who is suspended during the request', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is refused the proposal', async () => {
+  it('An operator suspended during a proposal is refused', async () => {
     const payoutId = await resting();
     const leaving = await buildPlatformAdmin(stack);
     const question = holdTheNextQuestion();
@@ -198,8 +198,8 @@ describe('An operator who is suspended during the request', () => {
   });
 });
 
-describe('An explanation', () => {
-  it('applies only to the difference that was shown, and lapses if that has changed since', async () => {
+describe('Explanations of differences', () => {
+  it('An explanation applies only to the difference that was shown, and lapses if it has changed', async () => {
     const id = newId();
     const side = (status: string, amount: string) => JSON.stringify({ status, amount });
     await stack.em().execute(
@@ -222,8 +222,8 @@ describe('An explanation', () => {
   });
 });
 
-describe('An explanation waiting for its row', () => {
-  it('is not made in the name of somebody suspended in the meantime', async () => {
+describe('An explanation waiting for a row lock', () => {
+  it('An explanation waiting for a row lock is not recorded for an operator suspended in the meantime', async () => {
     const leaving = await buildPlatformAdmin(stack);
     const id = newId();
     await stack.em().execute(

@@ -7,7 +7,7 @@ import { untilLocked } from '../../support/lock-waits.ts';
 import { type Change, meetChange, suspension } from '../../support/meet-change.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** An operator counts whom nobody has suspended by the time of the effect, whatever was waited for before it. */
+/** An operator counts only if not suspended at the time of the effect, whatever was waited for before. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 let operators: Operators;
@@ -32,14 +32,14 @@ const suspending = ({ id }: BuiltUser) => suspension('users', id);
 const meeting = <T>(change: Change, begin: () => Promise<T>, statement = 'why_powerless') =>
   meetChange(stack, change, begin, statement);
 
-describe('While the approver is being suspended', () => {
-  it('nothing is booked', async () => {
+describe('Executions while the approver is being suspended', () => {
+  it('A booking is not posted while its approver is being suspended', async () => {
     const id = await planBooking();
     await meeting(suspending(operators.approver), () => carryOut(stack.em(), stack.deps, id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 
-  it('money in suspense stays there', async () => {
+  it('Suspense money does not move while its approver is being suspended', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const order = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
@@ -61,7 +61,7 @@ describe('While the approver is being suspended', () => {
     expect([state, await read(id)]).toMatchObject(['suspended', lapsed]);
   });
 
-  it('a legal hold is not lifted', async () => {
+  it('A legal hold is not lifted while its approver is being suspended', async () => {
     const { id } = await buildIndividual(stack);
     const path = `/v1/users/${id}/legal-hold`;
     expect((await stack.post(path, { note: 'Letter 12' }, { token: operators.proposer.token })).status).toBe(201);
@@ -75,8 +75,8 @@ describe('While the approver is being suspended', () => {
   });
 });
 
-describe('While the proposer is being suspended', () => {
-  it('an erasure is not stopped', async () => {
+describe('Executions while the proposer is being suspended', () => {
+  it('An erasure is not stopped while its proposer is being suspended', async () => {
     const { id } = await buildIndividual(stack);
     await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [newId(), id]);
     const path = `/v1/users/${id}/erasure`;
@@ -90,17 +90,17 @@ describe('While the proposer is being suspended', () => {
   });
 });
 
-describe('While the approver’s right is being taken', () => {
-  it('with their role, nothing is booked', async () => {
+describe('Executions while the approver’s permission is being revoked', () => {
+  it('A booking is not posted while its approver’s role is being unassigned', async () => {
     const id = await planBooking();
     const sql = 'update users set role_id = null where id = ?';
     await meeting({ ...suspending(operators.approver), sql }, () => carryOut(stack.em(), stack.deps, id));
     expect(await read(id)).toMatchObject(lapsed);
   });
 
-  it('from their role, nothing is booked', async () => {
+  it('A booking is not posted while the permission is being removed from its approver’s role', async () => {
     const role = await buildRole(stack, { permissions: ['approve-decision'] });
-    // Without its trigger, which would end the admission with the role.
+    // Without its trigger, which would revoke the admission with the role.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute('update users set role_id = ? where id = ?', [role.id, operators.approver.id]);
@@ -112,8 +112,8 @@ describe('While the approver’s right is being taken', () => {
   });
 });
 
-describe('While a booking waits for balances', () => {
-  it('a suspension of its approver waits for it', async () => {
+describe('Bookings that wait for balances', () => {
+  it('A suspension waits for a booking that its user approved and that is waiting for balances', async () => {
     const id = await planBooking();
     let booking: Promise<unknown> | undefined;
     let suspended: ReturnType<typeof suspend> | undefined;

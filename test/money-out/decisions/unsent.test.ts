@@ -16,7 +16,7 @@ import { buildWaitingDisbursement, withdrawalWhen } from '../withdrawals/build-w
 
 let stack: ProcessStack;
 let operators: Operators;
-/** The token of one of the platform who may approve. */
+/** The token of a platform user who may approve. */
 let approver: string;
 beforeAll(async () => {
   stack = await startProcessStack();
@@ -37,8 +37,8 @@ const expectRefused = async (payoutId: string) => {
   expect([status, body.message]).toEqual([400, neverSent]);
 };
 
-describe('Before the provider was ever asked, people cannot end as succeeded', () => {
-  it('a payout', async () => {
+describe('Decisions before the provider was ever asked', () => {
+  it('People cannot settle a payout as succeeded before the provider was asked', async () => {
     const partner = await buildPayer(stack);
     stack.arm('send-transfer.before=hold');
     const { id } = await pay(partner);
@@ -50,7 +50,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
   }, 180_000);
 
   itInFull(
-    'a payout, even by a decision that was proposed all the same',
+    'A decision that a payout succeeded, proposed despite the check, is not executed before the provider was asked',
     async () => {
       const partner = await buildPayer(stack);
       stack.arm('send-transfer.before=hold');
@@ -66,7 +66,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
     180_000,
   );
 
-  it('a disbursement that people have just rejected', async () => {
+  it('People cannot settle a disbursement as succeeded right after its rejection', async () => {
     const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
     stack.arm('resolve-payout.before=hold');
     const rejected = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token: approver });
@@ -78,7 +78,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
   }, 180_000);
 
   itInFull(
-    'a disbursement whose decision has just lapsed',
+    'People cannot settle a disbursement as succeeded right after its decision lapsed',
     async () => {
       const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
       stack.arm('resolve-payout.before=hold');
@@ -96,7 +96,7 @@ describe('Before the provider was ever asked, people cannot end as succeeded', (
   );
 });
 
-it('the database, too, refuses the success of a payout that was never requested', async () => {
+it('The database also rejects the success of a payout that was never requested', async () => {
   const partner = await buildPayer(stack);
   stack.arm('send-transfer.before=hold');
   const { id } = await pay(partner);

@@ -6,7 +6,7 @@ import type { PayoutPlace } from '../payouts/build-payouts.ts';
 import { payoutBody } from '../payouts/build-payouts.ts';
 
 let refs = 0;
-/** An item of a batch with a reference of its own. */
+/** An item of a batch with its own reference. */
 export const itemBody = (changes: object = {}) => {
   refs += 1;
   return payoutBody({ amount: '20000', external_ref: `item-${refs}`, ...changes });

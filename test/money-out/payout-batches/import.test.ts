@@ -28,12 +28,12 @@ async function send(
 
 const messageOf = async (answer: Response) => ((await answer.json()) as { message: unknown }).message;
 
-it('is made from a file by an operator, released by a key of the partner, and made once for a key', async () => {
+it('A batch imported from a file by an operator is released by a key of the partner, and created once per key', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
   const headers = { authorization: `Bearer ${partner.admin.token}`, 'idempotency-key': freshKey() };
-  // As a spreadsheet of this country writes it: with a mark at its beginning, semicolons and empty lines.
+  // As spreadsheets in Indonesia write it: with a byte order mark, semicolons and empty lines.
   const file = `\uFEFF${[head, row('first'), '', row('second')].join('\r\n').replaceAll(/,(?! )/g, ';')}\r\n;;;;\r\n`;
   const made = await send(path, file, headers, 'payroll-1');
   const text = await made.text();
@@ -52,7 +52,7 @@ it('is made from a file by an operator, released by a key of the partner, and ma
   await batchWhen(partner, data.id, 'completed');
 }, 60_000);
 
-it('is refused with every complaint and its line, in the console too', async () => {
+it('A batch import reports every error with its line, in the console too', async () => {
   const partner = await buildPayer(stack);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
   const headers = { authorization: `Bearer ${partner.admin.token}` };

@@ -13,7 +13,7 @@ afterAll(() => stack.stop());
 
 const hasSucceeded = ({ status }: { status: string }) => status === 'succeeded';
 
-it('A batch whose worker is killed with -9 while it begins payouts sends each of them once', async () => {
+it('A batch whose worker is killed with -9 while it starts payouts sends each of them once', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const batches: { id: string; ids: string[] }[] = [];
@@ -24,7 +24,7 @@ it('A batch whose worker is killed with -9 while it begins payouts sends each of
       expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject({ status: 200 }),
     );
   }
-  // None of those that are begun dies on its way to the bank: such a one waits for two minutes.
+  // None dies between its attempt and the request: such a one waits for two minutes.
   await eventually(
     async () => (await itemsOfBatch(partner, batches[0]?.id ?? '')).filter(hasSucceeded),
     ({ length }) => length === begunAtOnce,

@@ -4,7 +4,7 @@ import { startStack } from '../../support/stack.ts';
 import { buildPayer } from '../payouts/build-payouts.ts';
 import { buildSecondKey, itemsOf, itemsOfBatch, makeBatch } from './build-batches.ts';
 
-it('A batch begins no more payouts while ten that it has begun are not sent yet', async () => {
+it('A batch starts no more payouts while ten that it started have not been sent', async () => {
   await using stack = await startStack();
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);

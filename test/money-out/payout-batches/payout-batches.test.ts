@@ -39,7 +39,7 @@ const refusal = (status: number, code: string, details?: unknown) => ({
   body: { error: { code, ...(details === undefined ? {} : { details }) } },
 });
 
-it('is made by one key, released by another, and each item is a payout that is sent once', async () => {
+it('A batch is created by one key and released by another, and each item becomes a payout sent once', async () => {
   const fees = [{ method: 'payout', fixed: '2500', basis_points: 0 }];
   const partner = await buildPayer(stack, { available: '1000000', fees });
   const approve = await buildSecondKey(stack, partner);
@@ -67,7 +67,7 @@ it('is made by one key, released by another, and each item is a payout that is s
   });
   expect(Date.parse(batch.lapses_at) - Date.parse(batch.created_at)).toBe(72 * 3_600_000);
   expect(await readBatch(partner, batch.id)).toEqual(batch);
-  // The same request is the same batch, and nothing is reserved or paid before it is approved.
+  // The same request returns the same batch, and nothing is reserved or paid before it is approved.
   expect(
     (await partner.post('/payout-batches', { items, external_ref: 'payroll-1', metadata }, key)).body.data,
   ).toEqual(made);
@@ -86,7 +86,7 @@ it('is made by one key, released by another, and each item is a payout that is s
   const ended = await batchWhen(partner, batch.id, 'completed');
   expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String) });
   const ids = waiting.map(({ id }: { id: string }) => id);
-  // The one that fails is asked for once, too, and its money is back.
+  // The failed one is also requested once, and its money is released.
   expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
   expect(await readBalance(partner)).toMatchObject({ available: '780000.0000', pending: '0.0000' });
   const after = await itemsOfBatch(partner, batch.id);
@@ -102,7 +102,7 @@ it('is made by one key, released by another, and each item is a payout that is s
   expect(told).toMatchObject([{ type: 'payout_batch.completed', version: 1 }]);
 }, 120_000);
 
-it('is decided on by neither its own key nor that key rotated, and once only', async () => {
+it('A batch cannot be decided by the key that created it, even after rotation, and is decided once only', async () => {
   const partner = await buildPayer(stack);
   const { id } = await makeBatch(partner, itemsOf(1));
   const denied = refusal(403, 'AUTH_PERMISSION_DENIED');
@@ -132,7 +132,7 @@ it('is decided on by neither its own key nor that key rotated, and once only', a
   expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
 });
 
-it('is reserved whole or not at all, within every limit and the balance', async () => {
+it('A batch is reserved whole or not at all, within every limit and the balance', async () => {
   const limits = { max_payout_amount: '30000', max_daily_amount: '100000', max_hourly_count: 4 };
   const partner = await buildPayer(stack, { available: '70000', limits });
   const approve = await buildSecondKey(stack, partner);
@@ -158,7 +158,7 @@ it('is reserved whole or not at all, within every limit and the balance', async 
   expect(wrong).toEqual([]);
   expect((await partner.get('/payouts')).body.data.total).toBe(0);
   expect(await readBalance(partner)).toMatchObject({ available: '70000.0000', pending: '0.0000' });
-  // What was refused may be approved once it fits.
+  // A refused batch may be approved once it fits.
   await partner.administer('patch', '', { payouts_enabled: false });
   const { id } = await makeBatch(partner, itemsOf(3));
   expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
@@ -167,7 +167,7 @@ it('is reserved whole or not at all, within every limit and the balance', async 
   await batchWhen(partner, id, 'completed');
 }, 60_000);
 
-it('answers with every complaint about every item at once', async () => {
+it('A rejected batch reports every error of every item at once', async () => {
   const partner = await buildPayer(stack);
   const good = itemBody({ external_ref: 'twice' });
   const items = [
@@ -272,7 +272,7 @@ it('is one of at most ten open ones, lapses after 72 hours, and is listed', asyn
   expect(await other.get(`/payout-batches/${oldest?.id}/items`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
 }, 60_000);
 
-it('is reserved once when it is approved twice at once, and sent once when its workflow is lost', async () => {
+it('A batch is reserved once when approved twice at once, and sent once when its workflow is lost', async () => {
   const partner = await buildPayer(stack, { available: '1000000' });
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(15));
@@ -292,13 +292,13 @@ it('is reserved once when it is approved twice at once, and sent once when its w
 }, 90_000);
 
 itInFull(
-  'of a thousand items is reserved within two seconds',
+  'A batch of a thousand items is reserved within two seconds',
   async () => {
     const limits = { ...generous, max_daily_amount: '10000000000' };
     const partner = await buildPayer(stack, { available: '100000000', limits });
     const { body } = await partner.administer('post', '/keys', { permissions: ['approve-payout'] });
     const { id } = await makeBatch(partner, itemsOf(1000));
-    // Without the workflow, which would send them all: what is measured is the transaction.
+    // Without the workflow, which would send them all: the test measures the transaction.
     const nobody = { wakePayoutBatch: async () => undefined };
     const begun = performance.now();
     await approvePayoutBatch(

@@ -17,7 +17,7 @@ import {
   transferElsewhere,
 } from './build-payouts.ts';
 
-/** Transfers at the provider beside the one that a payout asked for. */
+/** Transfers at the provider beyond what a payout requested. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -53,7 +53,7 @@ const lossOf = async () => {
   return Number(row?.loss);
 };
 
-/** On a stack that the caller starts and stops, of whose days nothing differs yet. */
+/** On a stack that the caller starts and stops, without differences on its days. */
 export function describeBeyondOurs(place: () => Stack): void {
   beforeAll(async () => {
     stack = place();
@@ -84,7 +84,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await stuckOf(second)).toBeUndefined();
   }, 120_000);
 
-  it('A transfer under a reference that nobody knows is a difference as soon as its callback arrives', async () => {
+  it('A transfer under an unknown reference is a difference as soon as its callback arrives', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference, '111111');
     const difference = await differenceWhen(unknown);
@@ -98,7 +98,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
   }, 120_000);
 
-  it('A transfer that nobody knows is booked once it has succeeded, though no callback told of that', async () => {
+  it('An unknown transfer is booked once it has succeeded, even without a callback', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference);
     await reconcile();
@@ -111,7 +111,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await stuckOf(unknown)).toBeUndefined();
   }, 120_000);
 
-  it('What left by a payout that failed here counts in the day’s limit, and is booked from the partner’s balance', async () => {
+  it('Money that left by a payout that failed here counts toward the daily limit and is booked from the partner’s balance', async () => {
     const payer = await buildPayer(stack, { available: '100000' });
     const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
     await payoutWhen(payer, id, 'failed');

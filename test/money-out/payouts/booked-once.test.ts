@@ -22,11 +22,11 @@ import {
   transfersOf,
 } from './build-payouts.ts';
 
-/** Each transfer of the provider is in the books once, whoever booked it first and whatever happens later. */
+/** Each transfer at the provider is in the books once, whoever booked it first and whatever happens later. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
-/** Of IDR 100,000 the bank gets 97,500; the provider takes 1,000 for it. */
+/** Of IDR 100,000 the bank gets 97,500, and the provider charges 1,000. */
 const fees = [
   { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
   { method: 'ewallet', fixed: '0', basis_points: 0 },
@@ -65,7 +65,7 @@ const systemBalances = async () => {
   );
   return { clearing: Number(row?.clearing), cost: Number(row?.cost), loss: Number(row?.loss) };
 };
-/** What has changed of them since they were read. */
+/** The changes since they were read. */
 const changeSince = async (before: { clearing: number; cost: number; loss: number }) => {
   const now = await systemBalances();
   return { clearing: now.clearing - before.clearing, cost: now.cost - before.cost, loss: now.loss - before.loss };
@@ -104,10 +104,10 @@ const book = (named: { payout_id: string } | { provider_reference: string }) =>
   decide(stack, operators, { kind: 'book_transfer', ...named });
 const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
 
-// First, as it counts what differs.
-describe('Beside what a payout asked for', () => describeBeyondOurs(() => stack));
+// First, as it counts differences.
+describe('Transfers beyond what a payout requested', () => describeBeyondOurs(() => stack));
 
-it('A booked transfer that the bank returns goes back to where it came from, and is booked again if it left after all', async () => {
+it('A booked transfer that the bank returns is credited to its source, and is booked again if it left after all', async () => {
   const payer = await buildPayer(stack, { fees });
   const before = await systemBalances();
   const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
@@ -130,7 +130,7 @@ it('A booked transfer that the bank returns goes back to where it came from, and
   await stuckWhen(id, 0);
 }, 120_000);
 
-it('A payout that the bank returned, and that the provider then says was made, is booked', async () => {
+it('A payout that the bank returned, and that the provider then reports as sent, is booked', async () => {
   const payer = await buildPayer(stack, { fees });
   const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
   await saidOf(id, 'accepted');
@@ -146,7 +146,7 @@ it('A payout that the bank returned, and that the provider then says was made, i
   expect(await readPayout(payer, id)).toMatchObject({ status: 'reversed', booked_at: expect.any(String) });
 }, 120_000);
 
-it('An approval asks the provider again: what has come back since is not booked', async () => {
+it('An approval queries the provider again: money returned since is not booked', async () => {
   const before = await systemBalances();
   const reference = `elsewhere-${randomUUID()}`;
   const unknown = await transferElsewhere(stack, reference, '111111');
@@ -195,7 +195,7 @@ it('A second transfer that was booked as lost, and by which its payout then succ
 }, 120_000);
 
 itInFull(
-  'A second transfer that was booked as lost, and that becomes that of a failed payout, is booked from its source',
+  'A second transfer that was booked as lost, and that is then matched to a failed payout, is booked from its source',
   async () => {
     const payer = await buildPayer(stack, { fees });
     const { id, transfer: first } = await buildEnded(payer);
@@ -239,7 +239,7 @@ itInFull(
   120_000,
 );
 
-it('A failed payout that the provider made in another amount is booked as that, from its source no more than it was to pay', async () => {
+it('A failed payout that the provider sent in another amount is booked at that amount, at most the payout’s own from its source', async () => {
   const amounts = [
     [150_000, -52_500],
     [60_000, 0],
@@ -259,8 +259,8 @@ it('A failed payout that the provider made in another amount is booked as that, 
   }
 }, 120_000);
 
-describe('After a restore to before a payout was made', () => {
-  /** The payout made under this key, which now only the provider has. */
+describe('After a restore to before a payout was created', () => {
+  /** The payout created under this key, which now only the provider has. */
   async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
     const { id } = await pay(partner, {}, key);
     await payoutWhen(partner, id, 'succeeded');
@@ -271,7 +271,7 @@ describe('After a restore to before a payout was made', () => {
     return { id, transfer };
   }
 
-  it('money booked as lost is spent by the payout that is made again under its key', async () => {
+  it('Money booked as lost is used by the payout created again under its key after a restore', async () => {
     const key = freshKey();
     const { id, transfer } = await buildForgotten(key);
     const before = await systemBalances();
@@ -282,7 +282,7 @@ describe('After a restore to before a payout was made', () => {
   }, 120_000);
 
   itInFull(
-    'a transfer found by a repeated payout is no longer unknown, and cannot be booked',
+    'A transfer that a repeated payout finds after a restore is no longer unknown and cannot be booked',
     async () => {
       const key = freshKey();
       const { id, transfer } = await buildForgotten(key);
@@ -294,7 +294,7 @@ describe('After a restore to before a payout was made', () => {
     120_000,
   );
 
-  it('an unknown refund to a wallet is booked', async () => {
+  it('An unknown refund to a wallet is booked after a restore', async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '50000' });
     const made = await refund(partner, paymentId, { amount: '20000' });
     await refundWhen(partner, made, 'succeeded');

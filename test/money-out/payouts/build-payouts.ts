@@ -11,12 +11,12 @@ import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner, freshKey, type PartnerOptions } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 
-/** Where payouts are made: any stack with a sandbox. */
+/** Where payouts are created: any stack with a sandbox. */
 export type PayoutPlace = BuildPlace & Http & { sandbox: Http };
 
 export const generous = { max_payout_amount: '100000000', max_daily_amount: '1000000000', max_hourly_count: 10_000 };
 
-/** A partner with limits and money available (IDR 1,000,000 unless asked otherwise). */
+/** A partner with limits and available money (IDR 1,000,000 by default). */
 export async function buildPayer(
   stack: PayoutPlace,
   { available = '1000000', ...options }: PartnerOptions & { available?: string } = {},
@@ -29,7 +29,7 @@ export async function buildPayer(
 /** An account number at BRI (13 to 17 digits) that ends with the sandbox's magic digits. */
 export const magicAccount = (lastDigits: string): string => `00100012${lastDigits}`;
 
-/** A payout of IDR 100,000 to an account that takes it, unless asked otherwise. */
+/** A payout of IDR 100,000 to an account that accepts it, by default. */
 export const payoutBody = (changes: object = {}) => ({
   amount: '100000',
   bank_code: 'BRI',
@@ -63,7 +63,7 @@ interface TransferRecord {
   amount: number;
 }
 
-/** Every transfer that the provider has made under a payout's reference. */
+/** Every transfer that the provider has under a payout's reference. */
 export async function transfersOf(stack: PayoutPlace, payoutId: string): Promise<TransferRecord[]> {
   const { body } = await stack.sandbox.get(`/sandbox/records?reference_id=${payoutId}`);
   return body.transfers;
@@ -83,7 +83,7 @@ export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string,
     [minutes, minutes, minutes, payoutId],
   );
 
-/** Where a worker may die in the steps that payouts, withdrawals and refunds share: around each thing that they do. */
+/** Where a worker may die in the activities that payouts, withdrawals and refunds share: around each effect. */
 export const sharedFailpoints = [
   'send-transfer.before',
   'send-transfer.attempt-written',
@@ -93,7 +93,7 @@ export const sharedFailpoints = [
   'resolve-payout.after',
 ] as const;
 
-/** A payout that the provider does not know, old enough to be settled by hand. */
+/** A payout that the provider does not have, old enough to be settled by hand. */
 export async function buildUnknownPayout(
   stack: PayoutPlace & Pick<Stack, 'em'>,
   partner: BuiltPartner,
@@ -108,8 +108,8 @@ export async function buildUnknownPayout(
 }
 
 /**
- * So many unknown payouts, built at once, as building one is mostly waiting: each call takes the next, and builds one
- * more when they have been used up.
+ * This many unknown payouts, built at once, as building one is mostly waiting: each call returns the next, and builds
+ * one more when none is left.
  */
 export async function buildUnknownPayouts(
   stack: PayoutPlace & Pick<Stack, 'em'>,
@@ -135,7 +135,7 @@ export async function buildRestingPayout(
   return id;
 }
 
-/** A payout to such an account whose money is reserved and that no workflow looks after: a test takes its steps. */
+/** A payout to such an account whose money is reserved and that has no workflow: the test runs its activities. */
 export async function reserve(
   stack: PayoutPlace & { deps: { sealer: Sealer } },
   partner: BuiltPartner,
@@ -152,7 +152,10 @@ export async function reserve(
   return payoutId;
 }
 
-/** A transfer under any reference, of IDR 100,000 unless said, as only somebody else with our key makes it; returns its id. */
+/**
+ * A transfer under any reference, of IDR 100,000 by default, as only another user of our key could send it; returns its
+ * id.
+ */
 export async function transferElsewhere(
   { sandbox, env }: { sandbox: { url: string }; env: { XENDIT_SECRET_KEY?: string } },
   reference: string,

@@ -8,7 +8,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** What the provider said for good, and then fell silent about; the steps are taken without a workflow. */
+/** A final status from a provider that then stops answering; the activities run without a workflow. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -24,14 +24,14 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const note = 'ticket 4711';
-/** A payout whose transfer the provider holds, as the API found it then. */
+/** A payout whose transfer the provider holds, as the API found it at that time. */
 async function heldPayout(): Promise<string> {
   const id = await reserve(stack, partner, '131313');
   expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   await ageAttempts(stack, id, 2);
   return id;
 }
-/** The provider ends it, is asked, and falls silent before anything followed from what it said. */
+/** The provider completes it, is queried, and stops answering before the status had any effect. */
 async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED' | 'REVERSED') {
   await settleAtProvider(stack, id, how);
   await steps.ask(id);
@@ -54,8 +54,8 @@ const decisionOf = async (id: string) => {
 const settle = (id: string, settlement: PayoutSettlement) => steps.settle(id, settlement);
 const lapsed = { status: 'lapsed', reason: 'the provider has said since how the transfer ended: succeeded' };
 
-describe('The provider’s final word, after which it falls silent', () => {
-  it('is not withdrawn, and what follows from it still follows', async () => {
+describe('A final status after which the provider stops answering', () => {
+  it('A final status stands when the provider stops answering, and so do its consequences', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
@@ -64,14 +64,14 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('proves the payout’s outcome, even against an operator’s settlement', async () => {
+  it('A final status proves the payout’s outcome, even against an operator’s settlement', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'FAILED');
     await expect(settle(id, { outcome: 'succeeded', note })).rejects.toThrow('it says: failed');
     expect(await settle(id, { outcome: 'failed', note })).toMatchObject({ status: 'failed' });
   });
 
-  it('makes an earlier decision of two people lapse when that is carried out', async () => {
+  it('A final status lapses an earlier decision of two people when it is executed', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, decisionAbout(id, 'failed'));
     await endThenFallSilent(id, 'SUCCEEDED');
@@ -80,7 +80,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('makes a decision lapse when it is approved', async () => {
+  it('A final status lapses a decision when it is approved', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, { ...decisionAbout(id, 'failed'), approved: false });
     await endThenFallSilent(id, 'SUCCEEDED');
@@ -88,7 +88,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('refuses anyone who proposes the opposite', async () => {
+  it('A proposal that contradicts the final status is refused', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     const proposal = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
@@ -99,7 +99,7 @@ describe('The provider’s final word, after which it falls silent', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('keeps the database from ending the payout the other way, even as two people decided, even a day later', async () => {
+  it('The database keeps a payout from being settled against its final status, even by two people, even a day later', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     await plantDecision(stack, operators, decisionAbout(id, 'failed'));
@@ -130,7 +130,7 @@ const nextLookOf = async (id: string) => {
     .execute<{ look_again_at: string | null }[]>('select look_again_at from payouts where id = ?', [id]);
   return row?.look_again_at;
 };
-/** Makes a final payout older, as only time does. */
+/** Backdates a final payout. */
 async function age(id: string, days: number): Promise<void> {
   await ageAttempts(stack, id, 2 * days * 24 * 60);
   await stack
@@ -138,8 +138,8 @@ async function age(id: string, days: number): Promise<void> {
     .execute('update payouts set finalized_at = now() - make_interval(days => ?) where id = ?', [days, id]);
 }
 
-describe('The last look at a payout that succeeded', () => {
-  it('is repeated an hour later if the provider did not answer, and counts as made if it did', async () => {
+describe('The last check of a succeeded payout', () => {
+  it('The last check of a succeeded payout is repeated an hour later if the provider did not answer, and is done if it did', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -155,8 +155,8 @@ describe('The last look at a payout that succeeded', () => {
   });
 });
 
-describe('A bank’s return of the money, heard of once before the provider falls silent', () => {
-  it('is booked by the next step, and the payout is watched until then', async () => {
+describe('A returned transfer reported once before the provider stops answering', () => {
+  it('A return reported once is booked by the next activity, and the payout is watched until then', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -170,7 +170,7 @@ describe('A bank’s return of the money, heard of once before the provider fall
     expect(await nextLookOf(id)).toBeNull();
   });
 
-  it('is booked with the success when the payout is ended by hand', async () => {
+  it('A return reported once is booked with the success when the payout is settled by hand', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'REVERSED');
     expect(await settle(id, { outcome: 'succeeded', note })).toMatchObject({ status: 'reversed' });
@@ -178,12 +178,12 @@ describe('A bank’s return of the money, heard of once before the provider fall
   });
 });
 
-describe('A payout that succeeded', () => {
-  it('is reversed only by a return that the provider itself reported', async () => {
+describe('A succeeded payout', () => {
+  it('A succeeded payout is reversed only by a return that the provider itself reported', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
-    // A forged step input is not evidence.
+    // The input of an activity, if forged, is no evidence.
     const forged = { payoutId: id, word: { said: 'reversed', providerTransferId: 'mine', failureCode: null } };
     expect(await createActivities(stack.deps).resolvePayout(forged)).toMatchObject({ status: 'succeeded' });
     const refuted = { payoutId: id, word: { said: 'failed', providerTransferId: 'mine', failureCode: 'X' } };
@@ -197,7 +197,7 @@ describe('A payout that succeeded', () => {
   });
 });
 
-describe('A contradiction that the provider reported after the last look', () => {
+describe('A contradiction reported after the last check', () => {
   const stuck = async (): Promise<string[]> => {
     const { token } = operators.approver;
     const { body } = await stack.get('/v1/payouts/stuck?minutes=0', { token });
@@ -220,7 +220,7 @@ describe('A contradiction that the provider reported after the last look', () =>
     return id;
   }
 
-  it('stays listed until that very difference is explained', async () => {
+  it('A contradiction reported after the last check stays listed until that very difference is explained', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -235,7 +235,7 @@ describe('A contradiction that the provider reported after the last look', () =>
     expect(await stuck()).toContain(id);
     expect((await explain(await difference(id, 'failed'))).body.data).toMatchObject({ status: 'carried_out' });
     expect(await stuck()).not.toContain(id);
-    // Said again it is no news; said after another word it is.
+    // The same status again is no news; after another status it is.
     for (let look = 0; look < 2; look += 1) await steps.ask(id);
     expect(await stuck()).not.toContain(id);
     expect(await contradictionsOf(id)).toBe(1);

@@ -32,7 +32,7 @@ const wake = () =>
   });
 
 describe('The switch for all payouts', () => {
-  it('says how it stands, who switched it and why, and tells of it by an event', async () => {
+  it('The switch for all payouts shows its state, who switched it and why, and records an event', async () => {
     const { token } = admin;
     expect((await stack.get(path, { token })).body.data).toEqual({
       enabled: true,
@@ -50,7 +50,7 @@ describe('The switch for all payouts', () => {
     expect((await release()).status).toBe(200);
   });
 
-  it('is a super admin’s, and takes a reason of 3 to 300 characters both ways', async () => {
+  it('Only a super admin may switch all payouts, with a reason of 3 to 300 characters in both directions', async () => {
     const colleague = await buildPlatformAdmin(stack);
     expect((await put({ enabled: false, reason: 'incident' }, colleague)).status).toBe(403);
     expect((await stack.get(path, { token: colleague.token })).status).toBe(200);
@@ -69,11 +69,11 @@ describe('The switch for all payouts', () => {
   });
 });
 
-describe('While all payouts are held', () => {
+describe('While all payouts are on hold', () => {
   beforeEach(hold);
   afterEach(release);
 
-  it('no kind is sent, each is accepted and says why it waits, and all leave once they are let go', async () => {
+  it('No kind of payout is sent while all are on hold; each is accepted, shows why it waits, and is sent after release', async () => {
     const owner = await buildOwner(stack);
     const payment = await buildPaid(stack, partner);
     const [payout, withdrawal, refunded] = await Promise.all([
@@ -82,7 +82,7 @@ describe('While all payouts are held', () => {
       refund(partner, payment),
     ]);
     const ids = [payout.id, withdrawal.id, refunded.id];
-    // Each workflow has tried, and has been held back.
+    // Each workflow has tried and is on hold.
     await eventually(
       () =>
         stack
@@ -117,7 +117,7 @@ describe('While all payouts are held', () => {
     }
   }, 90_000);
 
-  it('a request that the provider does not know is not made again', async () => {
+  it('A request that the provider does not have is not repeated while all payouts are on hold', async () => {
     await release();
     const steps = openSteps(stack);
     const gateway = steps.openGateway();
@@ -132,14 +132,14 @@ describe('While all payouts are held', () => {
     expect(await steps.ask(id, { gateway })).toEqual({ said: 'not known', repeat: true });
   }, 60_000);
 
-  it('an attempt that had begun makes no request', async () => {
+  it('An attempt that had started sends no request while all payouts are on hold', async () => {
     await release();
     const steps = openSteps(stack);
     const gateway = steps.openGateway();
     const id = await reserve(stack, partner, '111111');
     const held = {
       ...gateway,
-      // Between the attempt, which is written down, and its request.
+      // Between the attempt, which is stored, and its request.
       requestTransfer: async (...asked: Parameters<typeof gateway.requestTransfer>) => {
         await hold();
         return gateway.requestTransfer(...asked);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('after the reservation: operators see the payout, and two people settle it', async () => {
+it('A payout whose key is lost after the reservation is shown to operators, and two people settle it', async () => {
   const key = freshKey();
   const id = payoutIdFor(partner.id, key);
   stack.arm('reserve-payout.after=kill');
@@ -46,13 +46,13 @@ it('after the reservation: operators see the payout, and two people settle it', 
 }, 120_000);
 
 itInFull(
-  'before the reservation: the request is refused for good, and nothing is reserved',
+  'A payout whose key is lost before the reservation is refused for good, and nothing is reserved',
   async () => {
     const key = freshKey();
     const id = payoutIdFor(partner.id, key);
     await stack.kill('worker');
     const asked = partner.post('/payouts', payoutBody(), key);
-    // Once it has started, the API has the key at hand, and makes no other for the request that is made again.
+    // Once it has started, the API has cached the key, and creates no other for the retry.
     const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
     await eventually(
       () => started().catch(() => null),

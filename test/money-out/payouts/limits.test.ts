@@ -20,11 +20,11 @@ const post = async (body: object, key: string | undefined, by: BuiltPartner) => 
   return { status, body: answer };
 };
 
-describe('FUNDS_*', () => {
+describe('Payout limits', () => {
   const limits = { max_payout_amount: '50000', max_daily_amount: '100000', max_hourly_count: 3 };
   const small = { amount: '20000' };
 
-  it('FUNDS_PAYOUT_SUSPENDED while no limits are configured, and while payouts_enabled is false', async () => {
+  it('A payout without configured limits, or with payouts_enabled false, returns FUNDS_PAYOUT_SUSPENDED', async () => {
     const payer = await buildPartner(stack);
     expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
     expect((await payer.get('/limits')).body.data).toEqual({
@@ -39,7 +39,7 @@ describe('FUNDS_*', () => {
     expect(await post({}, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
   });
 
-  it('are checked in this order: body and channel table, suspended, a limit, the balance', async () => {
+  it('A payout is checked in this order: body and channel table, suspension, limits, balance', async () => {
     const payer = await buildPayer(stack, { available: '0', limits });
     await payer.administer('patch', '', { payouts_enabled: false });
     const beyond = { amount: '50001' };
@@ -52,7 +52,7 @@ describe('FUNDS_*', () => {
     expect((await payer.get('/payouts')).body.data.total).toBe(0);
   });
 
-  it('FUNDS_LIMIT_EXCEEDED for a single payout above max_payout_amount, all of which remains', async () => {
+  it('A payout above max_payout_amount returns FUNDS_LIMIT_EXCEEDED and reports that amount as what remains', async () => {
     const payer = await buildPayer(stack, { limits });
     const details = {
       limit: 'max_payout_amount',
@@ -66,7 +66,7 @@ describe('FUNDS_*', () => {
     expect(await post({ amount: '50000' }, undefined, payer)).toMatchObject({ status: 200 });
   });
 
-  it('FUNDS_LIMIT_EXCEEDED when the amount of the last 24 hours would pass max_daily_amount', async () => {
+  it('A payout that would exceed max_daily_amount within 24 hours returns FUNDS_LIMIT_EXCEEDED', async () => {
     const payer = await buildPayer(stack, { limits: { ...limits, max_hourly_count: 100 } });
     for (const amount of ['50000', '40000']) await pay(payer, { amount });
     const details = { limit: 'max_daily_amount', maximum: '100000.0000', used: '90000.0000', remaining: '10000.0000' };
@@ -74,14 +74,14 @@ describe('FUNDS_*', () => {
     expect(await post({ amount: '10000' }, undefined, payer)).toMatchObject({ status: 200 });
   });
 
-  it('FUNDS_LIMIT_EXCEEDED when the count of the last hour would pass max_hourly_count', async () => {
+  it('A payout that would exceed max_hourly_count within an hour returns FUNDS_LIMIT_EXCEEDED', async () => {
     const payer = await buildPayer(stack, { limits });
     for (let count = 0; count < 3; count += 1) await pay(payer, small);
     const details = { limit: 'max_hourly_count', maximum: 3, used: 3, remaining: 0 };
     expect(await post(small, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_LIMIT_EXCEEDED', details));
   });
 
-  it('FUNDS_INSUFFICIENT_BALANCE when available does not cover what is reserved', async () => {
+  it('A payout returns FUNDS_INSUFFICIENT_BALANCE when the available balance does not cover the reservation', async () => {
     const payer = await buildPayer(stack, {
       available: '100000',
       feeMode: 'ADDED',
@@ -92,7 +92,7 @@ describe('FUNDS_*', () => {
     expect(await post({ amount: '97500' }, undefined, payer)).toMatchObject({ status: 200 });
   });
 
-  it('a failed payout uses none of the daily amount but counts toward the hourly count; a reversed one counts for both', async () => {
+  it('A failed payout counts toward the hourly count but not the daily amount; a reversed one counts toward both', async () => {
     const payer = await buildPayer(stack, { limits });
     const failing = await pay(payer, { ...small, bank_account_number: magicAccount('121212') });
     await payoutWhen(payer, failing.id, 'failed');
@@ -105,7 +105,7 @@ describe('FUNDS_*', () => {
     });
   });
 
-  it('refused requests count toward no limit, and the windows roll', async () => {
+  it('Refused payouts count toward no limit, and the windows roll', async () => {
     const payer = await buildPayer(stack, { limits });
     await post({ amount: '50001' }, undefined, payer);
     const old = await pay(payer, { amount: '50000' });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('A callback that restarts a lost payout is checked at once, however old the payout is', async () => {
+it('A payout whose workflow is reset', async () => {
   const partner = await buildPayer(stack);
   const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
   await eventually(
@@ -29,7 +29,7 @@ it('A callback that restarts a lost payout is checked at once, however old the p
     ([row]) => row?.word === 'accepted',
   );
   await loseWorkflow(stack.deps.workflows.client, `partner-payout/${id}`);
-  // Of this age it is asked about once an hour.
+  // At this age it is queried once an hour.
   await withoutTriggers(stack, "update payouts set created_at = now() - interval '12 hours' where id = ?", [id]);
   await recountTallies(stack);
   await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -38,14 +38,14 @@ it('A callback that restarts a lost payout is checked at once, however old the p
 
 describe('A payout whose workflow is reset to its first task', () => {
   it.each(casesOf(['111111', '900003', '131313', '900004']))(
-    'to %s sends nothing again, and ends as it had',
+    'A payout to %s whose workflow is reset to its first task sends nothing again and ends as before',
     async (digits) => {
       const partner = await buildPayer(stack);
       const { id } = await pay(partner, { bank_account_number: magicAccount(digits) });
       const { client } = stack.deps.workflows;
       const { runId } = await client.workflow.getHandle(`partner-payout/${id}`).describe();
       const handle = client.workflow.getHandle(`partner-payout/${id}`, runId);
-      // Until it is as it will stay: final, or pending with this word of the provider.
+      // Until it is at rest: final, or pending with this status at the provider.
       const lastWord = digits === '131313' ? 'accepted' : 'not known';
       const [settled] = await eventually(
         () =>
@@ -66,7 +66,7 @@ describe('A payout whose workflow is reset to its first task', () => {
         requestId: crypto.randomUUID(),
         workflowTaskFinishEventId: first?.eventId ?? null,
       });
-      // It has gone all the way again when it ends, or waits to ask again.
+      // It has replayed completely when it is final, or waits for the next query.
       await eventually(
         async () => (await client.workflow.getHandle(handle.workflowId, again.runId).fetchHistory()).events ?? [],
         (events) =>

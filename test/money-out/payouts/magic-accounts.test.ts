@@ -16,7 +16,7 @@ import {
 
 let stack: Stack;
 let partner: BuiltPartner;
-/** Payouts that take the provider's time-out; they begin before the others. */
+/** Payouts that last as long as the provider's time-out; they start before the others. */
 let unanswered: Record<
   '900003' | '900004' | '900005',
   { partner: BuiltPartner; payout: { id: string; reference: string } }
@@ -52,7 +52,7 @@ const reserved = { balance: '1000000.0000', available: '900000.0000', pending: '
 const spent = { balance: '900000.0000', available: '900000.0000', pending: '0.0000' };
 
 describe('A payout to a sandbox account', () => {
-  it('that is ordinary succeeds: the reservation is spent, and one transfer of the net was made under its own key', async () => {
+  it('A payout to an ordinary sandbox account succeeds: the reservation is spent on one transfer of the net under the payout’s own key', async () => {
     const payout = await to('111111');
     const ended = await payoutWhen(partner, payout.id, 'succeeded');
     expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String), net_amount: '97500.0000' });
@@ -62,7 +62,7 @@ describe('A payout to a sandbox account', () => {
     ]);
   });
 
-  it('121212 is refused: it fails with INVALID_DESTINATION, everything is returned, and no transfer exists', async () => {
+  it('A payout to 121212 is refused with INVALID_DESTINATION: all money is released, and no transfer exists', async () => {
     const payout = await to('121212');
     expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
     expect(await readBalance(partner)).toMatchObject(returned);
@@ -74,7 +74,7 @@ describe('A payout to a sandbox account', () => {
     ['123456', 'TEMPORARY_TRANSFER_ERROR'],
   ] as const;
   it.each(casesOf(failing))(
-    '%s is accepted and then fails with %s: everything is returned',
+    'A payout to %s is accepted and then fails with %s: all money is released',
     async (digits, failure_code) => {
       const payout = await to(digits);
       expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({
@@ -87,7 +87,7 @@ describe('A payout to a sandbox account', () => {
     },
   );
 
-  itInFull('131313 stays pending with the money reserved until the provider ends it', async () => {
+  itInFull('A payout to 131313 stays pending with the money reserved until the provider completes it', async () => {
     const payout = await to('131313');
     await eventually(
       () => transfersOf(stack, payout.id),
@@ -100,16 +100,16 @@ describe('A payout to a sandbox account', () => {
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
-  it('654321 succeeds and is reversed: the net is returned, the fee is kept', async () => {
+  it('A payout to 654321 succeeds and is reversed: the net is returned, the fee is retained', async () => {
     const payout = await to('654321');
-    // It may have been reversed before the first look: then both are booked at once.
+    // It may have been reversed before the first query: then both are booked at once.
     const { is_final, succeeded_at, finalized_at } = await payoutWhen(partner, payout.id, 'reversed');
     expect(is_final).toBe(true);
     expect(Date.parse(succeeded_at)).toBeLessThanOrEqual(Date.parse(finalized_at));
     expect(await readBalance(partner)).toMatchObject({ balance: '997500.0000', available: '997500.0000' });
   });
 
-  it('900003 succeeds although the answer never arrived: one transfer', async () => {
+  it('A payout to 900003 succeeds with one transfer although the answer was lost', async () => {
     const { payout } = unanswered['900003'];
     partner = unanswered['900003'].partner;
     await payoutWhen(partner, payout.id, 'succeeded');
@@ -117,7 +117,7 @@ describe('A payout to a sandbox account', () => {
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
-  it('900004 stays pending: the outcome is unknown, no transfer exists, and the money stays reserved', async () => {
+  it('A payout to 900004 stays pending with an unknown outcome: no transfer exists, and the money stays reserved', async () => {
     const { payout } = unanswered['900004'];
     partner = unanswered['900004'].partner;
     const { token } = partner.admin;
@@ -137,7 +137,7 @@ describe('A payout to a sandbox account', () => {
     expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
   });
 
-  it('900005 succeeds although the first request was lost: the same one is repeated two minutes later', async () => {
+  it('A payout to 900005 succeeds although the first request was lost: the same request is repeated two minutes later', async () => {
     const { payout } = unanswered['900005'];
     partner = unanswered['900005'].partner;
     await eventually(

@@ -34,7 +34,7 @@ let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
 let operators: Operators;
-/** Two payouts and a withdrawal that the provider does not know. */
+/** Two payouts and a withdrawal that the provider does not have. */
 let unknown: string;
 let another: string;
 let owner: BuiltUser;
@@ -46,7 +46,7 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   operator = operators.proposer;
   owner = await buildOwner(stack);
-  // All at once: each takes the provider's time-out.
+  // All at once: each lasts as long as the provider's time-out.
   [unknown, another] = [(await to('900004')).id, (await to('900004')).id];
   unknownWithdrawal = (await withdraw(stack, owner, { digits: '900004' })).id;
 }, 60_000);
@@ -68,7 +68,7 @@ const refusalOf = async (settling: Promise<unknown>): Promise<string> => {
 };
 const eventsOf = async (payoutId: string, event: string) =>
   (await stack.get(`/v1/events?event=${event}&resource_id=${payoutId}`, { token: operator.token })).body.data.items;
-/** Until operators are shown it, as the provider was asked and does not know it; old enough to be ended by hand then. */
+/** Until operators see it, as the provider was queried and does not have it; old enough to be settled by hand then. */
 async function whenUnknown(id: string): Promise<void> {
   await eventually(
     () => stuck(),
@@ -79,7 +79,7 @@ async function whenUnknown(id: string): Promise<void> {
 const stuck = async (minutes = 0) =>
   (await stack.get(`/v1/payouts/stuck?minutes=${minutes}&limit=100`, { token: operator.token })).body.data.items;
 
-describe('Anyone who reaches Temporal’s port', () => {
+describe('Anyone with access to Temporal', () => {
   it.each([
     ['an unknown outcome', { outcome: 'reversed', note }, 'outcome'],
     ['no note', { outcome: 'failed', note: ' ' }, 'note'],
@@ -91,11 +91,11 @@ describe('Anyone who reaches Temporal’s port', () => {
     ['a decision that is none', { decision_id: 'mine' }, 'decision_id'],
     ['a decision and an outcome', { decision_id: randomUUID(), outcome: 'failed' }, 'a decision says outcome and note'],
     ['nothing', undefined, 'outcome'],
-  ])('is refused a settlement with %s before it is written into the history', async (_, settlement, named) => {
+  ])('A settlement signalled with %s is rejected before it is written to the history', async (_, settlement, named) => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
   });
 
-  it('never settles a payout against the provider’s status, and the answer has that status and where to decide', async () => {
+  it('A settlement against the provider’s status is rejected with that status and where to decide', async () => {
     await whenUnknown(unknown);
     for (const outcome of ['succeeded', 'failed']) {
       const refusal = await refusalOf(settle(unknown, { outcome, note }));
@@ -105,7 +105,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
   });
 
-  it('never settles one by a decision that was not made, is about another payout, or was made by one person', async () => {
+  it('A settlement is rejected if its decision was never made, is about another payout, or was made by one person', async () => {
     await whenUnknown(unknown);
     await whenUnknown(another);
     const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: another, outcome: 'failed' });
@@ -118,7 +118,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     expect(await readPayout(partner, another)).toMatchObject({ status: 'pending' });
   });
 
-  it('can settle one as the provider’s final status proves, without naming an operator', async () => {
+  it('A settlement that the provider’s final status proves is accepted without naming an operator', async () => {
     const held = await buildPayer(stack);
     const { id } = await pay(held, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -134,7 +134,7 @@ describe('Anyone who reaches Temporal’s port', () => {
     expect(await eventsOf(id, 'PAYOUT_SETTLED')).toMatchObject([
       { actor_id: null, data: { outcome: 'failed', note, decision_id: null, provider_says: 'failed' } },
     ]);
-    // The same settlement again answers the same, when its step is repeated; another one is refused.
+    // The same settlement returns the same answer when its activity is retried; another one is refused.
     const repeat = (settlement: PayoutSettlement) =>
       settlePayout(stack.em(), stack.deps, {
         payoutId: id,
@@ -148,9 +148,9 @@ describe('Anyone who reaches Temporal’s port', () => {
   });
 });
 
-describe('A payout ended by two people', () => {
+describe('A payout settled by two people', () => {
   itInFull(
-    'is reported as contradicted when the provider pays it after all: no money moves, and every operator sees it',
+    'A payout settled as failed that the provider then pays is reported as contradicted: no money moves, and operators see it',
     async () => {
       const { id } = await to('131313');
       await eventually(
@@ -179,7 +179,7 @@ describe('A payout ended by two people', () => {
 });
 
 describe('A callback that contradicts a final payout', () => {
-  it('moves no money, is reported once, and is closed when the provider agrees again', async () => {
+  it('A callback that contradicts a final payout moves no money, is reported once, and is closed when the provider agrees again', async () => {
     const { id } = await to('111111');
     await payoutWhen(partner, id, 'succeeded');
     const before = await readBalance(partner);
@@ -202,9 +202,9 @@ describe('A callback that contradicts a final payout', () => {
   });
 });
 
-describe('A step repeated because its answer was lost', () => {
-  it('returns the webhooks that it wrote and that have not been started', async () => {
-    // Nobody listens there: the webhook stays to be delivered.
+describe('An activity repeated because its result was lost', () => {
+  it('An activity repeated because its result was lost returns the webhooks it wrote and did not start', async () => {
+    // No one listens there: the webhook stays pending.
     const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     const { id } = await pay(payer);
     await payoutWhen(payer, id, 'succeeded');
@@ -216,13 +216,13 @@ describe('A step repeated because its answer was lost', () => {
 });
 
 describe('GET /v1/payouts/stuck', () => {
-  it('is for platform users with read-event', async () => {
+  it('Only platform users with read-event may list stuck payouts', async () => {
     const { token } = await buildIndividual(stack);
     expect((await stack.get('/v1/payouts/stuck', { token })).status).toBe(403);
     expect((await stack.get('/v1/payouts/stuck')).status).toBe(401);
   });
 
-  it('pages by row as well as by number, and gives the total even on a page past the end', async () => {
+  it('Stuck payouts are paged by row or number, with the total even on a page past the end', async () => {
     for (const id of [unknown, another, unknownWithdrawal]) await whenUnknown(id);
     const list = async (query: string) =>
       (await stack.get(`/v1/payouts/stuck?minutes=0&${query}`, { token: operator.token })).body.data;
@@ -244,7 +244,7 @@ describe('GET /v1/payouts/stuck', () => {
     }
   });
 
-  it('lists what the provider accepted but has not ended for a day', async () => {
+  it('A payout that the provider accepted but has not completed for a day is listed as stuck', async () => {
     const { id } = await to('131313');
     await eventually(
       () => transfersOf(stack, id),
@@ -271,14 +271,14 @@ describe('GET /v1/payouts/stuck', () => {
     expect(await listed(0)).toBeUndefined();
   });
 
-  it.each(['-1', 'ten', '1.5'])('refuses minutes=%s', async (minutes) => {
+  it.each(['-1', 'ten', '1.5'])('Listing stuck payouts rejects minutes=%s', async (minutes) => {
     const { status, body } = await stack.get(`/v1/payouts/stuck?minutes=${minutes}`, { token: operator.token });
     expect({ status, body }).toMatchObject({ status: 400, body: { message: expect.stringContaining('minutes') } });
   });
 });
 
 describe('A withdrawal with an unknown outcome', () => {
-  it('keeps its money reserved, is shown so and listed as stuck, and two people settle it', async () => {
+  it('A withdrawal with an unknown outcome keeps its money reserved, is listed as stuck, and is settled by two people', async () => {
     const id = unknownWithdrawal;
     await whenUnknown(id);
     expect((await stuck()).find(({ payout_id }: { payout_id: string }) => payout_id === id)).toMatchObject({
@@ -312,7 +312,7 @@ describe('The fee of a withdrawal', () => {
       ({ type, amount, status }) => `${status} ${type} ${amount}`,
     );
 
-  it('is taken from the amount, a row of its own, and kept when the bank returns a transfer it had accepted', async () => {
+  it('A withdrawal’s fee is deducted from the amount as its own row, and retained when the bank returns an accepted transfer', async () => {
     const payee = await buildOwner(stack);
     const before = await revenue();
     const { id, ...answer } = await withdraw(stack, payee);
@@ -332,7 +332,7 @@ describe('The fee of a withdrawal', () => {
     ]);
   });
 
-  it('is returned when it fails', async () => {
+  it('A withdrawal’s fee is released when the withdrawal fails', async () => {
     const payee = await buildOwner(stack);
     const { id } = await withdraw(stack, payee, { digits: '121212' });
     await withdrawalWhen(stack, payee, id, 'failed');
@@ -345,7 +345,7 @@ describe('The fee of a withdrawal', () => {
     ]);
   });
 
-  it('is quoted beforehand, and an amount that does not cover it is refused', async () => {
+  it('A withdrawal’s fee is quoted in advance, and an amount that does not cover it is refused', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { token } = owner;
     const { body } = await stack.post('/v1/withdrawals/quotes', { bank_account_id, amount: '12500' }, { token });

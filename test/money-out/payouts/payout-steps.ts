@@ -16,18 +16,18 @@ export interface How {
   sealer?: Sealer;
 }
 
-/** The steps of payouts, taken by the test instead of a workflow, and what they leave. */
+/** The activities of payouts, run by the test instead of a workflow, and their effects. */
 export function openSteps(stack: Stack) {
   const { sealer } = stack.deps;
   const asked = new Set<string>();
-  /** Whether the sandbox never answers this request: for that nobody waits long. */
+  /** Whether the sandbox never answers this request, so that its time-out is short. */
   function isUnanswered({ reference, ...request }: TransferRequest | RefundRequest): boolean {
     const accountNumber = 'accountNumber' in request ? request.accountNumber : '';
     const isFirst = !asked.has(reference);
     asked.add(reference);
     return /90000[34]$/.test(accountNumber) || (isFirst && accountNumber.endsWith('900005'));
   }
-  /** A way to the sandbox that counts the transfers requested on it. */
+  /** A proxy to the sandbox that counts the requested transfers. */
   function openGateway(budget?: CallBudget): Gateway & { requests: number } {
     const open = (timeoutMs: number) =>
       createXenditGateway({

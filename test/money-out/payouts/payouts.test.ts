@@ -42,7 +42,7 @@ const post = async (body: object, key?: string | null, by = partner) => {
 describe('A quote for a payout', () => {
   const ask = (body: object, by = partner) => by.post('/quotes', { method: 'payout', amount: '50000', ...body }, null);
 
-  it('says what the payout would cost, by its bank, and reserves nothing', async () => {
+  it('A payout quote shows the cost for its bank and reserves nothing', async () => {
     const before = await readBalance(partner);
     for (const [bank_code, fee] of [
       ['BCA', '2500.0000'],
@@ -74,7 +74,7 @@ describe('A quote for a payout', () => {
       'IDR 9999.0000 would reach it',
     ],
     ['of a payment with a bank', { method: 'qris', bank_code: 'BCA' }, 'bank_code'],
-  ])('%s is refused, naming the field', async (_, body, field, complaint = field) => {
+  ])('A payout quote %s is refused, and the error names the field', async (_, body, field, complaint = field) => {
     expect(await ask(body)).toMatchObject(
       refusal(400, 'REQUEST_INVALID_PAYLOAD', [{ field, message: expect.stringContaining(complaint) }]),
     );
@@ -82,7 +82,7 @@ describe('A quote for a payout', () => {
 });
 
 describe('POST /v1/partners/payouts', () => {
-  it('answers 200 with the payout as soon as the money is reserved: amount, fee, net, status_url', async () => {
+  it('Creating a payout returns 200 once the money is reserved, with amount, fee, net and status_url', async () => {
     const { status, body } = await post({ external_ref: 'INV-7' });
     expect({ status, body }).toEqual({
       status: 200,
@@ -120,7 +120,7 @@ describe('POST /v1/partners/payouts', () => {
     await payoutWhen(partner, body.data.id, 'succeeded');
   });
 
-  it('keeps the external_ref as sent, including white space', async () => {
+  it('A payout stores external_ref as sent, including white space', async () => {
     const external_ref = '  INV 7 ';
     const { id } = await pay(partner, { external_ref });
     expect(await readPayout(partner, id)).toMatchObject({ external_ref });
@@ -129,7 +129,7 @@ describe('POST /v1/partners/payouts', () => {
     await payoutWhen(partner, id, 'succeeded');
   });
 
-  it('ADDED reserves amount + fee, and the amount reaches the bank', async () => {
+  it('An ADDED payout reserves amount and fee, and the full amount reaches the bank', async () => {
     const added = await buildPayer(stack, {
       feeMode: 'ADDED',
       fees: [{ method: 'payout', fixed: '2500', basis_points: 0 }],
@@ -144,7 +144,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(transfer?.amount).toBe(100_000);
   });
 
-  it('prefers the fee of the bank to that of the method', async () => {
+  it('A payout’s fee is that of the bank, otherwise that of the method', async () => {
     const { body } = await post({ bank_code: 'BNI', bank_account_number: '1234567890' });
     expect(body.data).toMatchObject({ fee: '1100.0000', net_amount: '98900.0000' });
   });
@@ -167,18 +167,18 @@ describe('POST /v1/partners/payouts', () => {
     ['an account number too long for the bank', { bank_account_number: '123456789012345678' }, 'bank_account_number'],
     ['an unknown field', { colour: 'blue' }, 'colour'],
     ['an external_ref that is too long', { external_ref: 'x'.repeat(129) }, 'external_ref'],
-  ])('refuses %s with REQUEST_INVALID_PAYLOAD, naming the field', async (_, changes, field) => {
+  ])('Creating a payout with %s returns REQUEST_INVALID_PAYLOAD and names the field', async (_, changes, field) => {
     const details = [{ field, message: expect.stringContaining(field) }];
     expect(await post(changes)).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
   });
 
-  it('needs an idempotency key of 8 to 128 characters', async () => {
+  it('Creating a payout needs an idempotency key of 8 to 128 characters', async () => {
     expect(await post({}, null)).toMatchObject(refusal(400, 'REQUEST_IDEMPOTENCY_KEY_REQUIRED'));
     expect(await post({}, 'short')).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
     expect(await post({}, 'x'.repeat(129))).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
   });
 
-  it('replays the first answer byte for byte under the same key, and pays once', async () => {
+  it('A payout sent again under the same key replays the first answer byte for byte and is paid once', async () => {
     const key = freshKey();
     const body = payoutBody({ bank_account_number: magicAccount('131313') });
     const before = await readBalance(partner);
@@ -192,13 +192,13 @@ describe('POST /v1/partners/payouts', () => {
     expect(changed).toMatchObject(refusal(409, 'REQUEST_IDEMPOTENCY_KEY_REUSED'));
   });
 
-  it('leaves unused a key that was refused before anything was reserved', async () => {
+  it('A payout refused before any reservation leaves its key unused', async () => {
     const key = freshKey();
     expect(await post({ amount: '99999999' }, key)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
     expect(await post({ amount: '20000' }, key)).toMatchObject({ status: 200 });
   });
 
-  it('needs the permission request-payout, and an active partner', async () => {
+  it('Creating a payout needs the permission request-payout and an active partner', async () => {
     const reader = await buildPartner(stack, { permissions: ['read-gateway', 'collect-payment'], limits: generous });
     expect(await post({}, undefined, reader)).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
     const suspended = await buildPartner(stack, { status: 'suspended', limits: generous });
@@ -207,7 +207,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(await payer.get('/payouts')).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
   });
 
-  it('is either reserved before its organization is suspended, or refused', async () => {
+  it('A payout created while its organization is being suspended is either reserved first or refused', async () => {
     const payer = await buildPayer(stack);
     const superAdmin = await buildSuperAdmin(stack);
     const asked: ReturnType<typeof payer.post>[] = [];
@@ -223,7 +223,7 @@ describe('POST /v1/partners/payouts', () => {
         { status: 'suspended' },
         { token: superAdmin.token },
       );
-      // A suspension waits for reservations under way.
+      // A suspension waits for pending reservations.
       await untilLocked(stack, { text: 'organizations' });
     });
     expect((await asked[0])?.status).toBe(200);
@@ -234,7 +234,7 @@ describe('POST /v1/partners/payouts', () => {
     });
   });
 
-  it('of the bank’s minimum, without a beneficiary name, is made: the provider gets the number as the name', async () => {
+  it('A payout at the bank’s minimum without a beneficiary name is sent: the provider gets the number as the name', async () => {
     const { id, beneficiary_name } = await pay(partner, { amount: '12500', beneficiary_name: undefined });
     expect(beneficiary_name).toBeNull();
     expect(await payoutWhen(partner, id, 'succeeded')).toMatchObject({
@@ -246,7 +246,7 @@ describe('POST /v1/partners/payouts', () => {
     ]);
   });
 
-  it('keeps the account number and beneficiary out of the history, in the workflow only sealed', async () => {
+  it('A payout’s account number and beneficiary never enter the history, and the workflow has them only encrypted', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
     // The run that got the account: a callback that arrives after its end starts another.
     const handle = await currentRun(stack.deps.workflows.client.workflow, `partner-payout/${payout.id}`);
@@ -261,7 +261,7 @@ describe('POST /v1/partners/payouts', () => {
 });
 
 describe('Reading payouts', () => {
-  it('shows the beneficiary’s name, in the list, too, and when the payout succeeded', async () => {
+  it('A payout shows the beneficiary’s name, in lists too, and when it succeeded', async () => {
     const payer = await buildPayer(stack);
     const { id } = await pay(payer, { beneficiary_name: 'Siti Rahayu' });
     const { succeeded_at, finalized_at, beneficiary_name } = await payoutWhen(payer, id, 'succeeded');
@@ -271,7 +271,7 @@ describe('Reading payouts', () => {
     expect(items).toMatchObject([{ id, succeeded_at, beneficiary_name: 'Siti Rahayu' }]);
   });
 
-  it('lists them newest first, without account numbers, with the total of all matches', async () => {
+  it('Payouts are listed newest first, without account numbers, with the total of all matches', async () => {
     const payer = await buildPayer(stack);
     const made: string[] = [];
     for (const external_ref of ['A', 'B', 'A']) made.push((await pay(payer, { external_ref })).id);
@@ -307,14 +307,14 @@ describe('Reading payouts', () => {
     'from=2026-02-30',
     'to=2026-01-01T00:00:00',
     'after=x',
-  ])('refuses %s, naming the parameter', async (query) => {
+  ])('Listing payouts with %s is refused, and the error names the parameter', async (query) => {
     const { status, body } = await partner.get(`/payouts?${query}`);
     const [field] = query.split('=');
     const details = [{ field, message: expect.stringContaining(String(field)) }];
     expect({ status, body }).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
   });
 
-  it("refuses another partner's payout in `after` as it refuses a missing one", async () => {
+  it("Listing payouts after another partner's payout is refused like a missing one", async () => {
     const [payer, other] = [await buildPayer(stack), await buildPayer(stack)];
     const mine = await pay(payer);
     const theirs = await pay(other);
@@ -328,7 +328,7 @@ describe('Reading payouts', () => {
     expect((await payer.get(`/payouts?after=${mine.id}`)).body.data).toMatchObject({ items: [], total: 1 });
   });
 
-  it("answers 404 for another partner's payout and for a missing one", async () => {
+  it("Another partner's payout and a missing one both return 404", async () => {
     const payout = await pay(partner);
     const other = await buildPayer(stack);
     for (const path of [`/payouts/${payout.id}`, `/payouts/${payout.id}/timeline`]) {
@@ -339,11 +339,11 @@ describe('Reading payouts', () => {
     expect(await readPayout(other, payout.id)).toBeUndefined();
   });
 
-  it('shows the timeline oldest first, a failure with its code, and nothing next when it is final', async () => {
+  it('A payout’s timeline is shown oldest first, a failure with its code, and no next step when final', async () => {
     const payout = await pay(partner, { bank_account_number: magicAccount('999999') });
     await payoutWhen(partner, payout.id, 'failed');
     const typesOf = (timeline: { items: { type: string }[] }) => timeline.items.map(({ type }) => type);
-    // Its end may have been found before the provider called back.
+    // It may have become final before the provider's callback.
     const data = await eventually(
       async () => (await partner.get(`/payouts/${payout.id}/timeline`)).body.data,
       (timeline) => typesOf(timeline).includes('callback'),
@@ -357,7 +357,7 @@ describe('Reading payouts', () => {
 });
 
 describe('The webhooks of a payout', () => {
-  it('report succeeded, failed and reversed once each, with the resource at that time and a growing version', async () => {
+  it('A payout’s webhooks report succeeded, failed and reversed once each, with the resource at that time and a growing version', async () => {
     const url = `${stack.sandbox.url}/sandbox/webhooks`;
     const payer = await buildPayer(stack, { webhook: { url } });
     const reversed = await pay(payer, { bank_account_number: magicAccount('654321') });

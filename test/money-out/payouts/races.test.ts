@@ -20,7 +20,7 @@ const racers = isFullRun() ? 500 : 15;
 const winners = isFullRun() ? 100 : 5;
 
 interface Race {
-  /** Compares what clients were answered with the books. */
+  /** Compares the answers to clients with the books. */
   truth: () => Promise<void>;
   reserved: number;
   refused: { code: string; details: { limit?: string } }[];
@@ -40,7 +40,7 @@ async function expectToldTheTruth(partner: BuiltPartner, answers: { status: numb
   expect(rows.map(({ id }) => id).sort()).toEqual(told.map(({ id }) => id).sort());
 }
 
-/** Sends all at once while reading the balance: every reading adds up. */
+/** Sends all at once while reading the balance: every reading is consistent. */
 async function race(partner: BuiltPartner): Promise<Race> {
   let racing = true;
   const watching = (async () => {
@@ -78,7 +78,7 @@ async function everyPayoutEnded(partner: BuiltPartner): Promise<void> {
 }
 
 describe(`${racers} simultaneous payouts of 10,000`, () => {
-  it(`against a balance for ${winners}: exactly ${winners} are reserved`, async () => {
+  it(`Simultaneous payouts against a balance for ${winners} reserve exactly ${winners}`, async () => {
     const partner = await buildPayer(stack, { available: String(winners * 10_000) });
     const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
@@ -90,7 +90,7 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
   }, 300_000);
 
   itInFull(
-    `against a daily limit for ${winners}: exactly ${winners} are reserved`,
+    `Simultaneous payouts against a daily limit for ${winners} reserve exactly ${winners}`,
     async () => {
       const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners * 10_000) } });
       const { reserved, refused, truth } = await race(partner);
@@ -103,7 +103,7 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
   );
 
   itInFull(
-    `against an hourly count of ${winners}: exactly ${winners} are reserved`,
+    `Simultaneous payouts against an hourly count of ${winners} reserve exactly ${winners}`,
     async () => {
       const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
       const { reserved, refused, truth } = await race(partner);

@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** The steps of a payout without its workflow, so that the test decides when each runs. */
+/** The activities of a payout without its workflow, so that the test decides when each runs. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
-/** Carries out what two people decided; returns the decision's status. */
+/** Executes a decision of two people; returns its status. */
 async function settleAsFailed(id: string) {
   const facts = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
   const decisionId = await plantDecision(stack, operators, facts);
@@ -40,7 +40,7 @@ const stuckReasonOf = async (id: string): Promise<string | undefined> => {
     .data;
   return items.find((item: { payout_id: string }) => item.payout_id === id)?.reason;
 };
-/** The provider's word as another step has written it down. */
+/** The provider's status as another activity has stored it. */
 async function hear(id: string, said: string, failureCode: string): Promise<void> {
   await stack
     .em()
@@ -54,15 +54,15 @@ async function hear(id: string, said: string, failureCode: string): Promise<void
 const repeat = { said: 'not known', repeat: true };
 const mayNot = { said: 'not known' };
 
-describe('The same request', () => {
-  it('is never repeated until the provider, two minutes after the attempt, does not know it; then it pays once', async () => {
+describe('Repeated payout requests', () => {
+  it('A payout request is repeated only if the provider does not have it two minutes after the attempt; then it pays once', async () => {
     const id = await to('900005');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
     expect(await steps.ask(id)).toEqual(mayNot);
     await ageAttempts(stack, id, 1);
     expect(await steps.ask(id)).toEqual(mayNot);
     expect(await steps.send(id)).toEqual(mayNot);
-    // Old enough, but what was heard was heard too early: it is asked again.
+    // Old enough, but the answer was received too early: it is queried again.
     await ageAttempts(stack, id, 1);
     const early = steps.openGateway();
     expect(await steps.send(id, { gateway: early })).toEqual(repeat);
@@ -76,7 +76,7 @@ describe('The same request', () => {
     expect(await steps.madeOf(id)).toBe(2);
   });
 
-  it('is repeated at growing intervals, and never a sixth time', async () => {
+  it('A payout request is repeated at growing intervals, at most five times', async () => {
     const id = await to('900004');
     const gateway = steps.openGateway();
     const how = { gateway, resendHours: 720 };
@@ -101,7 +101,7 @@ describe('The same request', () => {
     expect(await stuckReasonOf(id)).toContain('requested 5 times, under one key');
   }, 60_000);
 
-  it('is never repeated PAYOUT_RESEND_HOURS after the first attempt, or at all when they are 0', async () => {
+  it('A payout request is not repeated PAYOUT_RESEND_HOURS after the first attempt, or at all when that is 0', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -115,7 +115,7 @@ describe('The same request', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('never makes a second transfer if the first was made and the provider lists it late', async () => {
+  it('A payout whose first transfer the provider lists late is never sent a second time', async () => {
     await setFaults(stack, { listing: { lag_ms: 180_000 } });
     const id = await to('900003');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
@@ -132,7 +132,7 @@ describe('The same request', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('is never repeated once the provider has known it, even if it forgets it', async () => {
+  it('A payout request that the provider once had is never repeated, even if the provider loses it', async () => {
     const id = await to('131313');
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
     await setFaults(stack, { listing: { lag_ms: 180_000 } });
@@ -142,7 +142,7 @@ describe('The same request', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('is never repeated by two at once: twins of the step make one attempt', async () => {
+  it('A payout request is never repeated by twins of an activity: they make one attempt', async () => {
     const id = await to('900005');
     await Promise.all([steps.send(id), steps.send(id), steps.send(id)]);
     expect(await steps.madeOf(id)).toBe(1);
@@ -157,7 +157,7 @@ describe('The same request', () => {
     ).rejects.toThrow('payout_attempts_one_open');
   });
 
-  it('never changes: what was sent first is frozen, and a difference is a case for operators', async () => {
+  it('A payout request never changes: the first one is stored, and operators handle a difference', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -183,7 +183,7 @@ describe('The same request', () => {
     ).rejects.toThrow('never changed');
   });
 
-  it('is never made when its key was lost before it was sent: operators see it, and it continues when the key is back', async () => {
+  it('A payout whose key was lost before it was sent is not requested: operators see it, and it continues once the key is restored', async () => {
     const id = await to('111111');
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 1 } });
     expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
@@ -208,7 +208,7 @@ describe('The same request', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  itInFull('is never repeated when its key was lost since: two people end the payout', async () => {
+  itInFull('A payout whose key was lost after it was sent is never repeated: two people settle it', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -220,7 +220,7 @@ describe('The same request', () => {
     expect(await settleAsFailed(id)).toMatchObject({ payout: 'failed', status: 'carried_out' });
   });
 
-  it('is never repeated for an attempt whose request is not kept', async () => {
+  it('A payout is never repeated for an attempt whose request is not stored', async () => {
     const id = await to('900005');
     await stack.owner().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
     await ageAttempts(stack, id, 5);
@@ -230,8 +230,8 @@ describe('The same request', () => {
   });
 });
 
-describe('A worker stopped between the row of its attempt and the wire', () => {
-  /** Its request is held back at the last moment before it would be written. */
+describe('A worker paused between storing its attempt and the request', () => {
+  /** Its request is held at the last moment before it would be stored. */
   async function stopped(id: string) {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -249,7 +249,7 @@ describe('A worker stopped between the row of its attempt and the wire', () => {
     return { gateway, sent, goOn };
   }
 
-  it('never sends when it wakes up: its twin has asked and sent in the meantime', async () => {
+  it('A paused worker never sends when it resumes if its twin has asked and sent in the meantime', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 2);
@@ -264,7 +264,7 @@ describe('A worker stopped between the row of its attempt and the wire', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('never sends when its attempt is older than its time-out, even if no other attempt was sent', async () => {
+  it('A paused worker never sends an attempt older than its time-out, even if no other attempt was sent', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 1);
@@ -275,7 +275,7 @@ describe('A worker stopped between the row of its attempt and the wire', () => {
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   });
 
-  it('never sends a payout that has ended in the meantime', async () => {
+  it('A paused worker never sends a payout that became final in the meantime', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await hear(id, 'refused', 'CANCELLED');
@@ -288,9 +288,9 @@ describe('A worker stopped between the row of its attempt and the wire', () => {
 });
 
 describe('A refusal', () => {
-  it('of a repeated request never fails a payout: the first may still be carried out, and people decide', async () => {
+  it('A refusal of a repeated request never fails a payout: the first may still be executed, and people decide', async () => {
     const id = await to('121212');
-    // The question before the request is answered, the request is not.
+    // The query before the request is answered, the request is not.
     const gateway = steps.openGateway({
       ...unlimited,
       take: async ({ follows }) => {
@@ -320,7 +320,7 @@ describe('A refusal', () => {
     expect(await readPayout(partner, id)).toMatchObject({ failure_code: 'SETTLED_BY_OPERATOR' });
   });
 
-  it('of the only request that can have arrived fails the payout: one that was never sent does not count', async () => {
+  it('A refusal of the only request that can have arrived fails the payout: unsent requests do not count', async () => {
     const id = await to('121212');
     await setFaults(stack, { requests: { limit_rate: 1 } });
     expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
@@ -329,7 +329,7 @@ describe('A refusal', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('of the only request stands, even if the step that should act on it was lost', async () => {
+  it('A refusal of the only request stands even if the activity that should handle it was lost', async () => {
     const id = await to('121212');
     const refused = { said: 'refused', failureCode: 'INVALID_DESTINATION' };
     expect(await steps.send(id)).toEqual(refused);
@@ -340,7 +340,7 @@ describe('A refusal', () => {
 });
 
 describe('A decision of two people', () => {
-  it('never ends a payout as failed within two minutes of an attempt; after that nothing is sent', async () => {
+  it('Two people cannot settle a payout as failed within two minutes of an attempt; after that nothing is sent', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 1);
@@ -360,7 +360,7 @@ describe('A decision of two people', () => {
 });
 
 describe('A request that the provider answers with 429', () => {
-  it('was not sent: it is listed as such, and repeated after Retry-After', async () => {
+  it('A request answered with 429 is listed as not sent and is repeated after Retry-After', async () => {
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 7 } });
     const id = await to('111111');
     const limited = { said: 'unsent', restMs: 7_000 };
@@ -376,7 +376,7 @@ describe('A request that the provider answers with 429', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('leaves a known outcome known after a question, and an unknown one unknown after a repetition', async () => {
+  it('A 429 on a status query leaves a known outcome known, and a 429 on a repeated request leaves an unknown one unknown', async () => {
     const accepted = await to('131313');
     await steps.send(accepted);
     const lost = await to('900005');
@@ -394,8 +394,8 @@ describe('A request that the provider answers with 429', () => {
   });
 });
 
-describe('A payout whose attempt a restore has forgotten', () => {
-  it('is asked about before it is requested, however young its row is: the provider has its transfer already', async () => {
+describe('A payout whose attempt a restore has lost', () => {
+  it('A payout whose attempt a restore has lost is queried before it is requested, however new: the provider has its transfer', async () => {
     const id = await to('131313');
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
     await withoutTriggers(stack, 'delete from payout_attempts where payout_id = ?', [id]);
@@ -408,8 +408,8 @@ describe('A payout whose attempt a restore has forgotten', () => {
   });
 });
 
-describe('The first request, while calls are few', () => {
-  /** Its calls as they are taken from a budget that lets a question through, and what follows one. */
+describe('The first request, while the call quota is low', () => {
+  /** Its calls on a budget that allows a query and its follow-up. */
   async function build(question: 0 | 60_000) {
     const id = await to('111111');
     const taken: boolean[] = [];
@@ -423,14 +423,14 @@ describe('The first request, while calls are few', () => {
     return { id, gateway, taken };
   }
 
-  it('follows a question at once, before everybody else: no question is asked for nothing', async () => {
+  it('The first request follows its status query at once, ahead of other calls, while the call quota is low', async () => {
     const { id, gateway, taken } = await build(0);
     expect(await steps.send(id, { gateway })).toMatchObject({ said: 'accepted' });
     expect(taken).toEqual([false, true]);
     expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'accepted' }]);
   });
 
-  it('is no attempt while the provider may not even be asked', async () => {
+  it('The first request is not an attempt while the provider may not even be queried', async () => {
     const { id, gateway, taken } = await build(60_000);
     expect(await steps.send(id, { gateway })).toEqual({ said: 'unsent', restMs: 60_000 });
     expect(taken).toEqual([false]);

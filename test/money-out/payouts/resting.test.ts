@@ -36,8 +36,8 @@ const asked = (id: string, times: number) =>
     (row) => (row?.asks ?? 0) >= times,
   );
 
-describe('A payout that the provider tells to wait for an hour', () => {
-  it('hears the callback that says it succeeded at once', async () => {
+describe('A payout that the provider defers for an hour', () => {
+  it('A payout deferred for an hour succeeds at once when its callback arrives', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -54,7 +54,7 @@ describe('A payout that the provider tells to wait for an hour', () => {
     expect(JSON.stringify(items)).not.toContain('it was asked');
   }, 120_000);
 
-  it('is listed as one that was not sent, and two people can end it', async () => {
+  it('A payout deferred for an hour is listed as not sent, and two people can settle it', async () => {
     await limit();
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);

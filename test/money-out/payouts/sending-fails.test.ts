@@ -10,8 +10,8 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack.stop());
 
-describe('A sending step that always fails', () => {
-  it('never holds up an operator beyond its own time, and sends nothing after the payout was ended', async () => {
+describe('A send activity that always fails', () => {
+  it('A send activity that always fails delays an operator no longer than its time-out, and sends nothing once the payout is final', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     const operators = await buildOperators(stack);

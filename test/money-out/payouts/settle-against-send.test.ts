@@ -8,7 +8,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 import { ageAttempts, buildPayer, readBalance, readPayout, reserve, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** Two people settle a payout while the same request is sent once more: the money goes one way only. */
+/** Two people settle a payout while the same request is sent once more: it has one outcome. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   partner = await buildPayer(stack, { available: '10000000' });
 });
 
-/** Races, ten at a time: what waits for more connections than there are is given up. */
+/** Races, ten at a time: more would wait for connections and time out. */
 const racers = isFullRun() ? 50 : 4;
 const atOnce = Math.min(racers, 10);
 
@@ -52,7 +52,7 @@ const settle = ({ id, decisionId }: Contested) => {
 const stateOf = async (decisionId: string) =>
   (await stack.em().execute<[{ status: string }]>('select status from decisions where id = ?', [decisionId]))[0].status;
 
-/** How it went in the end, once what was sent has been asked about: what the bank did, what we say, what people are told. */
+/** The outcome once the transfer has been queried: at the bank, in the books, and in the answers to people. */
 async function outcomeOf({ id, decisionId }: Contested): Promise<{ sent: boolean; status: string; decision: string }> {
   await eventually(
     () => steps.askAndResolve(id),
@@ -79,15 +79,15 @@ async function inTurn(payout: Contested, deeds: ((payout: Contested) => Promise<
   await Promise.all(under);
 }
 
-describe('A payout that operators end while its request is sent again', () => {
-  it('is never sent once they have ended it: all its money is available again', async () => {
+describe('A payout settled by operators while its request is repeated', () => {
+  it('A payout settled as failed is never sent afterwards: all its money is available again', async () => {
     const payout = await contested();
     await inTurn(payout, [settle, send]);
     expect(await outcomeOf(payout)).toEqual(asSettled);
     expect(await readBalance(partner)).toMatchObject({ available: '10000000.0000', pending: '0.0000' });
   });
 
-  it('is never ended by them once its request has left: the decision is refused, and the bank says how it ends', async () => {
+  it('A payout whose request has left cannot be settled as failed: the decision is refused, and the bank determines the outcome', async () => {
     const payout = await contested();
     await inTurn(payout, [send, settle]);
     expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
@@ -95,7 +95,7 @@ describe('A payout that operators end while its request is sent again', () => {
   });
 
   itInFull(
-    'is never sent once they have ended it as paid: the bank pays nothing that they paid another way',
+    'A payout settled as paid is never sent afterwards: the bank does not pay what operators paid another way',
     async () => {
       const payout = await contested('succeeded');
       await inTurn(payout, [settle, send]);
@@ -105,7 +105,7 @@ describe('A payout that operators end while its request is sent again', () => {
   );
 
   itInFull(
-    'is never ended as paid by them once its request has left: the bank pays it, and it is counted once',
+    'A payout whose request has left cannot be settled as paid: the bank pays it, and it counts once',
     async () => {
       const payout = await contested('succeeded');
       await inTurn(payout, [send, settle]);
@@ -114,7 +114,7 @@ describe('A payout that operators end while its request is sent again', () => {
     },
   );
 
-  it(`goes one way only in each of ${racers} races`, async () => {
+  it(`A payout that operators settle while its request is repeated has one outcome in each of ${racers} races`, async () => {
     let sent = 0;
     for (let raced = 0; raced < racers; raced += atOnce) {
       const payouts = await Promise.all(Array.from({ length: atOnce }, () => contested()));
@@ -124,7 +124,7 @@ describe('A payout that operators end while its request is sent again', () => {
       for (const payout of payouts) {
         const outcome = await outcomeOf(payout);
         if (outcome.sent) sent += 1;
-        // A decision that came when the bank had already said the last word has lapsed.
+        // A decision that came after the bank's final status has lapsed.
         const decision = expect.stringMatching(/^(refused|lapsed)$/);
         expect(outcome).toEqual(outcome.sent ? { ...asSent, decision } : asSettled);
       }

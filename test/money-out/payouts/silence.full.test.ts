@@ -36,7 +36,7 @@ const rowOf = async (id: string): Promise<Row> => {
 };
 const handleOf = (id: string) => stack.time.client.workflow.getHandle(`partner-payout/${id}`);
 
-/** What operators are shown in the web UI. */
+/** The details shown to operators in the web UI. */
 const detailsOf = async (id: string): Promise<string> => {
   const metadata = await handleOf(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
   return metadata.currentDetails;
@@ -44,8 +44,8 @@ const detailsOf = async (id: string): Promise<string> => {
 /** The whole month in the full run. */
 const days = isFullRun() ? 30 : 7;
 
-describe('A payout', () => {
-  it('that was accepted but whose callback never came is asked about, and ends', async () => {
+describe('A payout without a callback', () => {
+  it('A payout that was accepted but whose callback never came is queried and completes', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -58,7 +58,7 @@ describe('A payout', () => {
     await setFaults(stack, {});
   }, 60_000);
 
-  it(`about which the provider says nothing for ${days} days stays pending and reserved, was asked about throughout and marked for operators, in a bounded history`, async () => {
+  it(`A payout without an outcome for ${days} days stays pending and reserved, is queried throughout and marked for operators, and its history stays bounded`, async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('900004') });
     await eventually(
       () => rowOf(id),
@@ -82,7 +82,7 @@ describe('A payout', () => {
     expect(status.name).toBe('RUNNING');
     expect(historyLength).toBeLessThan(2_000);
 
-    // Then two operators end it; the database's clock has not moved.
+    // Then two operators settle it; the database's clock has not moved.
     await ageAttempts(stack, id, 2);
     const operators = await buildOperators(stack);
     expect(await detailsOf(id)).toContain(`/operations/payouts/${id}`);

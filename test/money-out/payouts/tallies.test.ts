@@ -11,14 +11,17 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** So many payouts of a day, whose owner has no other: of a partner, with refunds by transfer among them, or withdrawals with disbursements. */
+/**
+ * This many payouts of a day, whose owner has no others: of a partner, including refunds by transfer, or withdrawals
+ * including disbursements.
+ */
 type Plant = (count: number) => Promise<string>;
 
 const columns = `id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee, net_amount,
   bank_code, texts_sealed, status, has_left, failure_code, finalized_at, created_at, updated_at`;
 /**
- * Every fifth failed. The first three hundred lie on the edges of the last 150 stretches, and a microsecond before and after
- * them; the others anywhere in a day.
+ * Every fifth failed. The first three hundred lie on the boundaries of the last 150 intervals, and a microsecond before
+ * and after them; the others anywhere in the day.
  */
 const rowsOf = (count: number, kind: string, partner: string) =>
   `select uuidv7(), ${kind}, uuidv7(), uuidv7(), ${partner}, 'T-' || uuidv7(), 'DEDUCTED', n, 0, n, 'BCA', 'x',
@@ -51,8 +54,8 @@ const owners: [string, Plant, string][] = [
   ['a person', plantPerson, 'p.id in (select w.id from withdrawals w where w.user_id = ? and w.cause_id is null)'],
 ];
 
-describe.each(owners)('What limits count of %s', (_, plant, counted) => {
-  it('is exact at every edge of a stretch and at every payout, to the microsecond', async () => {
+describe.each(owners)('Limit tallies of %s', (_, plant, counted) => {
+  it('Limit tallies are exact at every interval boundary and at every payout, to the microsecond', async () => {
     const owner = await plant(500);
     await recountTallies(stack);
     await stack.owner().execute('analyze payouts, withdrawals, payout_tallies');
@@ -77,7 +80,7 @@ describe.each(owners)('What limits count of %s', (_, plant, counted) => {
     expect(await stack.em().execute('select * from check_payout_tallies_match_payouts')).toEqual([]);
   });
 
-  it(`is known after ${many} payouts in a day by fewer than a thousand rows`, async () => {
+  it(`Limits after ${many} payouts in a day are computed from fewer than a thousand rows`, async () => {
     const owner = await plant(many);
     await recountTallies(stack);
     await stack.owner().execute('analyze payouts, withdrawals, payout_tallies');
@@ -87,7 +90,7 @@ describe.each(owners)('What limits count of %s', (_, plant, counted) => {
   });
 });
 
-/** How many rows a reservation of this owner looks at for its limits. */
+/** How many rows a reservation of this owner reads for its limits. */
 function rowsRead(owner: string): Promise<number> {
   return stack.owner().transactional(async (tx) => {
     const soFar = async () => {
@@ -103,7 +106,7 @@ function rowsRead(owner: string): Promise<number> {
   });
 }
 
-it('Tallies that no limit looks at any more are forgotten, and those of the last two days are not', async () => {
+it('Tallies that no limit uses any more are deleted, and those of the last two days are not', async () => {
   await withoutTriggers(
     stack,
     `truncate payout_tallies; insert into payout_tallies

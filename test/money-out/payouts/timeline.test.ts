@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** The steps of a payout without its workflow, and what its partner reads after each. */
+/** The activities of a payout without its workflow, and what its partner reads after each. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operator: BuiltUser;
@@ -40,14 +40,14 @@ const instantOf = async (column: string, id: string, afterMs: number): Promise<s
 };
 const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: seconds } });
 const unsentPayouts = async () => (await readBacklog(stack.em())).find(({ what }) => what === 'unsent_payouts')?.rows;
-/** Makes a reservation 61 minutes older, which nothing may do otherwise. */
+/** Backdates a reservation by 61 minutes, which nothing else may do. */
 async function ageReservation(id: string): Promise<void> {
   await withoutTriggers(stack, "update payouts set created_at = created_at - interval '61 minutes' where id = ?", [id]);
   await recountTallies(stack);
 }
 
 describe('The timeline of a payout', () => {
-  it('never ends in "unknown" when the provider is silent at a later look at a final payout', async () => {
+  it('A payout’s timeline never ends with "unknown" when the provider is silent at a later check of a final payout', async () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -61,7 +61,7 @@ describe('The timeline of a payout', () => {
     expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'succeeded' });
   });
 
-  it('says, when the provider contradicts its end, that nothing moved and that operators are looking into it', async () => {
+  it('A payout’s timeline explains a contradiction by the provider: no money moved, and operators are investigating', async () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -69,7 +69,7 @@ describe('The timeline of a payout', () => {
     await settleAtProvider(stack, id, 'FAILED');
     await steps.ask(id);
     const { items, next } = await timelineOf(id);
-    // The provider's callback may arrive later still.
+    // The provider's callback may arrive later.
     expect(items.filter(({ type }) => type === 'provider').at(-1)?.text).toBe(
       'After its end the provider says "failed" of the transfer: the payout stays succeeded, and no money moved for it.',
     );
@@ -77,7 +77,7 @@ describe('The timeline of a payout', () => {
     expect(next).toEqual({ at: null, text: expect.stringContaining('our operators look into it') });
   });
 
-  it('says of a failure without a reason that the provider gave none, and its code is explained', async () => {
+  it('A payout’s timeline says that the provider gave no reason for a failure, and explains its code', async () => {
     const id = await to('111111');
     await steps.send(id);
     await stack.em().transactional(async (tx) => {
@@ -90,7 +90,7 @@ describe('The timeline of a payout', () => {
     expect(Object.keys(failureCodes)).toContain(failure_code);
   });
 
-  it('calls an unusable answer unusable, not missing', async () => {
+  it('A payout’s timeline calls an unusable answer unusable, not missing', async () => {
     const id = await to('111111');
     await steps.send(id);
     await setFaults(stack, { requests: { error_rate: 1 } });
@@ -103,7 +103,7 @@ describe('The timeline of a payout', () => {
 });
 
 describe('The next step of a payout', () => {
-  it('that waits out a 429 is the transfer, once the provider takes calls again', async () => {
+  it('The next step of a payout waiting after a 429 is the transfer, once the provider accepts calls again', async () => {
     const id = await to('111111');
     await limit(90);
     expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 60_000 });
@@ -113,7 +113,7 @@ describe('The next step of a payout', () => {
     });
   });
 
-  it('that the provider does not know is the same request again, with its earliest time', async () => {
+  it('The next step of a payout that the provider does not have is the same request again, with its earliest time', async () => {
     const id = await to('900005');
     await steps.send(id);
     await steps.ask(id);
@@ -131,7 +131,7 @@ describe('The next step of a payout', () => {
 });
 
 describe('An operator', () => {
-  it('is shown a payout that has waited for an hour without being sent, and none that was sent', async () => {
+  it('An operator sees a payout that has waited for an hour without being sent, and none that was sent', async () => {
     expect(await unsentPayouts()).toBe(0);
     const sent = await to('131313');
     await steps.send(sent);
@@ -147,7 +147,7 @@ describe('An operator', () => {
     expect(await unsentPayouts()).toBe(2);
   });
 
-  it('who asks for payouts stuck for too many minutes is told the maximum', async () => {
+  it('An operator who lists payouts stuck for too many minutes is shown the maximum', async () => {
     const { status, body } = await stack.get('/v1/payouts/stuck?minutes=527041', { token: operator.token });
     expect([status, body.message]).toEqual([400, 'minutes: must be a whole number from 0 to 527040']);
   });
@@ -155,7 +155,7 @@ describe('An operator', () => {
 
 describe('An id that is no UUID', () => {
   it.each(['/payouts/abc', '/payouts/abc/timeline', '/payments/abc', '/payments/abc/timeline'])(
-    'is treated as missing: %s is 404',
+    'A payout id that is no UUID is treated as missing: %s returns 404',
     async (path) => {
       const { status, body } = await partner.get(path);
       expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);

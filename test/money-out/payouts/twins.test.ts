@@ -11,7 +11,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { addBankAccount, buildOwner, someKey, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
-/** Clients that ask for the same payout at once, each at another API. */
+/** Clients that request the same payout at once, each at another API. */
 let stack: Stack;
 /** A second API, a process of its own: it shares nothing with the first but the database and Temporal. */
 let second: Part;
@@ -50,7 +50,7 @@ function payAt(api: Http, key: string, changes: object = {}): Promise<HttpAnswer
 const rowsOf = (id: string) => stack.em().execute<{ id: string }[]>('select id from payouts where id = ?', [id]);
 
 describe(`${twins} twins of a payout, under one key at two APIs`, () => {
-  it('make one payout, one transfer and equal answers', async () => {
+  it('Twins of a payout under one key at two APIs create one payout and one transfer and get equal answers', async () => {
     const key = freshKey();
     const answers = await atOnce((api) => payAt(api, key));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -63,7 +63,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
     expect(await readBalance(partner)).toMatchObject({ available: '900000.0000', pending: '0.0000' });
   }, 120_000);
 
-  it('that differ in their amount make the payout of one, and refuse the others', async () => {
+  it('Twins of a payout that differ in the amount create one payout, and the others are refused', async () => {
     const key = freshKey();
     const amounts = ['100000', '200000'];
     const answers = await atOnce((api, index) => payAt(api, key, { amount: amounts[(index >> 1) % 2] }));
@@ -80,7 +80,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
     expect(await readBalance(partner)).toMatchObject({ available, pending: '0.0000' });
   }, 120_000);
 
-  it('whose money covers one only make that one, and none of them hears that the money is missing', async () => {
+  it('Twins of a payout whose balance covers one create it, and none gets an insufficient balance error', async () => {
     const poor = await buildPayer(stack, { available: '100000' });
     partner = poor;
     const key = freshKey();
@@ -92,7 +92,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
   }, 120_000);
 });
 
-it(`${twins} twins of a withdrawal, under one key at two APIs, take the money once`, async () => {
+it(`${twins} twins of a withdrawal under one key at two APIs debit the money once`, async () => {
   const owner: BuiltUser = await buildOwner(stack, '100000');
   const bank_account_id = await addBankAccount(stack, owner);
   const options = { token: owner.token, headers: { 'idempotency-key': someKey() } };

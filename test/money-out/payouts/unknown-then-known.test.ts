@@ -5,7 +5,7 @@ import { askRefund, buildPaid } from '../refunds/build-refunds.ts';
 import { addBankAccount, ask, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, magicAccount, payoutBody, setFaults } from './build-payouts.ts';
 
-/** Money that left while the provider reported nothing for a time: it is resolved once the provider reports. */
+/** Money that left while the provider did not report for a time: the outcome is resolved once it does. */
 let stack: Stack;
 let admin: BuiltUser;
 let partner: BuiltPartner;
@@ -42,8 +42,8 @@ const rowsOf = (ids: string[], which = 'true') =>
       [`{${ids.join(',')}}`],
     );
 
-it('A payout, a withdrawal and a refund whose outcome was unknown end as the provider says later, once', async () => {
-  // It does what it is asked, does not answer, and does not list it either.
+it('A payout, a withdrawal and a refund whose outcome was unknown take the outcome that the provider reports later, once', async () => {
+  // It executes requests, and neither answers nor lists them.
   await setFaults(stack, { listing: { lag_ms: 3_600_000 } });
   const made = await Promise.all(
     (['SUCCEEDED', 'FAILED'] as const).flatMap((outcome) =>
@@ -80,7 +80,7 @@ it('A payout, a withdrawal and a refund whose outcome was unknown end as the pro
     const { transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
     expect([id, transfers.length + refunds.length]).toEqual([id, 1]);
   }
-  // Of each kind one was sent, and one was returned.
+  // One of each kind was sent, and one was returned.
   const { available } = (await partner.get('/balance')).body.data;
   expect(Number(available)).toBe(2_000_000 + 2 * 2_000_000 - 2 * Number(amount));
   const { body } = await stack.get(`/v1/accounts/${owner.accountId}`, { token: owner.token });

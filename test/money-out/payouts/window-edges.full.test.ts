@@ -9,10 +9,10 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { addBankAccount, ask, buildOwner, someKey } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, generous, payoutBody } from './build-payouts.ts';
 
-/** Limits that count the last hour or the last 24 hours, and requests that race over the end of such a window. */
+/** Limits over the last hour or the last 24 hours, and requests that race at the end of such a window. */
 const slots = isFullRun() ? 8 : 4;
 const racers = isFullRun() ? 8 : 4;
-/** IDR of each withdrawal: together they are the daily limit. */
+/** IDR of each withdrawal: together they reach the daily limit. */
 const each = 50_000_000 / slots;
 
 let stack: Stack;
@@ -38,7 +38,7 @@ const payouts = async (limits: object): Promise<Limited> => {
     whose: partner.id,
   };
 };
-/** The first stands for the others: what they count comes from one function, whose edges `tallies` looks at. */
+/** The first represents the others: all count by one function, whose boundaries `tallies` covers. */
 const windows: [string, string, Build][] = [
   [
     'the amount of withdrawals in 24 hours',
@@ -59,7 +59,7 @@ const windows: [string, string, Build][] = [
 const isMade = ({ status }: HttpAnswer) => status === 200 || status === 201;
 
 describe.each(casesOf(windows))('At the end of the window of %s', (_, window, build) => {
-  it('exactly as many more pass as leave it, none of them before that instant', async () => {
+  it('At the end of a limit’s window, exactly as many payouts are accepted as leave it, none before that instant', async () => {
     const limited = await build();
     const rows = () =>
       stack
@@ -70,7 +70,7 @@ describe.each(casesOf(windows))('At the end of the window of %s', (_, window, bu
     for (let made = 0; made < slots; made += 1) expect(isMade(await limited.ask())).toBe(true);
     const old = await eventually(rows, (found) => found.every(({ status }) => status !== 'pending'));
     expect(old).toHaveLength(slots);
-    // They leave one after the other, from three seconds on; the last two at the same instant.
+    // They leave the window one after another, from three seconds on; the last two at the same instant.
     for (const [place, { id }] of old.entries()) {
       const after = `${3_000 + 700 * Math.min(place, slots - 2)} milliseconds`;
       for (const table of ['payouts', 'withdrawals']) {
@@ -94,7 +94,7 @@ describe.each(casesOf(windows))('At the end of the window of %s', (_, window, bu
     expect([...statuses].filter((status) => ![200, 201, 400, 422].includes(status))).toEqual([]);
     expect(made).toBe(slots);
     expect(isMade(await limited.ask())).toBe(false);
-    // In no window that ends with one of them are there more than it admits. Instants are kept by the millisecond.
+    // No window that ends with one of them contains more than its limit. Instants are stored by the millisecond.
     const crowded = await stack.em().execute<object[]>(
       `select one.id, count(*)::int as within from payouts one
          join payouts other on other.created_at between one.created_at - ?::interval + interval '1 millisecond' and one.created_at

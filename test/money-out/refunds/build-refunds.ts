@@ -3,7 +3,7 @@ import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually } from '../../support/stack.ts';
 import { magicAccount, type PayoutPlace } from '../payouts/build-payouts.ts';
 
-/** A payment of this partner that was paid, IDR 2,000,000 by DANA unless asked otherwise; returns its id. */
+/** A paid payment of this partner, IDR 2,000,000 by DANA by default; returns its id. */
 export async function buildPaid(
   stack: Pick<PayoutPlace, 'sandbox'>,
   partner: BuiltPartner,
@@ -34,7 +34,7 @@ export const toBank = (lastDigits = '111111') => ({
   beneficiary_name: 'Budi Santoso',
 });
 
-/** Asks for a refund of a payment; the answer. */
+/** Requests a refund of a payment; returns the answer. */
 export const askRefund = (
   partner: BuiltPartner,
   paymentId: string,
@@ -42,7 +42,7 @@ export const askRefund = (
   key?: string,
 ): Promise<HttpAnswer> => partner.post(`/payments/${paymentId}/refunds`, { reason: 'Returned goods', ...body }, key);
 
-/** Refunds, and returns the pending refund. */
+/** Requests a refund, and returns it, pending. */
 export async function refund(partner: BuiltPartner, paymentId: string, body: object = {}): Promise<HttpAnswer['body']> {
   const { status, body: answered } = await askRefund(partner, paymentId, body);
   expect({ status, answered }).toMatchObject({ status: 200, answered: { data: { status: 'pending' } } });
@@ -64,7 +64,7 @@ export const refundWhen = (
     withinMs,
   );
 
-/** What the provider has under a refund's reference: refunds to wallets and transfers to banks. */
+/** The provider's records under a refund's reference: refunds to wallets and transfers to banks. */
 export async function atProvider(
   stack: Pick<PayoutPlace, 'sandbox'>,
   id: string,

@@ -4,7 +4,7 @@ import type { Dependencies } from '../../../src/wiring/dependencies.ts';
 /** gRPC's status. */
 const notFound = 5;
 
-/** As Temporal does by itself, but later: the step of a dead worker has failed, and the next worker tries again. */
+/** As Temporal does by itself, but later: the activity of a dead worker has failed, and the next worker retries it. */
 export async function giveUpStep(
   { deps: { workflows } }: { deps: Pick<Dependencies, 'workflows'> },
   workflowId: string,
@@ -19,7 +19,7 @@ export async function giveUpStep(
       failure: { message: 'its worker is dead' },
     })
     .catch((error: unknown) => {
-      // Temporal has already given it up.
+      // Temporal has already timed it out.
       if (!isGrpcServiceError(error) || error.code !== notFound) throw error;
     });
 }

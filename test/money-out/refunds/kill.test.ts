@@ -22,7 +22,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** Each arrow of a refund's own first step, and each of the steps that all payouts take. */
+/** Each failpoint of a refund's own first activity, and of the activities that all payouts share. */
 const failpoints = ['reserve-refund.before', 'reserve-refund.after', ...sharedFailpoints];
 const ways = [
   ['to a wallet', { method: 'ewallet', channel: 'DANA', amount: '50000' }, {}],
@@ -30,14 +30,17 @@ const ways = [
 ] as const;
 type Answer = Awaited<ReturnType<typeof askRefund>> | null;
 const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ...way] as const));
-/** In the shorter run its own arrows and a wallet's request: `withdrawals/kill` crosses the arrows of all payouts. */
+/**
+ * In the shorter run its own failpoints and a wallet's request: `withdrawals/kill` covers the failpoints of all
+ * payouts.
+ */
 const chosen = isFullRun()
   ? cases
   : cases.filter(([failpoint, way]) =>
       /^reserve-refund.before to a|^reserve-refund.after by/.test(`${failpoint} ${way}`),
     );
 
-it('After kill -9 of the worker at each of its steps, a refund at each, each refund is made once', async () => {
+it('Refunds whose worker is killed with -9, each at another step, are each sent once', async () => {
   const asked: { failpoint: string; one: BuiltPartner; paymentId: string; asking: Promise<Answer> }[] = [];
   for (const [failpoint, , paid, bank] of chosen.toReversed()) {
     const one = await buildPartner(stack, { limits: generous });
@@ -56,7 +59,7 @@ it('After kill -9 of the worker at each of its steps, a refund at each, each ref
   for (const { failpoint, one, paymentId, asking } of asked) {
     const made = (await asking)?.body.data;
     if (failpoint === 'send-transfer.attempt-written') {
-      // Killed between its record and the request: nothing left, and two minutes pass until it is known.
+      // Killed between its record and the request: nothing was sent, which is known two minutes later.
       await eventually(
         () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [made.id]),
         ([row]) => row?.word === 'not known',
@@ -73,7 +76,7 @@ it('After kill -9 of the worker at each of its steps, a refund at each, each ref
 }, 400_000);
 
 itInFull(
-  'After kill -9 of the worker before the request a refund is not sent again once an earlier one turns out to have been made',
+  'A refund whose worker is killed with -9 before the request is not sent again once an earlier refund turns out to have succeeded',
   async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
@@ -102,7 +105,7 @@ itInFull(
       ([row]) => (row?.asks ?? 0) > (before?.asks ?? 0),
       60_000,
     );
-    // Were it sent again, that would follow the answer within the same step of its workflow.
+    // A second request would follow the answer within the same activity of its workflow.
     const { client } = stack.deps.workflows;
     await eventually(
       async () => (await client.workflow.getHandle(`payment-refund/${id}`).describe()).raw.pendingActivities ?? [],

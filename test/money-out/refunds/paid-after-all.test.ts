@@ -12,7 +12,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, generous, readBalance, setFaults, settleAtProvider } from '../payouts/build-payouts.ts';
 import { askRefund, atProvider, buildPaid, readRefund, refund, refundWhen, toBank } from './build-refunds.ts';
 
-/** Refunds that failed here and that the provider has made after all, or may have made. */
+/** Refunds that failed here and that the provider has paid after all, or may have paid. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const saidOf = (id: string, word: string) =>
 const makeAfterAll = (id: string) =>
   stack.sandbox.post('/sandbox/refunds/settle', { reference_id: id, status: 'SUCCEEDED' });
 
-/** A refund to the wallet, by default of all, that failed and that the provider has made after all. */
+/** A refund to the wallet, in full by default, that failed and that the provider has paid after all. */
 async function buildMadeAfterAll(paymentId: string, amount?: string) {
   const failed = await refund(partner, paymentId, amount === undefined ? {} : { amount });
   expect(failed.bank_code).toBeNull();
@@ -48,7 +48,7 @@ async function buildMadeAfterAll(paymentId: string, amount?: string) {
   return failed;
 }
 
-/** A refund to the wallet, by default of all, of which nobody knows anything, and that two people have ended. */
+/** A refund to the wallet, in full by default, whose outcome is unknown, and that two people have settled. */
 async function buildEndedByPeople(paymentId: string, amount?: string) {
   const lost = await refund(partner, paymentId, amount === undefined ? {} : { amount });
   await eventually(
@@ -69,9 +69,9 @@ function expectExceeded({ status, body }: HttpAnswer, remaining: string): void {
   });
 }
 
-describe('A refund that failed and was made after all is not made again', () => {
+describe('A failed refund that was paid after all', () => {
   itInFull(
-    'by transfer of a part, where the wallet takes back whole payments only',
+    'A partial refund that was paid after all is not repeated by transfer where the wallet refunds whole payments only',
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '999999' });
       await buildMadeAfterAll(paymentId);
@@ -81,7 +81,7 @@ describe('A refund that failed and was made after all is not made again', () => 
   );
 
   itInFull(
-    'by transfer once the window of the wallet has passed',
+    'A wallet refund that was paid after all is not repeated by transfer once the wallet’s window has passed',
     async () => {
       const paymentId = await buildPaid(stack, partner, { amount: '999999' });
       await buildMadeAfterAll(paymentId);
@@ -93,7 +93,7 @@ describe('A refund that failed and was made after all is not made again', () => 
   );
 
   itInFull(
-    'by transfer, when it was a transfer itself',
+    'A transfer refund that was paid after all is not repeated by transfer',
     async () => {
       const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
       const first = await refund(partner, paymentId, toBank('999999'));
@@ -105,7 +105,7 @@ describe('A refund that failed and was made after all is not made again', () => 
     120_000,
   );
 
-  it('to the wallet, when it was a transfer', async () => {
+  it('A transfer refund that was paid after all is not repeated to the wallet', async () => {
     const paymentId = await buildPaid(stack, partner);
     await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
     const first = await refund(partner, paymentId, { amount: '1500000', ...toBank('999999') });
@@ -123,7 +123,7 @@ describe('A refund that failed and was made after all is not made again', () => 
     expect(items.map(({ text }: { text: string }) => text).join()).toContain('was made all the same');
   }, 120_000);
 
-  it('by one that waits for the partner’s lock while the provider says so', async () => {
+  it('A refund waiting for the partner’s lock is refused if the provider reports at the same time that an earlier one was paid after all', async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
     await refundWhen(partner, first, 'failed', 60_000);
@@ -138,7 +138,7 @@ describe('A refund that failed and was made after all is not made again', () => 
     for (const answer of await Promise.all(asking)) expectExceeded(answer, '1000001.0000');
   }, 120_000);
 
-  it('by one that is reserved and not sent yet: that one fails, and its money is returned', async () => {
+  it('A reserved refund that was not sent fails and releases its money once an earlier one turns out to be paid', async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
     await refundWhen(partner, first, 'failed', 60_000);
@@ -153,7 +153,7 @@ describe('A refund that failed and was made after all is not made again', () => 
   }, 120_000);
 
   itInFull(
-    'by the later of two that wait: the earlier one is made',
+    'Of two waiting refunds, the earlier is sent and the later is not once a failed one turns out to be paid',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       const first = await refund(partner, paymentId, { amount: '999999' });
@@ -170,7 +170,7 @@ describe('A refund that failed and was made after all is not made again', () => 
     120_000,
   );
 
-  it('and nothing is left then, never less', async () => {
+  it('The refundable amount after a failed refund was paid after all is zero, never less', async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
     await refundWhen(partner, first, 'failed', 60_000);
@@ -183,7 +183,7 @@ describe('A refund that failed and was made after all is not made again', () => 
   }, 120_000);
 
   itInFull(
-    'by one to the wallet that is not sent yet; that the wallet has declined before still holds',
+    'A wallet refund not sent yet fails when an earlier one turns out to be paid; the wallet’s earlier refusal still allows a transfer',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
@@ -202,8 +202,8 @@ describe('A refund that failed and was made after all is not made again', () => 
   );
 });
 
-describe('A refund that would exceed what was paid, and whose sending a restore has forgotten', () => {
-  /** One by transfer that the bank has, whose attempt is lost; another, to the wallet, was made after all. */
+describe('A refund above the paid amount whose request a restore has lost', () => {
+  /** One by transfer that the bank has, whose attempt is lost; another, to the wallet, was paid after all. */
   async function buildForgotten() {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
@@ -226,7 +226,7 @@ describe('A refund that would exceed what was paid, and whose sending a restore 
   const asksOf = async (id: string) =>
     Number((await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]))[0]?.asks);
 
-  it('waits while the provider does not answer, and ends as the bank says', async () => {
+  it('A refund above the paid amount whose request a restore has lost waits while the provider is silent and takes the bank’s outcome', async () => {
     const forgotten = await buildForgotten();
     await setFaults(stack, { requests: { error_rate: 1 } });
     const asked = await asksOf(forgotten.id);
@@ -245,19 +245,19 @@ describe('A refund that would exceed what was paid, and whose sending a restore 
   }, 240_000);
 });
 
-describe('Money that may have reached the wallet is not refunded by transfer', () => {
+describe('Money that may have reached the wallet', () => {
   itInFull(
-    'where the wallet takes back whole payments only, and people have ended the refund',
+    'A wallet that refunds whole payments only gets the refund again, not by transfer, after people settled an unknown one',
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
       await buildEndedByPeople(paymentId);
-      // The provider does not know it, so that it counts no more; the whole goes to the wallet again.
+      // The provider does not have it, so that it no longer counts; the whole is refunded to the wallet again.
       expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '900004.0000', bank_code: null });
     },
     120_000,
   );
 
-  it('when the wallet had it already by a refund that is not ours, even though an operator ended ours as the provider’s refusal proves', async () => {
+  it('A wallet refund that exceeds one made in the provider’s dashboard is not sent by transfer, even if an operator settled it as refused', async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '500000' });
     const [payment] = await stack
       .em()
@@ -296,7 +296,7 @@ describe('Money that may have reached the wallet is not refunded by transfer', (
   }, 120_000);
 
   itInFull(
-    'where the window of the wallet has passed: without an amount all that is left by transfer',
+    'A refund with an unknown outcome that people settled is repeated in full by transfer once the wallet’s window has passed',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       await buildEndedByPeople(paymentId, '900004');
@@ -309,7 +309,7 @@ describe('Money that may have reached the wallet is not refunded by transfer', (
 });
 
 itInFull(
-  'A refund to the wallet that nobody can tell (900004) is stuck, told in its timeline, and ended by two people',
+  'A wallet refund with an unknown outcome (900004) is stuck, shown in its timeline, and settled by two people',
   async () => {
     const paymentId = await buildPaid(stack, partner);
     const { available } = await readBalance(partner);

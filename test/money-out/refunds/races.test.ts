@@ -28,7 +28,7 @@ const untilAllHaveEnded = () =>
   );
 const made = (answers: { status: number }[]) => answers.filter(({ status }) => status === 200).length;
 
-it(`${racers} refunds of a tenth of one payment: ten are made`, async () => {
+it(`${racers} simultaneous refunds of a tenth of one payment send exactly ten`, async () => {
   const paymentId = await buildPaid(stack, partner, { amount: '100000' });
   await buildPaid(stack, partner, { amount: '1000000' });
   const answers = await Promise.all(
@@ -44,7 +44,7 @@ it(`${racers} refunds of a tenth of one payment: ten are made`, async () => {
 }, 300_000);
 
 itInFull(
-  `${racers} refunds and payouts of one balance: never more than it holds`,
+  `${racers} simultaneous refunds and payouts from one balance never exceed it`,
   async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '100000' });
     const race = (ask: (key: string) => ReturnType<BuiltPartner['post']>) =>

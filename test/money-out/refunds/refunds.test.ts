@@ -31,7 +31,7 @@ const agePayment = (id: string, days: number) =>
   ]);
 
 describe('A refund to the wallet that paid', () => {
-  it('is made by the provider, every field as documented, and the fee of the payment is kept', async () => {
+  it('A wallet refund is sent by the provider with every documented field, and the payment’s fee is retained', async () => {
     const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-7' });
     // The fee of 1,500 is not part of the balance: a second payment covers it.
     await buildPaid(stack, partner, { amount: '100000' });
@@ -90,7 +90,7 @@ describe('A refund to the wallet that paid', () => {
     expect(payments[1]).toEqual(payment);
   });
 
-  itInFull('in parts is never more than was paid, and without an amount all that is left', async () => {
+  itInFull('Partial wallet refunds never exceed the payment, and one without an amount refunds the rest', async () => {
     const paymentId = await buildPaid(stack, partner);
     await buildPaid(stack, partner, { amount: '100000' });
     const first = await refund(partner, paymentId, { amount: '500000' });
@@ -107,7 +107,7 @@ describe('A refund to the wallet that paid', () => {
     expect(await available()).toBe('97000.0000');
   });
 
-  it('that the provider refuses (121212), or fails later (999999), gives the money back and may be asked for again', async () => {
+  it('A wallet refund that the provider refuses (121212) or later fails (999999) releases the money and may be requested again', async () => {
     const paymentId = await buildPaid(stack, partner);
     for (const [amount, code] of [
       ['121212', 'INELIGIBLE_TRANSACTION'],
@@ -123,7 +123,7 @@ describe('A refund to the wallet that paid', () => {
     expect(await refundedOf()).toBe('1998500.0000');
   });
 
-  itInFull('that is late (131313) waits with its money reserved, and ends as the provider says', async () => {
+  itInFull('A late wallet refund (131313) waits with its money reserved and takes the provider’s outcome', async () => {
     const paymentId = await buildPaid(stack, partner);
     const late = await refund(partner, paymentId, { amount: '131313' });
     await eventually(
@@ -143,7 +143,7 @@ describe('A refund to the wallet that paid', () => {
   });
 
   itInFull(
-    'that was made without an answer (900003) is found by asking, and made once',
+    'A wallet refund whose answer was lost (900003) is found by a status query and sent once',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       const lost = await refund(partner, paymentId, { amount: '900003' });
@@ -155,7 +155,7 @@ describe('A refund to the wallet that paid', () => {
 });
 
 describe('A refund by transfer', () => {
-  it('gives back what came by virtual account, to the bank account that was named', async () => {
+  it('A payment by virtual account is refunded by transfer to the named bank account', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const asked = await refund(partner, paymentId, { amount: '20000', ...toBank() });
     expect(asked).toMatchObject(toBank());
@@ -173,7 +173,7 @@ describe('A refund by transfer', () => {
     );
   });
 
-  it('is what a wallet past its window gets, and a part of a payment by LinkAja', async () => {
+  it('A wallet payment past its window, and part of a LinkAja payment, are refunded by transfer', async () => {
     const dana = await buildPaid(stack, partner);
     const linkAja = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '60000' });
     await agePayment(dana, 31);
@@ -189,7 +189,7 @@ describe('A refund by transfer', () => {
     }
   });
 
-  itInFull('is not what a whole payment by LinkAja gets', async () => {
+  itInFull('A whole LinkAja payment is not refunded by transfer', async () => {
     const whole = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '30000' });
     const back = await refund(partner, whole);
     await refundWhen(partner, back, 'succeeded');
@@ -197,7 +197,7 @@ describe('A refund by transfer', () => {
   });
 
   itInFull(
-    'is what a wallet gets to which the provider has declined one, if a bank account is named; if not, the wallet is tried again',
+    'After the provider declined a wallet refund, a named bank account gets a transfer; without one the wallet is tried again',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       for (const amount of ['121212', '999999']) {
@@ -216,7 +216,7 @@ describe('A refund by transfer', () => {
     },
   );
 
-  it('is not what a wallet gets before the provider has declined, whatever bank account is named', async () => {
+  it('A wallet payment is not refunded by transfer before the provider has declined, whatever bank account is named', async () => {
     const asked = await refund(partner, await buildPaid(stack, partner), { amount: '20000', ...toBank() });
     expect(asked).toMatchObject({ bank_code: null, bank_account_number: null, beneficiary_name: null });
     await refundWhen(partner, asked, 'succeeded');
@@ -224,7 +224,7 @@ describe('A refund by transfer', () => {
   });
 
   itInFull(
-    'is not what a wallet gets whose refund failed and was paid after all, also when the provider declines a further one',
+    'A wallet whose failed refund was paid after all gets no transfer, even when the provider declines another refund',
     async () => {
       const contradicted = await buildPaid(stack, partner);
       const failed = await refund(partner, contradicted, { amount: '999999' });
@@ -241,7 +241,7 @@ describe('A refund by transfer', () => {
     },
   );
 
-  it('is refused while payouts are off, and one to a wallet is not', async () => {
+  it('A refund by transfer is refused while payouts are disabled, and a wallet refund is not', async () => {
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const byWallet = await buildPaid(stack, partner);
     await partner.administer('patch', '', { payouts_enabled: false });
@@ -252,7 +252,7 @@ describe('A refund by transfer', () => {
     await refundWhen(partner, await refund(partner, byWallet, { amount: '20000' }), 'succeeded');
   });
 
-  it('counts in each of the partner’s three limits, and one to a wallet in none', async () => {
+  it('A refund by transfer counts toward the partner’s three limits, and a wallet refund toward none', async () => {
     const limits = { max_payout_amount: '30000', max_daily_amount: '30000', max_hourly_count: 10 };
     const limited = await buildPartner(stack, { limits });
     const byTransfer = await buildPaid(stack, limited, { method: 'virtual_account', channel: 'BCA', amount: '200000' });
@@ -270,7 +270,7 @@ describe('A refund by transfer', () => {
     await refundWhen(limited, await refund(limited, byWallet, { amount: '200000' }), 'succeeded');
   });
 
-  it('that the bank returns has failed in the end, is available again, and may be refunded again', async () => {
+  it('A refund by transfer that the bank returns becomes failed, and its amount may be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
     const asked = await refund(partner, paymentId, toBank());
     await refundWhen(partner, asked, 'succeeded');
@@ -286,8 +286,8 @@ describe('A refund by transfer', () => {
   }, 90_000);
 });
 
-describe('A refund is refused', () => {
-  it('for what was not paid (409), more than is available (422), and others’ payments (404)', async () => {
+describe('Refused refunds', () => {
+  it('A refund is refused for an unpaid payment (409), more than the rest (422), and another partner’s payment (404)', async () => {
     const { body } = await partner.post('/payments', { method: 'ewallet', channel: 'DANA', amount: '20000' });
     expect(errorOf(await askRefund(partner, body.data.id))).toEqual([409, 'PAYMENT_NOT_PAID']);
     const paymentId = await buildPaid(stack, partner);
@@ -301,7 +301,7 @@ describe('A refund is refused', () => {
     expect(errorOf(await askRefund(partner, newId()))).toEqual([404, 'RESOURCE_NOT_FOUND']);
   });
 
-  it('with a fraction of a rupiah, nothing, no reason, or an unknown field', async () => {
+  it('A refund with a fraction of a rupiah, zero, no reason or an unknown field is refused', async () => {
     const paymentId = await buildPaid(stack, partner);
     for (const [fields, field] of [
       [{ amount: '100.5' }, 'amount'],
@@ -317,7 +317,7 @@ describe('A refund is refused', () => {
     }
   });
 
-  it('by transfer to no bank that is served, to a number it cannot have, and below what the bank takes', async () => {
+  it('A refund by transfer to an unsupported bank, an invalid number or below the bank’s minimum is refused', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     for (const [fields, field] of [
       [{ ...toBank(), bank_code: 'NOBANK' }, 'bank_code'],
@@ -330,7 +330,7 @@ describe('A refund is refused', () => {
     }
   });
 
-  it('without the permission, and without a key', async () => {
+  it('A refund without the permission or without a key is refused', async () => {
     const paymentId = await buildPaid(stack, partner);
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
     expect(errorOf(await askRefund(reader, paymentId))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
@@ -339,8 +339,8 @@ describe('A refund is refused', () => {
   });
 });
 
-describe('Under one key', () => {
-  it('a refund is made once and answered byte for byte, and another body is refused', async () => {
+describe('Refunds under one key', () => {
+  it('A refund sent again under one key is paid once and answered byte for byte, and another body is refused', async () => {
     const paymentId = await buildPaid(stack, partner);
     const key = freshKey();
     const [first, ...others] = await Promise.all(
@@ -356,7 +356,7 @@ describe('Under one key', () => {
 });
 
 describe('A refund', () => {
-  it('is no payout: not in their list, not counted by their limits', async () => {
+  it('A refund is not a payout: payout lists omit it, and payout limits do not count it', async () => {
     const paymentId = await buildPaid(stack, partner);
     const asked = await refund(partner, paymentId, { amount: '1000' });
     expect((await partner.get('/payouts')).body.data.total).toBe(0);
@@ -372,7 +372,7 @@ describe('A refund', () => {
     });
   });
 
-  it('stands in the settlement of the day, with the reference of its payment', async () => {
+  it('A refund appears in the daily settlement with the reference of its payment', async () => {
     const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-9' });
     const asked = await refund(partner, paymentId, { amount: '1000' });
     await refundWhen(partner, asked, 'succeeded');

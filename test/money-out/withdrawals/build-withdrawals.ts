@@ -8,7 +8,7 @@ import { magicAccount, type PayoutPlace } from '../payouts/build-payouts.ts';
 
 /** Makes new bank accounts usable at once. */
 
-/** A person with IDR 1,000,000 unless asked otherwise. */
+/** A person with IDR 1,000,000 by default. */
 export const buildOwner = (stack: PayoutPlace, balance = '1000000'): Promise<BuiltUser> =>
   buildIndividual(stack, { balance });
 
@@ -20,7 +20,7 @@ export async function addBankAccount(stack: PayoutPlace, { token }: BuiltUser, l
   return answer.body.data.id;
 }
 
-/** Asks for a withdrawal from the caller's account, under a key if one is given. */
+/** Requests a withdrawal from the caller's account, under a key if one is given. */
 export const ask = (
   stack: PayoutPlace,
   { token, accountId }: Pick<BuiltUser, 'token' | 'accountId'>,
@@ -32,7 +32,7 @@ export const ask = (
     ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
   });
 
-/** Withdraws IDR 100,000 unless asked otherwise to an account that ends with these digits. */
+/** Withdraws IDR 100,000 by default to an account that ends with these digits. */
 export async function withdraw(
   stack: PayoutPlace,
   owner: BuiltUser,
@@ -47,12 +47,12 @@ export async function withdraw(
 export interface WaitingDisbursement {
   owner: BuiltUser;
   causeId: string;
-  /** The disbursement, IDR 400,000 unless asked otherwise, and the decision that it waits for. */
+  /** The disbursement, IDR 400,000 by default, and its pending decision. */
   id: string;
   decisionId: string;
 }
 
-/** A disbursement of a person, who has IDR 100,000 besides, that waits for two people. */
+/** A disbursement of an individual, who has another IDR 100,000, pending approval by two people. */
 export async function buildWaitingDisbursement(
   stack: PayoutPlace,
   amount = '400000',
@@ -65,7 +65,7 @@ export async function buildWaitingDisbursement(
   return { owner, causeId, ...(await askDisbursement(stack, owner, causeId, amount, digits)) };
 }
 
-/** Asks for a disbursement of a cause, which waits for a decision. */
+/** Requests a disbursement of a cause that needs a decision. */
 export async function askDisbursement(
   stack: PayoutPlace,
   owner: BuiltUser,
@@ -92,7 +92,7 @@ export const withdrawalWhen = (stack: PayoutPlace, owner: BuiltUser, id: string,
     withinMs,
   );
 
-/** The rows in the ledger about a withdrawal, the oldest first. */
+/** The ledger rows about a withdrawal, oldest first. */
 export const transactionsOf = (stack: PayoutPlace, id: string) =>
   stack.em().execute<object[]>(
     `select type, amount::text, status, purpose, reference_type, source_account_id, destination_account_id

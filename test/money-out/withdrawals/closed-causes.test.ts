@@ -29,7 +29,7 @@ async function buildCause(): Promise<Case> {
   return { owner, causeId };
 }
 
-/** Disburses so much and waits until it has reached the bank; answers its id. */
+/** Disburses this much and waits until it has reached the bank; returns its id. */
 async function disburse({ owner, causeId }: Case, amount: string): Promise<string> {
   const bank_account_id = await addBankAccount(stack, owner);
   const body = { bank_account_id, amount, cause_id: causeId, purpose_note: 'Two pumps and their pipes' };
@@ -48,8 +48,8 @@ const remove = ({ causeId, owner }: Case) =>
 const setStatus = ({ causeId, owner }: Case, status: string) =>
   stack.patch(`/v1/charitable-causes/${causeId}`, { status }, { token: owner.token });
 
-describe('A cause that is closed after all its money has reached the bank', () => {
-  it('is completed when it is deleted, and deactivated when the bank returns the money', async () => {
+describe('A cause closed after its last disbursement', () => {
+  it('A deleted cause whose money has all reached the bank is completed, and deactivated when the bank returns the money', async () => {
     const it = await buildCause();
     const id = await disburse(it, '400000');
     const { status, body } = await remove(it);
@@ -66,7 +66,7 @@ describe('A cause that is closed after all its money has reached the bank', () =
   });
 
   itInFull.each(['cancelled', 'deactivated'])(
-    'is completed when it is set to %s, and that when the bank returns the money',
+    'A cause set to %s after its money reached the bank is completed, and gets that status when the bank returns the money',
     async (closed) => {
       const it = await buildCause();
       const id = await disburse(it, '400000');
@@ -79,7 +79,7 @@ describe('A cause that is closed after all its money has reached the bank', () =
     },
   );
 
-  it('is closed as asked when it never disbursed anything', async () => {
+  it('A cause that never disbursed anything is closed as requested', async () => {
     const owner = await buildOrganizationAdmin(stack, { balance: '100000' });
     const it = { owner, causeId: (await buildOrganizationCause(stack, owner)).id };
     expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');
@@ -87,8 +87,8 @@ describe('A cause that is closed after all its money has reached the bank', () =
   });
 });
 
-describe('A cause that is closed while it has money left', () => {
-  it('is closed as asked and completed by the disbursement of the rest; its events name who asked for each, by which request', async () => {
+describe('A cause closed with money left', () => {
+  it('A cause closed with money left is completed by the last disbursement; its events name each requester and request', async () => {
     const it = await buildCause();
     const id = await disburse(it, '300000');
     expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');

@@ -5,7 +5,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { buildWaitingDisbursement, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: Stack;
-/** Tokens of two people of the platform who may approve. */
+/** Tokens of two platform users who may approve. */
 let approvers: [string, string];
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -31,7 +31,7 @@ const age = ({ decisionId }: WaitingDisbursement, days: number) =>
   ]);
 const asked = 'Two people of the platform have to approve it; nothing is sent before that.';
 
-it('A disbursement that waits for two people shows its cause, and when the decision is due', async () => {
+it('The timeline of a disbursement waiting for approval shows its cause and when the decision is due', async () => {
   const it = await buildWaitingDisbursement(stack);
   const { items, next } = await timelineOf(it);
   expect(items[0]?.text).toMatch(
@@ -48,7 +48,7 @@ it('A disbursement that waits for two people shows its cause, and when the decis
   });
 });
 
-it('A disbursement that was approved, six days later, tells of both approvals, and ends as a disbursement', async () => {
+it('The timeline of a disbursement approved six days later shows both approvals and the disbursement’s end', async () => {
   const it = await buildWaitingDisbursement(stack);
   await age(it, 6);
   await decide(it, 'approve', approvers[0]);
@@ -61,7 +61,7 @@ it('A disbursement that was approved, six days later, tells of both approvals, a
   expect(next).toBeNull();
 });
 
-it('A disbursement that was rejected or has lapsed says so, and when', async () => {
+it('The timeline of a rejected or lapsed disbursement shows when that happened', async () => {
   const rejected = await buildWaitingDisbursement(stack);
   await decide(rejected, 'reject', approvers[0]);
   await withdrawalWhen(stack, rejected.owner, rejected.id, 'failed');

@@ -47,7 +47,10 @@ interface Case {
   donationId: string;
 }
 
-/** A cause that has received so much (IDR), of a person or an organization, whose account holds IDR 100,000 besides. */
+/**
+ * A cause that has received this much (IDR), of an individual or an organization, whose account holds another IDR
+ * 100,000.
+ */
 async function buildCause({ of, given = '400000' }: { of: 'person' | 'organization'; given?: string }): Promise<Case> {
   const owner =
     of === 'person' ? await buildOwner(stack, '100000') : await buildOrganizationAdmin(stack, { balance: '100000' });
@@ -64,7 +67,7 @@ async function donate(causeId: string, donor: BuiltUser, amount: string): Promis
 
 const disburse = ({ owner, causeId, bankAccountId }: Case, amount: string, fields: object = {}, key?: string) =>
   ask(stack, owner, { bank_account_id: bankAccountId, amount, cause_id: causeId, purpose_note, ...fields }, key);
-/** Disburses all IDR 400,000 of a cause to a bank that keeps it until told otherwise; returns the disbursement's id. */
+/** Disburses all IDR 400,000 of a cause to a bank that completes it on request only; returns the disbursement's id. */
 async function disburseAll(it: Case): Promise<string> {
   const bankAccountId = await addBankAccount(stack, it.owner, '131313');
   const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
@@ -87,7 +90,7 @@ const decisionOf = async (withdrawalId: string) => {
   const { body } = await stack.get('/v1/decisions?kind=disburse&limit=100', { token: superAdmin.token });
   return body.data.items.find(({ withdrawal_id }: { withdrawal_id: string }) => withdrawal_id === withdrawalId);
 };
-/** What the provider said last of it, and in how many seconds it is asked again. */
+/** The provider's last status of it, and the seconds until its next query. */
 const lookOf = (id: string) =>
   stack.em().execute<{ last_word: string | null; in_seconds: number }[]>(
     `select last_word, extract(epoch from look_again_at - now())::float8 - 300 as in_seconds
@@ -98,7 +101,7 @@ const approve = (decisionId: string, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which]?.token ?? '' });
 
 describe('A disbursement of an organization', () => {
-  it('goes out at once, makes its cause in_progress, and everybody can read it with what it is for', async () => {
+  it('An organization’s disbursement is sent at once, sets its cause to in_progress, and is public with its purpose', async () => {
     const it = await buildCause({ of: 'organization' });
     const { status, body } = await disburse(it, '350000');
     expect(status).toBe(201);
@@ -132,7 +135,7 @@ describe('A disbursement of an organization', () => {
         total: 1,
       },
     ]);
-    // It is read and donated to like an active one.
+    // It can be read and donated to like an active one.
     await donate(it.causeId, await buildIndividual(stack, { balance: '500' }), '500');
     const found = await stack.get('/v1/charitable-causes?discover=true&limit=100', { token: stranger.token });
     expect(found.status).toBe(200);
@@ -141,7 +144,7 @@ describe('A disbursement of an organization', () => {
     expect(read.status).toBe(200);
   });
 
-  it('appears in the trace of the donations before it, and is counted there when it has no room', async () => {
+  it('A disbursement appears in the trace of the earlier donations, and is only counted there when it does not fit', async () => {
     const it = await buildCause({ of: 'organization' });
     const ids: string[] = [];
     for (const amount of ['10000', '20000']) ids.push((await disburse(it, amount)).body.data.id);
@@ -165,7 +168,7 @@ describe('A disbursement of an organization', () => {
     ]);
   });
 
-  it('above the configured amount waits for two people, and none counts in the daily limit of withdrawals', async () => {
+  it('A disbursement above the configured amount waits for two people, and none counts toward the daily withdrawal limit', async () => {
     const it = await buildCause({ of: 'organization', given: '61000000' });
     const small = await disburse(it, '10000000');
     expect(await decisionOf(small.body.data.id)).toBeUndefined();
@@ -173,7 +176,7 @@ describe('A disbursement of an organization', () => {
     expect(await decisionOf(id)).toMatchObject({ status: 'pending', approved_by: [], proposed_by: it.owner.id });
   });
 
-  itInFull('that is the last of a closed cause completes it', async () => {
+  itInFull('The last disbursement of a closed cause completes it', async () => {
     const it = await buildCause({ of: 'organization' });
     const first = (await disburse(it, '300000')).body.data;
     await withdrawalWhen(stack, it.owner, first.id, 'succeeded');
@@ -184,7 +187,7 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  itInFull('leaves its cause closed, not completed, when the bank returns it', async () => {
+  itInFull('A disbursement that the bank returns leaves its cause closed, not completed', async () => {
     const it = await buildCause({ of: 'organization' });
     await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
     const id = await disburseAll(it);
@@ -201,7 +204,7 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  it('leaves its cause closed, not completed, when a donation is paid after it that was opened while the cause took some', async () => {
+  it('A returned disbursement followed by a donation from before the closing leaves its cause closed, not completed', async () => {
     const it = await buildCause({ of: 'organization' });
     const order = async () => {
       const body = {
@@ -233,7 +236,7 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('cancelled');
   });
 
-  it('returned by the bank while the platform has stopped its cause leaves the cause to be reinstated as closed', async () => {
+  it('A disbursement returned after the platform stopped its cause leaves the cause to be reinstated as closed', async () => {
     const it = await buildCause({ of: 'organization' });
     await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
     const id = await disburseAll(it);
@@ -248,7 +251,7 @@ describe('A disbursement of an organization', () => {
   });
 
   itInFull(
-    'returned by the bank after its cause was stopped and reinstated leaves the cause closed, not completed',
+    'A disbursement returned after its cause was stopped and reinstated leaves the cause closed, not completed',
     async () => {
       const it = await buildCause({ of: 'organization' });
       await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
@@ -265,8 +268,8 @@ describe('A disbursement of an organization', () => {
   );
 });
 
-describe('What was given to a cause', () => {
-  it('leaves its account by no withdrawal, pocket transfer or payment: only the free part does', async () => {
+describe('Money donated to a cause', () => {
+  it('Donated money leaves a cause’s account by no withdrawal, pocket transfer or payment: only the free part does', async () => {
     const it = await buildCause({ of: 'person' });
     const { token, accountId } = it.owner;
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -294,7 +297,7 @@ describe('What was given to a cause', () => {
     expect(await balanceOf(stack, accountId)).toBe('400000.0000');
   });
 
-  it('stays even when many payments are made together, some of which go through', async () => {
+  it('Donated money stays in the cause’s account when many payments are sent together, some of which succeed', async () => {
     const it = await buildCause({ of: 'person' });
     const target = await buildActiveCause(stack);
     const donors = await Promise.all(
@@ -313,7 +316,7 @@ describe('What was given to a cause', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('is disbursed once, however many requests come at once', async () => {
+  it('Donated money is disbursed once, however many requests arrive at once', async () => {
     const it = await buildCause({ of: 'organization', given: '100000' });
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 50 : 15 }, () => {
@@ -336,12 +339,12 @@ describe('What was given to a cause', () => {
   }, 180_000);
 });
 
-describe('A disbursement of a person', () => {
-  it('waits with its money reserved until two people of the platform have approved it, and is not sent before', async () => {
+describe('A disbursement of an individual', () => {
+  it('An individual’s disbursement waits with its money reserved until two platform users approve it, and is not sent before', async () => {
     const it = await buildCause({ of: 'person' });
     const bankAccountId = await addBankAccount(stack, it.owner, '131313');
     const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
-    // Approved days later, it is asked about like one sent just now, and is not stuck.
+    // Approved days later, it is queried like a new one, and is not stuck.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
     const decision = await decisionOf(id);
     expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });
@@ -378,7 +381,7 @@ describe('A disbursement of a person', () => {
   });
 
   itInFull(
-    'approved days later is asked about like one sent just now, and is not stuck',
+    'An individual’s disbursement approved days later is queried like a new one and is not stuck',
     async () => {
       const it = await buildCause({ of: 'person' });
       const bankAccountId = await addBankAccount(stack, it.owner, '131313');
@@ -403,7 +406,7 @@ describe('A disbursement of a person', () => {
     90_000,
   );
 
-  it('that is rejected fails with DECISION_REJECTED, returns all its money, and may be requested again', async () => {
+  it('A rejected disbursement fails with DECISION_REJECTED, releases all its money, and may be requested again', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -417,29 +420,32 @@ describe('A disbursement of a person', () => {
     expect((await disburse(it, '400000')).status).toBe(201);
   });
 
-  itInFull('lapses after seven days, not one, and fails with DECISION_LAPSED', async () => {
-    const it = await buildCause({ of: 'person' });
-    const { id } = (await disburse(it, '400000')).body.data;
-    const { id: decisionId } = await decisionOf(id);
-    const age = (days: number) =>
-      withoutTriggers(stack, `update decisions set created_at = now() - interval '${days} days' where id = ?`, [
-        decisionId,
-      ]);
-    const sweep = async () => {
-      const { client, taskQueue } = stack.deps.workflows;
-      await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
-    };
-    await age(6);
-    await sweep();
-    expect(await decisionOf(id)).toMatchObject({ status: 'pending' });
-    await age(8);
-    await sweep();
-    expect(await decisionOf(id)).toMatchObject({ status: 'lapsed', reason: 'it is older than 168 hours' });
-    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
-  });
+  itInFull(
+    'An individual’s disbursement lapses after seven days, not one, and fails with DECISION_LAPSED',
+    async () => {
+      const it = await buildCause({ of: 'person' });
+      const { id } = (await disburse(it, '400000')).body.data;
+      const { id: decisionId } = await decisionOf(id);
+      const age = (days: number) =>
+        withoutTriggers(stack, `update decisions set created_at = now() - interval '${days} days' where id = ?`, [
+          decisionId,
+        ]);
+      const sweep = async () => {
+        const { client, taskQueue } = stack.deps.workflows;
+        await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
+      };
+      await age(6);
+      await sweep();
+      expect(await decisionOf(id)).toMatchObject({ status: 'pending' });
+      await age(8);
+      await sweep();
+      expect(await decisionOf(id)).toMatchObject({ status: 'lapsed', reason: 'it is older than 168 hours' });
+      expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
+      expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
+    },
+  );
 
-  it('of a cause stopped in the meantime cannot be approved any more: it lapses', async () => {
+  it('A disbursement of a cause stopped in the meantime cannot be approved: its decision lapses', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -451,7 +457,7 @@ describe('A disbursement of a person', () => {
     await withdrawalWhen(stack, it.owner, id, 'failed');
   });
 
-  it('continues when the workflow to be told of the approval was lost', async () => {
+  it('A disbursement continues when the workflow to be signalled of the approval was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
@@ -461,7 +467,7 @@ describe('A disbursement of a person', () => {
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
   });
 
-  itInFull('returns all its money when the workflow to be told of the rejection was lost', async () => {
+  itInFull('A rejected disbursement releases all its money when the workflow to be signalled was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
@@ -472,7 +478,7 @@ describe('A disbursement of a person', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('is not sent to a bank account deleted in the meantime: its decision lapses', async () => {
+  it('A disbursement is not sent to a bank account deleted in the meantime: its decision lapses', async () => {
     const it = await buildCause({ of: 'person' });
     const { id, bank_account_id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -483,7 +489,7 @@ describe('A disbursement of a person', () => {
   });
 });
 
-describe('A disbursement is refused', () => {
+describe('Refused disbursements', () => {
   it.each([
     ['of more than the cause may disburse', { amount: '400001' }, 400, 'amount'],
     ['without what it is for', { purpose_note: undefined }, 400, 'purpose_note: is required'],
@@ -491,14 +497,14 @@ describe('A disbursement is refused', () => {
     ['with a note that is too long', { purpose_note: 'x'.repeat(501) }, 400, 'purpose_note'],
     ['with a note and no cause', { cause_id: undefined }, 400, 'purpose_note'],
     ['of a cause that is not there', { cause_id: newId() }, 404, 'cause_id'],
-  ])('%s', async (_, fields, status, name) => {
+  ])('A disbursement %s is refused', async (_, fields, status, name) => {
     const it = await buildCause({ of: 'organization' });
     const answer = await disburse(it, '10000', fields);
     expect([answer.status, String(answer.body.message)]).toEqual([status, expect.stringContaining(name)]);
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('of somebody else’s cause, of one in another account, and of one that is not approved', async () => {
+  it('A disbursement is refused for someone else’s cause, a cause in another account, and a cause not approved', async () => {
     const [it, other] = await Promise.all([buildCause({ of: 'person' }), buildCause({ of: 'person' })]);
     expect((await disburse({ ...it, causeId: other.causeId }, '10000')).status).toBe(403);
     const { token } = it.owner;

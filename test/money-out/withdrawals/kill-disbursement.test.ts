@@ -9,7 +9,7 @@ import { setFaults, transfersOf } from '../payouts/build-payouts.ts';
 import { buildWaitingDisbursement, type WaitingDisbursement, withdrawalWhen } from './build-withdrawals.ts';
 
 let stack: ProcessStack;
-/** Tokens of two people of the platform who may approve. */
+/** Tokens of two platform users who may approve. */
 let approvers: string[];
 beforeAll(async () => {
   stack = await startProcessStack();
@@ -34,7 +34,7 @@ async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
   await withoutTriggers(stack, later, [decisionId]);
   const { client, taskQueue } = stack.deps.workflows;
-  // The second finds the payouts that the first has carried out decisions about.
+  // The second finds the payouts whose decisions the first has executed.
   for (let turn = 0; turn < 2; turn += 1) {
     await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
   }
@@ -67,8 +67,8 @@ async function expectPaidOnce(it: WaitingDisbursement): Promise<void> {
   expect(cause.status).toBe('in_progress');
 }
 
-describe('A disbursement that two people approve is sent once', () => {
-  it('when the API is killed with -9 after the first approval, and at disburse.after of the second, before its workflow is told', async () => {
+describe('A disbursement approved by two people', () => {
+  it('A disbursement is sent once when the API is killed after the first approval and at disburse.after of the second', async () => {
     const it = await buildWaitingDisbursement(stack);
     await approveAndDie(it, 0, 'approve-decision.approved');
     expect(await transfersOf(stack, it.id)).toEqual([]);
@@ -78,7 +78,7 @@ describe('A disbursement that two people approve is sent once', () => {
   }, 120_000);
 
   itInFull(
-    'when the API is killed with -9 at approve-decision.approved of the second approval, before its workflow is told',
+    'A disbursement is sent once when the API is killed at approve-decision.approved of the second approval',
     async () => {
       const it = await buildWaitingDisbursement(stack);
       expect((await approve(it, 0))?.body.data).toMatchObject({ status: 'pending' });
@@ -89,7 +89,7 @@ describe('A disbursement that two people approve is sent once', () => {
   );
 
   itInFull(
-    'when the API is killed with -9 after the first approval: the second is made as if nothing had happened',
+    'A disbursement is sent once when the API is killed after the first approval, and the second arrives as usual',
     async () => {
       const it = await buildWaitingDisbursement(stack);
       await approveAndDie(it, 0, 'approve-decision.approved');
@@ -100,7 +100,7 @@ describe('A disbursement that two people approve is sent once', () => {
   );
 
   itInFull.each(['send-transfer.before', 'resolve-payout.before', 'resolve-payout.after'])(
-    'when its worker is killed with -9 at %s, on learning of the approval',
+    'A disbursement is sent once when its worker is killed with -9 at %s, on receiving the approval',
     async (failpoint) => {
       const it = await buildWaitingDisbursement(stack);
       await approve(it, 0);

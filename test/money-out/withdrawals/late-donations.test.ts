@@ -98,7 +98,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
 ];
 
 describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %s', (_, prepare) => {
-  it('that is under way while its cause is closed and makes its last disbursement leaves it closed, not completed', async () => {
+  it('A donation pending while its cause is closed and sends its last disbursement leaves the cause closed, not completed', async () => {
     const disbursementId = await disburseAll();
     const donate = await prepare();
     let closed: Promise<unknown> = Promise.resolve();
@@ -116,7 +116,7 @@ describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %
   }, 120_000);
 });
 
-it('A donation that waits while its cause is closed is refused, and nothing of it is left', async () => {
+it('A donation that waits while its cause is closed is refused and leaves no rows', async () => {
   let answer = give(stack, donor, each, causeId);
   expect((await answer).status).toBe(201);
   await stack.owner().transactional(async (tx) => {

@@ -56,7 +56,7 @@ async function take({ owner, causeId }: WaitingDisbursement, amount: string, isD
   return (await ask(stack, owner, { bank_account_id, amount, ...ofCause })).status;
 }
 
-it('A failed disbursement that the provider has made after all is not made again, nor is its money free; it is booked', async () => {
+it('A failed disbursement that the provider sent after all is not sent again, its money is not released, and it is booked', async () => {
   const it = await buildWaitingDisbursement(stack, '300000', '999999');
   await approve(it, 0);
   expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
@@ -101,7 +101,7 @@ it('A disbursement whose owner is suspended when it would be sent lapses, and it
   expect(await transfersOf(stack, it.id)).toEqual([]);
 }, 120_000);
 
-it('A disbursement that two people ended as failed, and that the provider does not know, is made again', async () => {
+it('A disbursement that two people settled as failed, and that the provider does not have, is sent again', async () => {
   const it = await buildWaitingDisbursement(stack, '300000', '900004');
   await approve(it, 0);
   expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
@@ -134,7 +134,7 @@ it('A donor gets nothing back once money of the cause left by a disbursement tha
   expect(body.data.steps.at(-1)).toMatchObject({ type: 'disbursement', disbursement_id: it.id, status: 'failed' });
 }, 120_000);
 
-describe('A disbursement whose transfer a restore has forgotten', () => {
+describe('A disbursement whose transfer a restore has lost', () => {
   /** One that two people approved and the provider has; of the attempt, and of the decision if asked, nothing is left. */
   async function buildForgotten({ undecided }: { undecided: boolean }): Promise<WaitingDisbursement> {
     const it = await buildWaitingDisbursement(stack, '300000', '131313');
@@ -157,7 +157,7 @@ describe('A disbursement whose transfer a restore has forgotten', () => {
   }
   const hint = ({ id }: WaitingDisbursement) => stack.deps.workflows.hintPayout({ id, kind: 'withdrawal' });
 
-  it('is not ended before the provider was asked, though its owner is suspended', async () => {
+  it('A disbursement whose transfer a restore has lost is not failed before the provider is queried, though its owner is suspended', async () => {
     const it = await buildForgotten({ undecided: false });
     await stack.em().execute("update users set status = 'suspended' where id = ?", [it.owner.id]);
     await setFaults(stack, { requests: { error_rate: 1 } });
@@ -170,7 +170,7 @@ describe('A disbursement whose transfer a restore has forgotten', () => {
     expect(await transfersOf(stack, it.id)).toHaveLength(1);
   }, 120_000);
 
-  it('has succeeded, and no decision changes that', async () => {
+  it('A disbursement whose transfer a restore has lost succeeds, and no decision changes that', async () => {
     const it = await buildForgotten({ undecided: true });
     await settleAtProvider(stack, it.id, 'SUCCEEDED');
     await withdrawalWhen(stack, it.owner, it.id, 'succeeded');

@@ -57,7 +57,7 @@ async function race(owner: BuiltUser, accounts: string[]) {
 
 describe(`${racers} simultaneous withdrawals`, () => {
   itInFull(
-    `with a balance for ${winners - 1} reserve exactly ${winners - 1}`,
+    `Simultaneous withdrawals with a balance for ${winners - 1} reserve exactly ${winners - 1}`,
     async () => {
       const owner = await buildOwner(stack, String((winners - 1) * each));
       expect(await race(owner, [owner.accountId])).toBe(winners - 1);
@@ -66,14 +66,14 @@ describe(`${racers} simultaneous withdrawals`, () => {
     300_000,
   );
 
-  it(`from two accounts, with a daily limit for ${winners}, reserve exactly ${winners}`, async () => {
+  it(`Simultaneous withdrawals from two accounts with a daily limit for ${winners} reserve exactly ${winners}`, async () => {
     const owner = await buildOwner(stack, String(racers * each));
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token })).body.data.id;
     await fund(stack, pocket, String(racers * each));
     expect(await race(owner, [owner.accountId, pocket])).toBe(winners);
   }, 300_000);
 
-  it('without a key, by different people at the same instant, are all made', async () => {
+  it('Simultaneous withdrawals of different people without a key are all created', async () => {
     const owners = await Promise.all(Array.from({ length: isFullRun() ? 20 : 5 }, () => buildOwner(stack, '10000')));
     const asked = await Promise.all(
       owners.map(async (owner) => ({ owner, bank_account_id: await addBankAccount(stack, owner) })),

@@ -47,7 +47,7 @@ const rowOf = (type: string, amount: string, status: string) => ({
 });
 
 describe('A withdrawal', () => {
-  it('answers 201 with the money reserved, and reaches the bank under its own id', async () => {
+  it('A withdrawal returns 201 with the money reserved and reaches the bank under its own id', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { status, body } = await ask(stack, owner, { bank_account_id, amount: '100000' });
     expect(status).toBe(201);
@@ -83,7 +83,7 @@ describe('A withdrawal', () => {
     expect(row.data.transaction).toMatchObject({ reference_id: id, amount: '100000.0000' });
   });
 
-  it('that the bank does not accept fails, with its code, and returns all its money', async () => {
+  it('A withdrawal that the bank refuses fails with the bank’s code and releases all its money', async () => {
     const { id } = await withdraw(stack, owner, { digits: '121212' });
     expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
     expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');
@@ -93,7 +93,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  itInFull('that the bank returns after its success is reversed, and returns the net', async () => {
+  itInFull('A withdrawal that the bank returns after its success is reversed, and the net is returned', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     await settleAtProvider(stack, id, 'REVERSED');
@@ -105,7 +105,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('describes its course in plain words, and writes events, the first with the caller as actor, the last about its end', async () => {
+  it('A withdrawal’s timeline is in plain words; its first event has the caller as actor, and the last reports the outcome', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
@@ -130,7 +130,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('keeps the bank account number sealed, in rows and in Temporal', async () => {
+  it('A withdrawal’s bank account number is stored encrypted, in rows and in Temporal', async () => {
     const { id } = await withdraw(stack, owner);
     const [row] = await stack.em().execute('select p::text as row from payouts p where id = ?', [id]);
     expect(row?.row).not.toMatch(/00100012111111|Budi/);
@@ -143,7 +143,7 @@ describe('A withdrawal', () => {
 });
 
 describe('An idempotency key for a withdrawal', () => {
-  it('replays the first answer, and withdraws once', async () => {
+  it('A withdrawal sent again under its key replays the first answer and withdraws once', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const answers = await Promise.all([1, 2, 3].map(() => ask(stack, owner, body, key)));
@@ -156,7 +156,7 @@ describe('An idempotency key for a withdrawal', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
   });
 
-  it('refuses another body, even one that comes at the same time, and the key of another payment', async () => {
+  it('A withdrawal key is refused with another body, even a simultaneous one, and as the key of another payment', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     const two = await Promise.all(
@@ -172,7 +172,7 @@ describe('An idempotency key for a withdrawal', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
   });
 
-  it('stays unused after a refusal', async () => {
+  it('A refused withdrawal leaves its key unused', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await ask(stack, owner, { bank_account_id, amount: '1000001' }, key)).status).toBe(400);
@@ -185,7 +185,7 @@ const nothingWasDone = async (by: BuiltUser, balance: string) => {
   expect([rows, await balanceOf(stack, by.accountId)]).toEqual([[], balance]);
 };
 
-describe('A withdrawal is refused', () => {
+describe('Refused withdrawals', () => {
   it.each([
     ['beyond the balance', { amount: '1000001' }, 400, 'amount'],
     ['with a fraction of a rupiah', { amount: '10000.5' }, 400, 'amount'],
@@ -196,14 +196,14 @@ describe('A withdrawal is refused', () => {
     ['without a bank account', { bank_account_id: undefined }, 400, 'bank_account_id'],
     ['to a bank account that is not there', { bank_account_id: newId() }, 404, 'bank_account_id'],
     ['with an unknown field', { fee: '0' }, 400, 'fee'],
-  ])('%s', async (_, fields, status, name) => {
+  ])('A withdrawal %s is refused', async (_, fields, status, name) => {
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000', ...fields };
     const answer = await ask(stack, owner, body);
     expect([answer.status, String(answer.body.message)]).toEqual([status, expect.stringContaining(name)]);
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('beyond the daily limit, which counts all accounts of the user together and no failed withdrawals', async () => {
+  it('A withdrawal beyond the daily limit, which counts all the user’s accounts but no failed withdrawals, is refused', async () => {
     const rich = await buildOwner(stack, '125000000');
     const bank_account_id = await addBankAccount(stack, rich);
     const failing = await withdraw(stack, rich, { digits: '121212', amount: '37500000' });
@@ -218,7 +218,7 @@ describe('A withdrawal is refused', () => {
     expect((await ask(stack, rich, { bank_account_id, amount: '12500000' })).status).toBe(201);
   });
 
-  it('from somebody else’s account, to somebody else’s bank account, and from an account without a spender', async () => {
+  it('A withdrawal from someone else’s account, to someone else’s bank account, or from an account without a spender is refused', async () => {
     const other = await buildIndividual(stack, { balance: '100000' });
     const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
     const goal = await buildGoal(stack, owner);
@@ -231,14 +231,14 @@ describe('A withdrawal is refused', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('to a deleted bank account, like to a missing one', async () => {
+  it('A withdrawal to a deleted bank account is refused like one to a missing one', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack.delete(`/v1/bank-accounts/${bank_account_id}`, undefined, { token: owner.token });
     expect((await ask(stack, owner, { bank_account_id, amount: '10000' })).status).toBe(404);
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('to a bank account that is not usable yet, saying when it will be', async () => {
+  it('A withdrawal to a bank account not usable yet is refused, with the time from which it will be', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack
       .owner()
@@ -250,7 +250,7 @@ describe('A withdrawal is refused', () => {
 });
 
 describe('Withdrawals of an organization', () => {
-  it('are for its admins only, and only from its account to its bank account', async () => {
+  it('Only an organization’s admins may withdraw, and only from its account to its bank account', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000000' });
     const organizationId = admin.organizationId ?? '';
     const [colleague, member] = await Promise.all([
@@ -269,7 +269,7 @@ describe('Withdrawals of an organization', () => {
 });
 
 describe('GET /v1/withdrawals', () => {
-  it('lists the caller’s own, newest first; somebody else’s is a 403, a missing one a 404, and platform reads all', async () => {
+  it('Withdrawals are listed newest first, the caller’s own; someone else’s returns 403, a missing one 404, and platform reads all', async () => {
     const first = await withdraw(stack, owner, { amount: '10000' });
     const second = await withdraw(stack, owner, { amount: '20000' });
     const { body } = await stack.get('/v1/withdrawals?limit=1', { token: owner.token });
@@ -287,7 +287,7 @@ describe('GET /v1/withdrawals', () => {
 });
 
 describe('The filters of GET /v1/withdrawals', () => {
-  it('select by status, by cause and by period', async () => {
+  it('Withdrawals are filtered by status, by cause and by period', async () => {
     const paid = await withdraw(stack, owner, { amount: '10000' });
     const waiting = await withdraw(stack, owner, { amount: '20000', digits: '131313' });
     await withdrawalWhen(stack, owner, paid.id, 'succeeded');
@@ -312,7 +312,7 @@ describe('The filters of GET /v1/withdrawals', () => {
 });
 
 describe('A withdrawal’s idempotency key whose stored answer was deleted', () => {
-  it('still stands for that withdrawal, and never for another request', async () => {
+  it('A withdrawal’s key whose stored answer was deleted still stands for that withdrawal, never for another request', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const { id } = (await ask(stack, owner, body, key)).body.data;
@@ -336,7 +336,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
 describe('POST /v1/withdrawals/quotes', () => {
   const quote = (body: object, { token } = owner) => stack.post('/v1/withdrawals/quotes', body, { token });
 
-  it('says what a withdrawal costs, and reserves nothing', async () => {
+  it('A withdrawal quote shows the cost and reserves nothing', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { status, body } = await quote({ bank_account_id, amount: '5000000' });
     expect([status, body.data]).toEqual([
@@ -346,7 +346,7 @@ describe('POST /v1/withdrawals/quotes', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('refuses the amounts and bank accounts that a withdrawal refuses', async () => {
+  it('A withdrawal quote refuses the same amounts and bank accounts as a withdrawal', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await quote({ bank_account_id, amount: '0.5' })).status).toBe(400);
     expect((await quote({ bank_account_id: newId(), amount: '10000' })).status).toBe(404);
@@ -355,7 +355,7 @@ describe('POST /v1/withdrawals/quotes', () => {
 });
 
 describe('The database', () => {
-  it('accepts no withdrawal of somebody else’s money, whatever the application writes', async () => {
+  it('The database accepts no withdrawal of someone else’s money, whatever the application writes', async () => {
     const other = await buildOwner(stack);
     const { id } = await withdraw(stack, owner);
     const theirs = await addBankAccount(stack, other);
@@ -380,7 +380,7 @@ describe('The database', () => {
     await expect(forge(owner.accountId)).rejects.toThrow('usable bank account of whose money it is');
   });
 
-  it('posts nothing for a withdrawal without a recorded owner', async () => {
+  it('The database posts nothing for a withdrawal without a recorded owner', async () => {
     const { id } = await withdraw(stack, owner);
     const forged = newId();
     const posting = stack.em().transactional(async (tx) => {
@@ -413,13 +413,13 @@ describe('A withdrawal whose workflow was lost', () => {
     return id;
   }
 
-  it('continues when the provider calls back', async () => {
+  it('A withdrawal whose workflow was lost continues when the provider calls back', async () => {
     const id = await lose();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await withdrawalWhen(stack, owner, id, 'succeeded');
   });
 
-  it('continues when the sweep finds its row', async () => {
+  it('A withdrawal whose workflow was lost continues when the sweep finds its row', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const id = await lose();
     await settleAtProvider(stack, id, 'SUCCEEDED');

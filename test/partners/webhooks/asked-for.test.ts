@@ -56,7 +56,7 @@ const paymentWhen = (partner: BuiltPartner, payment: { id: string }, status: str
 const versionsOf = (all: Told[]) => all.map(({ type, data }) => [type, data.version]);
 
 describe('payment.available', () => {
-  it('follows payment.succeeded at once if there is no delay, for the endpoint that subscribes to it', async () => {
+  it('payment.available follows payment.succeeded at once if there is no delay, for endpoints that subscribe to it', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);
@@ -78,7 +78,7 @@ describe('payment.available', () => {
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 
-  it('is written once after the delay, however often the step runs', async () => {
+  it('payment.available is written once after the delay, however often the activity runs', async () => {
     const { partner, told } = await buildAsking(buildPartner, { settlementDelayHours: 24 });
     const payment = await create(partner);
     await act('pay', payment);
@@ -96,7 +96,7 @@ describe('payment.available', () => {
     expect((await partner.get('/balance')).body.data).toMatchObject({ available: '20000.0000', pending: '0.0000' });
   });
 
-  it('uses no version if no endpoint subscribes to it', async () => {
+  it('payment.available uses no version if no endpoint subscribes to it', async () => {
     const partner = await buildPartner(stack, { webhook: { url: other.url } });
     const payment = await create(partner);
     await act('pay', payment);
@@ -109,7 +109,7 @@ describe('payment.available', () => {
 });
 
 describe('payment.unmatched', () => {
-  it('reports money that comes twice, and leaves the payment as it is', async () => {
+  it('payment.unmatched reports a double payment and leaves the payment as it is', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);
@@ -130,7 +130,7 @@ describe('payment.unmatched', () => {
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 
-  it('reports money in another amount, and money that comes too late', async () => {
+  it('payment.unmatched reports money in another amount, and money that arrives too late', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment, 19_000);
@@ -154,7 +154,7 @@ describe('payment.unmatched', () => {
   });
 });
 
-it('instrument.unmatched tells of money that a reusable number does not take, with what came and why', async () => {
+it('instrument.unmatched reports money that a reusable number does not accept, with the amount and the reason', async () => {
   const { partner, told } = await buildAsking();
   const body = { method: 'virtual_account', channel: 'BCA', amount: '50000', customer_name: 'Siti Rahayu' };
   const { status_url: _, ...instrument } = (await partner.post('/instruments', body)).body.data;
@@ -176,7 +176,7 @@ it('instrument.unmatched tells of money that a reusable number does not take, wi
 }, 60_000);
 
 describe('payout.delayed', () => {
-  it('reports once that the outcome has been unknown for ten minutes, before the webhook of how it ended', async () => {
+  it('payout.delayed reports once that the outcome has been unknown for ten minutes, before the webhook of the outcome', async () => {
     const { partner, told } = await buildAsking(buildPayer);
     const id = await buildUnknownPayout(stack, partner);
     const resolve = () => resolvePayout(stack.em(), stack.deps, { payoutId: id });

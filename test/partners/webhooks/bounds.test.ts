@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { boundEndpoints } from '../../../src/partners/webhooks/bound-endpoints.ts';
 import type { SentWebhook } from '../../../src/partners/webhooks/send-webhook.ts';
 
-describe('Endpoints of one partner that answer slowly', () => {
-  it('hold thirty places of a worker together, those that wait for a place included; others find theirs', async () => {
+describe('A partner’s slow endpoints', () => {
+  it('A partner’s slow endpoints hold at most thirty slots of a worker, waiting ones included; other partners get theirs', async () => {
     const bounds = boundEndpoints();
     const sent: SentWebhook = { status: 200, error: null, retryAfterMs: 0, timedOut: false };
     const answers: (() => void)[] = [];
@@ -28,7 +28,7 @@ describe('Endpoints of one partner that answer slowly', () => {
     await send('slow', 'third', 5);
     await send('other', 'quick', 10);
     expect(begun).toEqual({ first: 10, second: 10, quick: 10 });
-    // Ten of the first wait in line; with them the partner has all its places.
+    // Ten of the first are queued; with them the partner has all its slots.
     expect(deferred).toEqual({ first: 5, second: 10, third: 5 });
     while (answers.length > 0) {
       for (const answer of answers.splice(0)) answer();

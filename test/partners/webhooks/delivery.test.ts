@@ -50,9 +50,9 @@ describe('A webhook', () => {
     ['decline', { method: 'ewallet', channel: 'DANA', amount: '20000' }, 'payment.failed', 'failed'],
     ['expire', qris, 'payment.expired', 'expired'],
   ] as const;
-  // asked-for.test.ts lets one expire.
+  // asked-for.test.ts covers an expired one.
   it.each(casesOf(endings, ([how]) => how !== 'expire'))(
-    'after %s of %j is %s, with the payment as it is read',
+    'A webhook after %s of %j is %s, with the payment as the API returns it',
     async (how, body, type, status) => {
       const { id } = await settle(how, body);
       const [first] = await arrived(1);
@@ -75,7 +75,7 @@ describe('A webhook', () => {
     },
   );
 
-  it('that is answered 500, 302, 410, 404 or 429 is retried, the same bytes under the same id', async () => {
+  it('A webhook answered with 500, 302, 410, 404 or 429 is retried with the same bytes under the same id', async () => {
     const codes = [500, 302, 410, 404, 429];
     const attempts = new Map<string, number>();
     receiver.behave((response, { headers }) => {
@@ -105,7 +105,7 @@ describe('A webhook', () => {
     );
   }, 60_000);
 
-  it('to a target that is down for a while arrives after its recovery', async () => {
+  it('A webhook to a target that is down for a while arrives after its recovery', async () => {
     const { port } = receiver;
     await receiver.stop();
     await settle('pay');
@@ -118,7 +118,7 @@ describe('A webhook', () => {
     await arrived(1);
   });
 
-  it('is signed with both secrets for a day after a rotation', async () => {
+  it('A webhook is signed with both secrets for a day after a rotation', async () => {
     const rotated = (await partner.administer('post', '/webhook/rotate-secret')).body.data.secret;
     await settle('pay');
     const [first] = await arrived(1);
@@ -126,7 +126,7 @@ describe('A webhook', () => {
     expect(verified(partner.webhookSecret, first)).toEqual(verified(rotated, first));
   });
 
-  it('is created once per version by any writer', async () => {
+  it('A webhook is created once per version by any writer', async () => {
     const [resourceId, em] = [newId(), stack.em()];
     const tell = (version: number) =>
       em.transactional((tx) =>
@@ -149,7 +149,7 @@ describe('A webhook', () => {
     ]);
   });
 
-  it('without a subscriber is not created', async () => {
+  it('A webhook without a subscriber is not created', async () => {
     await partner.administer('put', '/webhook', { url: receiver.url, events: ['payment.failed'] });
     const { id } = await settle('pay');
     await eventually(
@@ -159,7 +159,7 @@ describe('A webhook', () => {
     expect(await deliveries()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('is sent again on request, in any status, and only for its own partner', async () => {
+  it('A webhook is sent again on request, in any status, and only for its own partner', async () => {
     await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const path = `/webhook-deliveries/${row.id}/redeliver`;
@@ -171,7 +171,7 @@ describe('A webhook', () => {
     await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
   });
 
-  it('that is redelivered while it waits gets another three days of attempts, however often', async () => {
+  it('A webhook redelivered while pending gets another three days of attempts, however often', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     let row = await delivery(({ attempts }) => attempts >= 1);
@@ -185,7 +185,7 @@ describe('A webhook', () => {
     expect(Date.parse(row.next_attempt_at) - Date.now()).toBeLessThan(10 * 60_000);
   }, 60_000);
 
-  it('is listed to its own partner only, who can have it sent again', async () => {
+  it('A webhook is listed only to its own partner, who can have it sent again', async () => {
     const { id } = await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const list = async (query = '') => (await partner.get(`/webhook-deliveries?limit=1${query}`)).body.data;
@@ -230,7 +230,7 @@ describe('A webhook', () => {
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   });
 
-  it('whose workflow was never started is found by the sweep', async () => {
+  it('A webhook whose workflow was never started is found by the sweep', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     const row = await delivery(({ attempts }) => attempts === 1);

@@ -63,7 +63,7 @@ const failingSince = (id: string, interval: string) =>
     .execute(`update webhook_endpoints set failing_since = now() - interval '${interval}' where id = ?`, [id]);
 
 describe('An endpoint', () => {
-  it('is added with a secret that is shown once, listed, changed and deleted, each with its event', async () => {
+  it('An endpoint is added with a secret shown once, listed, changed and deleted, each with its event', async () => {
     const body = { url: at(0).url, events: ['payment.succeeded', 'payment.succeeded', 'payout.failed'] };
     const { secret, warnings, ...made } = await added(body);
     expect(warnings).toEqual([]);
@@ -129,7 +129,7 @@ describe('An endpoint', () => {
     ['a metadata service', { url: 'https://169.254.169.254/', events: ['payment.failed'] }, 'url: must not lead to'],
     ['credentials', { url: 'https://a:b@93.184.216.34/', events: ['payment.failed'] }, 'url: must not carry cred'],
   ];
-  it.each(senseless)('with %s is refused, and so is such a change', async (_, body, complaint) => {
+  it.each(senseless)('An endpoint with %s is refused, when created and when changed', async (_, body, complaint) => {
     const refused = await add(body);
     expect([refused.status, refused.body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect(refused.body.error.message).toContain(complaint);
@@ -143,7 +143,7 @@ describe('An endpoint', () => {
     expect((await list()).items).toMatchObject([{ url: elsewhere, events: ['payout.failed'], status: 'enabled' }]);
   });
 
-  it('is one of ten at most, including the one set by the operator, however many are added at once', async () => {
+  it('A partner has at most ten endpoints, the operator’s included, however many are added at once', async () => {
     // On a busy machine some may wait too long, and are retried.
     const addPatiently = () =>
       eventually(
@@ -169,7 +169,7 @@ describe('An endpoint', () => {
     expect((await list()).total).toBe(10);
   }, 120_000);
 
-  it('needs a key with manage-webhooks, and is seen by its own partner only', async () => {
+  it('An endpoint needs a key with manage-webhooks, and is visible to its own partner only', async () => {
     const { id } = await added({ url: elsewhere, events: ['payment.failed'] });
     const reader = await buildPartner(stack, { permissions: ['read-gateway', 'manage-keys'] });
     const other = await buildPartner(stack);
@@ -195,7 +195,7 @@ describe('An endpoint', () => {
 });
 
 describe('A webhook', () => {
-  it('goes to every endpoint that subscribes to it, each signed with its own secret, under one version', async () => {
+  it('A webhook goes to every subscribed endpoint, signed with each one’s own secret, under one version', async () => {
     const [both, one] = [
       await added({ url: at(0).url, events: everyEvent }),
       await added({ url: at(1).url, events: ['payment.succeeded'] }),
@@ -223,7 +223,7 @@ describe('A webhook', () => {
     expect(timeline.filter(({ type }: { type: string }) => type === 'webhook')).toHaveLength(2);
   });
 
-  it('is signed with both secrets of its endpoint for a day after a rotation', async () => {
+  it('A webhook is signed with both secrets of its endpoint for a day after a rotation', async () => {
     const { id, secret: old } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const rotated = await partner.send('post', `/webhook-endpoints/${id}/rotate-secret`);
     expect(rotated.body.data).toMatchObject({ id, secret: expect.stringMatching(/^whsec_/) });
@@ -262,7 +262,7 @@ describe('Rotated secrets', () => {
       ]);
   };
 
-  it('all sign until their own day is over, however many rotations there were', async () => {
+  it('Rotated secrets each sign until their own day is over, however many rotations there were', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const secrets = [secret];
     for (let times = 1; times <= 2; times += 1) secrets.push((await rotate(id)).body.data.secret);
@@ -274,7 +274,7 @@ describe('Rotated secrets', () => {
     for (const one of secrets.slice(1)) expect(verified(one, second)).toMatchObject({ type: 'endpoint.test' });
   });
 
-  it('are four at most: a fifth rotation within a day is refused, and possible once one has ended', async () => {
+  it('An endpoint has at most four secrets: a fifth rotation within a day is refused, and accepted once one has expired', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const secrets = [secret];
     for (let times = 1; times <= 4; times += 1) secrets.push((await rotate(id)).body.data.secret);
@@ -288,7 +288,7 @@ describe('Rotated secrets', () => {
 });
 
 describe('A disabled endpoint', () => {
-  it('collects nothing, takes no test and no redelivery, and gets what comes after it is enabled again', async () => {
+  it('A disabled endpoint gets no webhooks, tests or redeliveries, and gets later webhooks once it is enabled again', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     await settle();
     const [told] = await deliveriesWhen('', allDelivered(1));
@@ -309,8 +309,8 @@ describe('A disabled endpoint', () => {
     expect(await deliveriesWhen('', allDelivered(2))).toMatchObject([{ resource_id: third }, { id: told?.id }]);
   });
 
-  it('parks its deliveries under way at their next attempt, as a deleted one does', async () => {
-    // They are not tried again before the test has that done.
+  it('A disabled or deleted endpoint parks its pending deliveries at their next attempt', async () => {
+    // They are not retried before the test requests it.
     for (const receiver of receivers) {
       receiver.behave((response) => void response.writeHead(503, { 'retry-after': '3600' }).end());
     }
@@ -336,7 +336,7 @@ describe('A disabled endpoint', () => {
     expect(receivers.map(({ received }) => received.length)).toEqual([1, 1]);
   }, 60_000);
 
-  it('completes a delivery under way with the answer that comes', async () => {
+  it('A disabled endpoint completes a delivery in flight with its answer', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const answered = Promise.withResolvers<void>();
     at(0).behave(async (response) => {
@@ -355,8 +355,8 @@ describe('A disabled endpoint', () => {
   });
 });
 
-describe('An endpoint that fails', () => {
-  it('says since when, and is healthy again with the next success', async () => {
+describe('A failing endpoint', () => {
+  it('A failing endpoint shows since when, and is healthy again with the next success', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await partner.send('post', `/webhook-endpoints/${id}/test`);
@@ -377,7 +377,7 @@ describe('An endpoint that fails', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('for three days is disabled, says so, notifies operators once, and starts afresh when it is enabled', async () => {
+  it('An endpoint that fails for three days is disabled, reports it, notifies operators once, and starts afresh when re-enabled', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await settle();
@@ -407,7 +407,7 @@ describe('An endpoint that fails', () => {
     await deliveriesWhen('?type=endpoint.test', ([row]) => row?.status === 'delivered');
   }, 60_000);
 
-  it('is enabled again when the operator sets another address', async () => {
+  it('A disabled endpoint is enabled again when the operator sets another address', async () => {
     await partner.administer('put', '/webhook', { url: elsewhere, events: ['payment.succeeded'] });
     const [{ id }] = (await list()).items;
     await failingSince(id, '4 days');
@@ -430,7 +430,7 @@ describe('An endpoint that fails', () => {
 });
 
 describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
-  it('sends a webhook of its own, stored, numbered and redeliverable like any other', async () => {
+  it('A test sends a webhook of its own, stored, numbered and redeliverable like any other', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
     const first = await partner.send('post', `/webhook-endpoints/${id}/test`);
     expect(first.status).toBe(200);
@@ -454,7 +454,7 @@ describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
     expect([refused.status, refused.body.error.message]).toEqual([400, 'url: unknown field']);
   });
 
-  it('sends an example of any type, marked as a test, whatever the endpoint asks for', async () => {
+  it('A test sends an example of any type, marked as a test, whatever the endpoint subscribes to', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
     for (const type of webhookTypes) {
       const { status, body } = await partner.send('post', `/webhook-endpoints/${id}/test`, { type });
@@ -473,7 +473,7 @@ describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
 });
 
 describe('An endpoint for all events', () => {
-  it('gets all of them, by `*` alone', async () => {
+  it('An endpoint gets all events by `*` alone', async () => {
     const { id, secret, events } = await added({ url: at(0).url, events: ['*'] });
     expect(events).toEqual(['*']);
     const settled = await settle();
@@ -491,7 +491,7 @@ describe('An endpoint for all events', () => {
 });
 
 describe('Two endpoints of one URL', () => {
-  it('are returned to the partner who creates or changes such an endpoint', async () => {
+  it('Two endpoints with one URL are both returned to the partner who creates or changes one', async () => {
     const first = await added({ url: at(0).url, events: ['payout.failed'] });
     expect(first.warnings).toEqual([]);
     const second = await added({ url: at(0).url, events: ['payout.failed'] });

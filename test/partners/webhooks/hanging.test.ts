@@ -6,7 +6,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** More than a worker sends webhooks at once. */
+/** More webhooks than a worker sends at once. */
 const many = 120;
 
 let stack: Stack;
@@ -44,8 +44,8 @@ const states = () =>
       [patient.id],
     );
 
-describe('An endpoint that lets every request hang', () => {
-  it('holds up at most ten, and neither settlements nor the webhooks of others wait for it', async () => {
+describe('An endpoint that never answers', () => {
+  it('An endpoint that never answers blocks at most ten requests, and delays neither settlements nor other webhooks', async () => {
     const { body: paying } = await other.post('/payments', { method: 'qris', amount: '20000' });
     const em = stack.em();
     const ids = await em.transactional((tx) =>
@@ -82,7 +82,7 @@ describe('An endpoint that lets every request hang', () => {
 
   // The time-out itself is in sending.test.ts.
   itInFull(
-    'gets one request at a time as soon as one has timed out',
+    'An endpoint that never answers gets one request at a time once one has timed out',
     async () => {
       await eventually(
         async () => first.filter((response) => open.has(response)).length,
@@ -98,7 +98,7 @@ describe('An endpoint that lets every request hang', () => {
     120_000,
   );
 
-  it('gets what waited once it answers again, and the wait used up no attempt', async () => {
+  it('An endpoint that answers again gets what waited, and the wait used up no attempt', async () => {
     hanging.behave((response) => void response.writeHead(200).end());
     for (const response of open) response.destroy();
     const isSent = ({ id }: { id: string }) =>

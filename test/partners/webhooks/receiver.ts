@@ -12,7 +12,7 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** How it answers the next webhooks; 200 at once unless told otherwise. */
+  /** Its answer to the next webhooks; 200 at once by default. */
   behave(how: (response: ServerResponse, request: Received) => void): void;
   stop(): Promise<void>;
 }

@@ -32,7 +32,7 @@ const replay = (body: object, by = partner) => by.send('post', '/webhook-deliver
 const deliveries = async (query = '') => (await partner.get(`/webhook-deliveries?limit=100${query}`)).body.data;
 const bodiesReceived = () => Map.groupBy(receiver.received, ({ headers }) => String(headers['webhook-id']));
 
-/** So many webhooks of the past: delivered, and no workflow looks after them. */
+/** This many past webhooks: delivered, and without a workflow. */
 async function tellInThePast(count: number, who = partner): Promise<string[]> {
   const ids = await withTime(stack.em(), budgets.database.sweep, async (tx) => {
     const told: string[] = [];
@@ -61,7 +61,7 @@ const deliveredAgain = (count: number) =>
     ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
   );
 
-/** Deliveries that were not woken, as there were too many or Temporal was too busy: made due, and swept. */
+/** Deliveries that were not signalled, as there were too many or Temporal was too busy: made due, and swept. */
 async function sweepWhatIsLeft(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
   for (let pass = 1; pass <= 2; pass += 1) {
@@ -75,7 +75,7 @@ async function sweepWhatIsLeft(): Promise<void> {
 }
 
 describe('A replay', () => {
-  it('sends every webhook of the period again, the same bytes under the same id, and counts them first', async () => {
+  it('A replay sends every webhook of the period again, the same bytes under the same id, and counts them first', async () => {
     const ids = await tellInThePast(5);
     await stack
       .owner()
@@ -111,7 +111,7 @@ describe('A replay', () => {
     expect(event).toMatchObject({ resource_id: null, data: { replay: 5, endpoint_id: null } });
   });
 
-  it('takes the period as every list does, and one endpoint if it is named', async () => {
+  it('A replay interprets the period like every list, and is limited to an endpoint if one is named', async () => {
     const [first, second] = await tellInThePast(2);
     await withoutTriggers(stack, "update webhook_deliveries set created_at = '2020-01-01T17:00:00Z' where id = ?", [
       first,
@@ -134,7 +134,7 @@ describe('A replay', () => {
     expect([...bodiesReceived().keys()]).toEqual([`msg_${second?.replaceAll('-', '')}`]);
   });
 
-  it('made several times at once keeps the pace of one: each begins where another ends', async () => {
+  it('Simultaneous replays have the pace of one: each starts where another ends', async () => {
     const count = isFullRun() ? 40 : 20;
     await tellInThePast(count);
     const answers = await Promise.all(Array.from({ length: 4 }, () => replay(period)));
@@ -145,7 +145,8 @@ describe('A replay', () => {
        where p.id = ? group by p.id`,
       [partner.id],
     );
-    // Four times as many at twenty a second, one alone a fourth of it; the first event comes a moment after its turn.
+    // Four times as many at twenty a second, one alone at a fourth of that; the first event comes a moment after its
+    // turn.
     expect(seconds).toBeGreaterThan(count / 10);
     await deliveredAgain(count);
     const bodies = bodiesReceived();
@@ -154,7 +155,7 @@ describe('A replay', () => {
   }, 120_000);
 
   itInFull(
-    'of more than a hundred proceeds at a steady pace by itself, without a sweep',
+    'A replay of more than a hundred webhooks proceeds at a steady pace without a sweep',
     async () => {
       await tellInThePast(123);
       expect((await replay(period)).body.data).toEqual({ count: 123 });
@@ -168,14 +169,14 @@ describe('A replay', () => {
     120_000,
   );
 
-  it('that was interrupted is due at that pace, and is found by the sweep, however often it looked before', async () => {
+  it('An interrupted replay is due at that pace and is found by the sweep, however often it looked before', async () => {
     const ids = await tellInThePast(25);
     await stack.owner().execute(
       `insert into sweep_looks (kind, subject_id, looks, look_again_at)
        select 'webhook_delivery', id, 11, now() + interval '1 day' from unnest(?::uuid[]) id`,
       [textArray(ids)],
     );
-    // As where the process died before it woke anything.
+    // As if the process had died before it signalled any.
     const workflows = { hastenWebhookDeliveries: () => undefined };
     const input = { partnerId: partner.id, requestId: newId(), from: new Date(0), to: new Date('2999-12-31') };
     expect(await replayDeliveries(stack.em(), { workflows }, { ...input, dryRun: false })).toBe(25);
@@ -192,7 +193,7 @@ describe('A replay', () => {
     await deliveredAgain(25);
   }, 120_000);
 
-  it('hastens what waits for hours, even when only the sweep finds it', async () => {
+  it('A replay speeds up webhooks that wait for hours, even when only the sweep finds it', async () => {
     const [id] = await tellInThePast(1);
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '7200' }).end());
     await replay(period);
@@ -201,7 +202,7 @@ describe('A replay', () => {
       (row) => row.status === 'pending' && Date.parse(row.next_attempt_at) > Date.now() + 3_600_000,
     );
     receiver.behave((response) => void response.writeHead(200).end());
-    // As a replay leaves it whose process died before it woke anything.
+    // As left by a replay whose process died before it signalled any.
     await stack
       .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [id]);
@@ -211,8 +212,8 @@ describe('A replay', () => {
   });
 });
 
-describe('A replay is refused', () => {
-  it('that would wait for more than ten minutes, with the seconds until it is taken', async () => {
+describe('Refused replays', () => {
+  it('A replay that would wait for more than ten minutes is refused with the seconds until it is accepted', async () => {
     await tellInThePast(1);
     const busy = "update partners set replayed_until = now() + interval '11 minutes' where id = ?";
     await stack.owner().execute(busy, [partner.id]);
@@ -243,14 +244,14 @@ describe('A replay is refused', () => {
       404,
       'the webhook endpoint was not found',
     ],
-  ])('%s', async (_, body, status, complaint) => {
+  ])('A replay %s is refused', async (_, body, status, complaint) => {
     await tellInThePast(1);
     const refused = await replay(body);
     expect([refused.status, refused.body.error.message]).toEqual([status, expect.stringContaining(complaint)]);
     expect((await deliveries()).items).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   });
 
-  it('to another partner, without the permission, and for an endpoint that is disabled', async () => {
+  it('A replay is refused to another partner, without the permission, and for a disabled endpoint', async () => {
     await tellInThePast(1);
     const [{ endpoint_id }] = (await deliveries()).items;
     const other = await buildPartner(stack);
@@ -268,7 +269,7 @@ describe('A replay is refused', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('of more than ten thousand is refused, and nothing is sent', async () => {
+  it('A replay of more than ten thousand webhooks is refused, and nothing is sent', async () => {
     await tellInThePast(1);
     const [{ endpoint_id }] = (await deliveries()).items;
     await stack.owner().transactional(async (tx) => {

@@ -13,9 +13,9 @@ afterEach(() => receiver.stop());
 const trusting = createWebhookSender({ allowLoopback: true, allowHttp: false });
 const strict = createWebhookSender({ allowLoopback: false, allowHttp: true });
 
-describe('Webhooks are not sent to', () => {
+describe('Forbidden webhook targets', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433'])(
-    'our own host as %s',
+    'Webhooks are not sent to our own host as %s',
     async (host) => {
       const sent = await strict(`http://${host}:${receiver.port}/hook`, {}, '{}');
       expect(sent).toEqual({ status: null, error: 'address refused', retryAfterMs: 0, timedOut: false });
@@ -44,11 +44,11 @@ describe('Webhooks are not sent to', () => {
     '100:0:0:1::1',
     '::808:808',
     '::7f00:1',
-  ])('the address %s, even if loopback is allowed', (address) => {
+  ])('Webhooks are not sent to the address %s, even if loopback is allowed', (address) => {
     expect(isPermittedAddress(address, { allowLoopback: true })).toBe(false);
   });
 
-  it('ports other than those configured, except on loopback where it is allowed', () => {
+  it('Webhooks are not sent to ports that are not configured, except on loopback where it is allowed', () => {
     const rules = { allowLoopback: true, allowHttp: false, ports: [443, 8443] };
     const complaintOf = (url: string, address: string) => complaintAboutTarget(new URL(url), [address], rules);
     expect(complaintOf('https://partner.example/hook', '93.184.216.34')).toBeNull();
@@ -57,15 +57,15 @@ describe('Webhooks are not sent to', () => {
     expect(complaintOf('http://localhost:9000/hook', '127.0.0.1')).toBeNull();
   });
 
-  it('the target of a redirect', async () => {
+  it('Webhooks do not follow redirects', async () => {
     receiver.behave((response) => void response.writeHead(302, { location: `${receiver.url}/elsewhere` }).end());
     expect((await trusting(receiver.url, {}, '{}')).status).toBe(302);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
   });
 });
 
-describe('An answer', () => {
-  it('without an end is cut off', async () => {
+describe('Answers to webhooks', () => {
+  it('An endless answer is cut off', async () => {
     receiver.behave((response) => {
       response.writeHead(200);
       const pour = () => {
@@ -79,7 +79,7 @@ describe('An answer', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
-  it('with endless headers, or cut off by a broken connection, is no answer', async () => {
+  it('An answer with endless headers, or cut off by a broken connection, counts as none', async () => {
     receiver.behave((response) => {
       response.writeHead(200, { 'x-long': 'x'.repeat(30_000) }).end();
     });
@@ -88,7 +88,7 @@ describe('An answer', () => {
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: null });
   });
 
-  it('that does not come within fifteen seconds is no answer', async () => {
+  it('An answer that does not arrive within fifteen seconds counts as none', async () => {
     receiver.behave(() => undefined);
     const { timeout } = AbortSignal;
     const waits: number[] = [];
@@ -109,14 +109,14 @@ describe('An answer', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('may ask for a wait', async () => {
+  it('An answer may ask for a wait', async () => {
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '120' }).end());
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: 503, error: null, retryAfterMs: 120_000 });
   });
 });
 
-describe('The waits between attempts', () => {
-  it('grow, and end with an attempt at the end of three days', () => {
+describe('Waits between attempts', () => {
+  it('The waits between attempts grow, and end with an attempt after three days', () => {
     let elapsed = 0;
     let attempt = 1;
     const waits: number[] = [];

@@ -4,7 +4,7 @@ import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Each test has a clock of its own: once time was skipped to a result, the shared one may run years ahead. */
+/** Each test has its own clock: once time was skipped to a result, the shared one may be years ahead. */
 let stack: TimeSkippingStack;
 let receiver: Receiver;
 let partner: BuiltPartner;
@@ -26,9 +26,9 @@ async function create() {
   return answer.body.data;
 }
 
-describe('As time passes', () => {
+describe('Webhooks under time skipping', () => {
   itInFull(
-    'a payment that nobody pays expires at its deadline, and the webhook says so',
+    'An unpaid payment expires at its deadline, and the webhook reports it',
     async () => {
       const { id } = await create();
       expect(await resultOf(`partner-payment/${id}`)).toBe('EXPIRED');
@@ -42,7 +42,7 @@ describe('As time passes', () => {
   );
 
   itInFull(
-    'a net becomes available after its delay, and endpoints subscribed to that are told',
+    'A net becomes available after its delay, and subscribed endpoints are notified',
     async () => {
       await partner.send('post', '/webhook-endpoints', { url: receiver.url, events: ['payment.available'] });
       const { id, payment_code } = await create();
@@ -63,7 +63,7 @@ describe('As time passes', () => {
   );
 
   itInFull(
-    'a net becomes available after its delay even if the provider, after a callback hinted at it, does not answer',
+    'A net becomes available after its delay even if the provider does not answer after a callback',
     async () => {
       const quick = await buildPartner(stack, { settlementDelayHours: 2 });
       const balance = async () => (await quick.get('/balance')).body.data;
@@ -82,7 +82,7 @@ describe('As time passes', () => {
       await eventually(asksInVain, (isSo) => isSo === true);
       await stack.time.sleep('3 hours');
       await eventually(balance, ({ available, pending }) => available === '50000.0000' && pending === '0.0000');
-      // It keeps asking what else came, and ends when it has been told.
+      // It keeps querying for further payments, and completes once signalled.
       expect(await asksInVain()).toBe(true);
       await stack.sandbox.put('/sandbox/faults', {});
       expect(await resultOf(`partner-payment/${id}`)).toBe('PAID');
@@ -90,7 +90,7 @@ describe('As time passes', () => {
     90_000,
   );
 
-  it('a paid net becomes available after its delay; a webhook refused for three days is parked and can be sent again', async () => {
+  it('A paid net becomes available after its delay; a webhook refused for three days is parked and can be sent again', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const { payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -116,7 +116,7 @@ describe('As time passes', () => {
   }, 60_000);
 
   itInFull(
-    'a webhook sent again on its second day is retried for three days from then',
+    'A webhook sent again on its second day is retried for three days from then',
     async () => {
       receiver.behave((response) => void response.writeHead(500).end());
       const { payment_code } = await create();

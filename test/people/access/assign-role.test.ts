@@ -41,7 +41,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   const roleOf = async (id: string) =>
     (await stack.get(`/v1/users/${id}`, { token: superAdmin.token })).body.data.role_id as string | null;
 
-  it('gives a custom role to any user of its organization, individuals included, and answers message and role', async () => {
+  it('A custom role can be assigned to any user of its organization, individuals included; message and role are returned', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const { status, body } = await assign(admin, { user_id: colleague.id, role_id: role.id });
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect(await roleOf(colleague.id)).toBe(role.id);
   });
 
-  it('emits RESOURCE_UPDATED naming the user', async () => {
+  it('Assigning a role records RESOURCE_UPDATED with the user', async () => {
     await assign(admin, { user_id: colleague.id, role_id: individualUser });
     const { body } = await stack.get(`/v1/events?resource_id=${colleague.id}`, { token: superAdmin.token });
     expect(body.data.items[0]).toMatchObject({
@@ -62,7 +62,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     });
   });
 
-  it('with unassign_role true detaches the role, ignores role_id and answers with the detached role', async () => {
+  it('Unassigning a role with unassign_role true ignores role_id and returns the removed role', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });
     const { status, body } = await assign(admin, { user_id: user.id, role_id: newId(), unassign_role: true });
@@ -73,7 +73,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect([again.status, again.body.role]).toEqual([200, null]);
   });
 
-  it('needs assign-role or unassign-role; either is enough for both', async () => {
+  it('Assigning and unassigning need assign-role or unassign-role; either suffices for both', async () => {
     for (const permission of ['assign-role', 'unassign-role']) {
       const role = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
       const granted = await buildRole(stack, { organizationId: ownId, permissions: [permission] });
@@ -96,12 +96,12 @@ describe('PATCH /v1/acl/assign-role', () => {
     ['a malformed user_id', { user_id: '7', role_id: individualUser }, 'user_id: must be a UUID'],
     ['unassign_role as a text', { user_id: newId(), unassign_role: 'true' }, /^unassign_role: /],
     ['an unknown field', { user_id: newId(), role: 'x' }, 'role: unknown field'],
-  ])('with %s is a 400', async (_, body, message) => {
+  ])('Assigning a role with %s returns 400', async (_, body, message) => {
     const answer = await assign(admin, body);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)]);
   });
 
-  it('is 404 for a missing user, a missing role and a deleted role', async () => {
+  it('Assigning a role returns 404 for a missing user, and for a missing or deleted role', async () => {
     expect((await assign(admin, { user_id: newId(), role_id: individualUser })).status).toBe(404);
     expect((await assign(admin, { user_id: newId(), unassign_role: true })).status).toBe(404);
     expect((await assign(admin, { user_id: colleague.id, role_id: newId() })).status).toBe(404);
@@ -110,7 +110,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(admin, { user_id: colleague.id, role_id: role.id })).status).toBe(404);
   });
 
-  it('is 403 for a role or a user of another organization', async () => {
+  it('Assigning a role of, or to a user of, another organization returns 403', async () => {
     const foreignRole = await buildRole(stack);
     const stranger = await buildIndividual(stack, { organizationId: foreignRole.organizationId });
     const independent = await buildIndividual(stack);
@@ -124,7 +124,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(platformAdmin, { user_id: stranger.id, role_id: foreignRole.id })).status).toBe(200);
   });
 
-  it('is 403 when the role holds permissions that the caller does not', async () => {
+  it('Assigning a role with permissions that the caller does not hold returns 403', async () => {
     const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });
     expect((await assign(admin, { user_id: colleague.id, role_id: strong.id })).status).toBe(403);
     expect((await assign(admin, { user_id: colleague.id, role_id: platformAdminRole })).status).toBe(403);
@@ -132,7 +132,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(platformAdmin, { user_id: platformAdmin.id, role_id: superAdminRole })).status).toBe(403);
   });
 
-  it('by platform users gives custom roles to platform users too, and platform roles to nobody else', async () => {
+  it('Platform users may assign custom roles to platform users too, and platform roles to no one else', async () => {
     const role = await buildRole(stack, { permissions: ['read-role'] });
     const user = await buildPlatformAdmin(stack);
     expect((await assign(platformAdmin, { user_id: user.id, role_id: role.id })).status).toBe(200);
@@ -140,14 +140,14 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(superAdmin, { user_id: colleague.id, role_id: superAdminRole })).status).toBe(400);
   });
 
-  it('changes a super admin only when a super admin asks', async () => {
+  it('Only a super admin may change a super admin’s role', async () => {
     const other = await buildSuperAdmin(stack);
     expect((await assign(platformAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(403);
     expect((await assign(platformAdmin, { user_id: other.id, unassign_role: true })).status).toBe(403);
     expect((await assign(superAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(200);
   });
 
-  it('leaves one active super admin, even when two remove each other at once', async () => {
+  it('The last active super admin keeps the role, even when two remove each other at once', async () => {
     const other = await buildSuperAdmin(stack);
     const suspended = await buildSuperAdmin(stack);
     await stack.patch(`/v1/users/${suspended.id}`, { status: 'suspended' }, { token: superAdmin.token });
@@ -155,7 +155,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       assign(superAdmin, { user_id: other.id, unassign_role: true }),
       assign(other, { user_id: superAdmin.id, role_id: platformAdminRole }),
     ]);
-    // The one who came too late is refused for being the last, or has no right any more.
+    // The later one is refused as the last holder, or has lost the permission.
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const left = answers[0].status === 200 ? superAdmin : other;
     for (const body of [{ unassign_role: true }, { role_id: platformAdminRole }]) {
@@ -167,7 +167,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(left, { user_id: gone.id, role_id: superAdminRole })).status).toBe(200);
   });
 
-  it('never lets an organization change platform users, whatever role the platform made for it', async () => {
+  it('An organization can never change platform users, whatever role the platform created for it', async () => {
     const { body: all } = await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token });
     const permissions = all.permissions.map(({ name }: { name: string }) => name);
     const everything = await buildRole(stack, { organizationId: ownId, permissions });
@@ -189,7 +189,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     }
   });
 
-  it('never lets an organization change the rights of platform users through a role of its own that they hold', async () => {
+  it('An organization can never change the rights of platform users through its own roles that they hold', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const { body: invited } = await stack.post(
       '/v1/users/invitations',
@@ -212,7 +212,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect(byPlatform.status).toBe(200);
   });
 
-  it('never takes away a role with permissions that the caller lacks, neither by detaching nor by replacing it', async () => {
+  it('A role with permissions that the caller lacks can be neither unassigned nor replaced', async () => {
     const held = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'manage-product'] });
     const weak = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: held.name });
@@ -224,21 +224,21 @@ describe('PATCH /v1/acl/assign-role', () => {
       ]);
       expect(await roleOf(user.id)).toBe(held.id);
     }
-    // Giving what is held already takes nothing.
+    // Assigning what is already held removes nothing.
     const own = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const holder = await buildIndividual(stack, { organizationId: ownId, role: own.name });
     expect((await assign(admin, { user_id: holder.id, role_id: own.id })).status).toBe(200);
     expect((await assign(platformAdmin, { user_id: user.id, unassign_role: true })).status).toBe(200);
   });
 
-  describe('for the last holder of assign-role in an organization', () => {
+  describe('The last holder of assign-role in an organization', () => {
     const refusal = 'the last holder of assign-role in an organization keeps it';
 
-    it('never loses the role, by any caller or route', async () => {
+    it('The last holder of assign-role cannot lose the role, by any caller or route', async () => {
       const last = await buildOrganizationAdmin(stack);
       const organizationId = String(last.organizationId);
       const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });
-      // Neither an individual, for whom the routes are closed, nor who is suspended could assign anything.
+      // Neither an individual, who cannot use the routes, nor a suspended user could assign anything.
       const named = await buildRole(stack, { organizationId, permissions: ['assign-role'] });
       await buildIndividual(stack, { organizationId, role: named.name });
       const gone = await buildOrganizationAdmin(stack, { organizationId });
@@ -253,7 +253,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect((await assign(second, { user_id: last.id, role_id: weak.id })).status).toBe(200);
     });
 
-    it('never takes the permission out of the role', async () => {
+    it('The permission cannot be removed from the role of the last holder of assign-role', async () => {
       const organization = await buildRole(stack, { permissions: ['assign-role', 'update-role', 'delete-permission'] });
       const { organizationId, name, id } = organization;
       const last = await buildOrganizationAdmin(stack, { organizationId, role: name });
@@ -268,7 +268,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect(later.status).toBe(200);
     });
 
-    it('leaves one holder even when two take it from each other at once', async () => {
+    it('One holder of assign-role remains even when two take it from each other at once', async () => {
       const one = await buildOrganizationAdmin(stack);
       const two = await buildOrganizationAdmin(stack, { organizationId: one.organizationId });
       const answers = await Promise.all([
@@ -279,14 +279,14 @@ describe('PATCH /v1/acl/assign-role', () => {
     });
   });
 
-  it('keeps a route closed to a user type whatever the role holds', async () => {
+  it('A route closed to a user type stays closed whatever the role holds', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'read-event'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });
     expect((await stack.get('/v1/acl/roles', { token: user.token })).status).toBe(403);
     expect((await stack.get('/v1/events', { token: user.token })).status).toBe(403);
   });
 
-  it(`survives ${pairs} pairs of admins who assign, change and delete the same role at once`, async () => {
+  it(`${pairs} pairs of admins who assign, change and delete the same role at once leave a consistent state`, async () => {
     const two = await Promise.all([admin, buildOrganizationAdmin(stack, { organizationId: ownId })]);
     const sets = [
       ['read-role', 'read-user'],
@@ -316,7 +316,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
       if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
     }
-    // Until each has won once: who does is the machine's.
+    // Until each has won once, which is random.
     for (let batch = 0; batch < pairs / 10 || (batch < 20 && Math.min(deleted, assigned) === 0); batch += 1) {
       await Promise.all(Array.from({ length: 10 }, (_, index) => pair(index % 2 === 1)));
     }

@@ -5,18 +5,18 @@ import { buildTransaction, upload } from '../../support/documents.ts';
 import type { Stack } from '../../support/stack.ts';
 import { type Owner, thingsOf } from './matrix-things.ts';
 
-/** What is answered when a field of a body names another's thing, or none; `open`: another's may be named. */
+/** The answer when a field of a body names another's resource, or none; `open`: another's may be named. */
 export interface Named {
   foreign: 400 | 403 | 404 | 'open';
   absent: 400 | 403 | 404;
 }
 
-/** A body whose ids are the owner's, as it is taken; and what its fields may name. */
+/** A valid body with the owner's ids, and what its fields may name. */
 export interface Body {
   build(stack: Stack, owner: Owner): Promise<Record<string, unknown>>;
-  /** The permission that the body decides on, where the route names none. */
+  /** The permission that depends on the body, where the route names none. */
   permission?: string;
-  /** By the name of the field; `[]` of each entry. A sentence where another's is no question here. */
+  /** By field name; `[]` for each entry. A sentence where another's id is not an issue. */
   fields: Record<string, Named | string>;
 }
 
@@ -54,7 +54,7 @@ async function circle(stack: Stack, owner: Owner, sql: string): Promise<string> 
   return id;
 }
 
-/** Every body with ids in it, by route; a new one needs its line here, or the matrix fails. */
+/** Every body with ids in it, by route; a new one needs a row here, or the matrix fails. */
 export const bodies: Record<string, Body> = {
   'POST /v1/users/invitations': {
     build: async (stack, { user }) => ({

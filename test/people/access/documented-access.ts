@@ -1,7 +1,7 @@
 import type { Access } from '../../../src/platform/http/access.ts';
 import type { UserType } from '../../../src/shared/user.ts';
 
-/** Who may use one route, written down apart from the code, so that neither follows the other by itself. */
+/** Who may use each route, written independently of the code, so that neither follows the other by itself. */
 export interface DocumentedAccess {
   kind: Access['kind'];
   permissions?: readonly string[];
@@ -86,7 +86,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/auth/invitations/accept': anyone,
   'POST /v1/auth/email/confirm': anyone,
   'POST /v1/auth/email/confirmations': login,
-  // With a token of its own.
+  // With its own token.
   'POST /v1/mail/bounces': anyone,
   'POST /v1/auth/password/forgot': anyone,
   'POST /v1/auth/password/reset': anyone,
@@ -103,7 +103,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   // Accounts
   'GET /v1/accounts': needs('read-account'),
   'GET /v1/accounts/:': needs('read-account'),
-  // A pocket belongs to a person or an organization; the platform's users have none.
+  // A pocket belongs to a person or an organization; platform users have none.
   'POST /v1/accounts': needs('create-account', { userTypes: ['organization', 'individual'] }),
   'GET /v1/accounts/:/statement': needs('read-account'),
   'POST /v1/accounts/:/transfers': needs('top-up-account'),
@@ -156,7 +156,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/donations/:/refund': needs('donate-charitable-cause'),
   'POST /v1/donations/subscriptions': needs('donate-charitable-cause'),
   'GET /v1/donations/subscriptions': needs('donate-charitable-cause'),
-  // One subscription is read like the list.
+  // One subscription is readable like the list.
   'GET /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'DELETE /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'POST /v1/saving-circles': needs('create-saving-circle'),

@@ -27,7 +27,7 @@ describe('A role with permissions that the caller does not hold', () => {
 
   const left = async () => (await stack.get('/v1/auth/me', { token: senior.token })).body.data.permissions;
 
-  it('cannot be taken from its holder, emptied or reduced by a caller without those permissions', async () => {
+  it('A role cannot be taken from its holder, emptied or reduced by a caller without its permissions', async () => {
     const { token } = junior;
     const taken = await stack.patch('/v1/acl/assign-role', { user_id: senior.id, unassign_role: true }, { token });
     const emptied = await stack.patch(`/v1/acl/roles/${great}`, { permissions: [] }, { token });
@@ -37,7 +37,7 @@ describe('A role with permissions that the caller does not hold', () => {
     expect(await left()).toEqual(['create-role', 'read-user', 'update-role']);
   });
 
-  it('can be changed in the permissions that the caller holds', async () => {
+  it('A caller can change the permissions of a role that they hold themselves', async () => {
     const permissions = ['create-role', 'read-user'];
     const changed = await stack.delete(
       `/v1/acl/roles/${great}/permissions`,

@@ -15,8 +15,8 @@ import { expectChecksEmptyBut, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
 /**
- * The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. That of a product may
- * be any text, and what is no id finds nothing.
+ * The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. A product's may be
+ * any text, and what is no id finds nothing.
  */
 function idFieldsOf(schema: z.ZodType | undefined): string[] {
   const found = new Set<string>();
@@ -74,7 +74,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Who gets in at the door by the documents alone; the roles are the default ones. */
+/** Who is admitted by the documents alone; the roles are the default ones. */
 async function admitted(name: string): Promise<Caller[]> {
   const { kind, permissions: documented, userTypes, role } = documentedAccess[name] ?? {};
   const { permission } = bodies[name] ?? {};
@@ -96,7 +96,7 @@ async function admitted(name: string): Promise<Caller[]> {
   );
 }
 
-/** As this caller, with what its kind sends: a partner signs the body, the empty one of a read too. */
+/** As this caller, with what its kind sends: a partner signs the body, even the empty one of a read. */
 async function call(
   route: Route,
   { isPartner, owner }: Caller,
@@ -126,12 +126,12 @@ async function call(
 
 const isMoney = (path: string): boolean => /\/(accounts|transactions|balance)$/.test(path);
 
-/** Reads that tell the moment of the reading, or send the reader elsewhere. */
+/** Reads that depend on the current time, or redirect the reader. */
 const unsteady = new Set(['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']);
 
 /**
- * All that the stranger reads of what is theirs: every read and list that needs no id, as a person and as a partner. In
- * `npm test` those of their money and of what the route is about.
+ * Everything that the stranger can read of their own: every read and list that needs no id, as a person and as a
+ * partner. In `npm test` only their money and what the route is about.
  */
 async function shownToStranger({ path: about }: Route): Promise<Record<string, unknown>> {
   const shown: Record<string, unknown> = {};
@@ -150,14 +150,14 @@ async function shownToStranger({ path: about }: Route): Promise<Record<string, u
 const ownIds = (route: Route, owner: Owner): Promise<Ids> =>
   namesThings(route) ? thingsOf(route).make(stack, owner) : Promise.resolve({});
 
-/** A field as it is put into a body: `[]` is the one entry of a list. */
+/** A field as put into a body: `[]` is the only entry of a list. */
 const placed = (field: string, value: unknown): object =>
   field.endsWith('[]') ? { [field.slice(0, -2)]: [value] } : { [field]: value };
 const valueIn = (body: Record<string, unknown>, field: string): unknown =>
   field.endsWith('[]') ? Object(body[field.slice(0, -2)])[0] : body[field];
 
-describe('An id in a body', () => {
-  it('is covered: every route that takes one has a line in the table', () => {
+describe('Ids in bodies', () => {
+  it('Every route with an id in its body is in the table', () => {
     const wanted = Object.fromEntries(withBodies.map((route) => [nameOf(route), idFieldsOf(route.body).toSorted()]));
     const written = Object.fromEntries(
       Object.entries(bodies).map(([name, { fields }]) => [name, Object.keys(fields).toSorted()]),
@@ -171,15 +171,15 @@ describe('An id in a body', () => {
     return isAsked ? [[nameOf(route), route, body]] : [];
   });
   it.each(asked)(
-    '%s: the caller’s own is accepted; somebody else’s and an unknown one are refused as documented',
+    'The body of %s accepts the caller’s own id and refuses someone else’s and an unknown one as documented',
     async (name, route, { build, fields }) => {
       const reached: string[] = [];
       const behind = await admitted(name);
       const turn = asked.findIndex(([each]) => each === name) % behind.length;
       for (const caller of [...behind.slice(turn), ...behind.slice(0, turn)]) {
-        // One stands for the others, by turns.
+        // One represents the others, in turn.
         if (!isFullRun() && reached.length > 0) break;
-        // Who has no organization names none.
+        // A user without an organization names none.
         const own = await build(stack, caller.owner).catch(() => null);
         if (own === null || Object.values(own).includes(null)) continue;
         const ids = await ownIds(route, caller.owner);
@@ -213,7 +213,7 @@ describe('An id in a body', () => {
   );
 });
 
-/** A webhook delivery of this partner, planted, and where it went. */
+/** A planted webhook delivery of this partner, and its endpoint. */
 async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: string; resource_id: string }> {
   const { id } = await thingsOf({ method: 'get', path: '/v1/partners/webhook-deliveries/:id' }).make(stack, owner);
   const sql = 'select id, endpoint_id, resource_id from webhook_deliveries where id = ?';
@@ -221,7 +221,7 @@ async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: stri
   return must(row, 'it was planted');
 }
 
-/** A document of this owner, of a category and a product of its own. */
+/** A document of this owner, with its own category and product. */
 async function documentOf(owner: Owner): Promise<{ id: string; category_id: string; product_id: string }> {
   const { id } = await thingsOf({ method: 'patch', path: '/v1/documents/categories/:id' }).make(stack, owner);
   const category_id = must(id, 'it was made');
@@ -231,7 +231,7 @@ async function documentOf(owner: Owner): Promise<{ id: string; category_id: stri
   return { id: body.id, category_id, product_id };
 }
 
-describe('An id in a query', () => {
+describe('Ids in queries', () => {
   /** Routes closed to all of these callers: only the platform may use them, and it sees everything. */
   const closed: string[] = [];
   const values: Record<string, () => Promise<string>> = {
@@ -266,7 +266,7 @@ describe('An id in a query', () => {
   });
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
-    '%s: somebody else’s is refused, or shows nothing of theirs',
+    'The query of %s refuses someone else’s id or returns nothing of theirs',
     async (name, route) => {
       const made = await Promise.all(
         ['/v1/charitable-causes/:id', '/v1/saving-circles/:id', '/v1/documents/:id', '/v1/acl/roles/:role_id'].map(
@@ -291,7 +291,7 @@ describe('An id in a query', () => {
           const query = `?limit=100&${field}=${await value()}`;
           const [status, text] = await call(route, caller, { type: 'receipt' }, { query });
           const shown = status === 200 ? theirs.filter((each) => text.includes(each)) : [];
-          // Of those who are admitted, nobody is asked who they are: a 401 refuses what the field names, or is wrong.
+          // Admitted callers are authenticated: a 401 refuses the id in the field, or is wrong.
           const allowed = caller.isPartner ? [200, 404] : [200, 400, 403, 404];
           const isAllowed = allowed.includes(status) || (status === 401 && text.includes(`"${field}: `));
           const told = isAllowed ? 'as documented' : `${status} ${text}`;
@@ -304,7 +304,7 @@ describe('An id in a query', () => {
     },
   );
 
-  it('was asked of all routes that take one but those where the platform alone gets in', () => {
+  it('Every route with an id in its query was tested, except platform-only routes', () => {
     expect(closed).toEqual([
       'GET /v1/events',
       'GET /v1/partner-accounts/:/webhook-deliveries',
@@ -316,7 +316,7 @@ describe('An id in a query', () => {
     expect(withQueries.length).toBeGreaterThan(10);
   });
 
-  it('shows a partner the deliveries of the endpoint that it names, which is its own', async () => {
+  it('Filtering by endpoint shows a partner the deliveries of its own endpoint', async () => {
     const name = 'GET /v1/partners/webhook-deliveries';
     const route = must(
       withQueries.find((each) => nameOf(each) === name),
@@ -329,9 +329,9 @@ describe('An id in a query', () => {
   });
 });
 
-describe('An id in a query of one’s own', () => {
+describe('The caller’s own ids in queries', () => {
   it.each(casesOf(['category_id', 'product_id'] as const))(
-    'shows the documents of the %s that it names, and no others',
+    'Filtering by %s returns its documents and no others',
     async (field) => {
       const [named, other] = [await documentOf(stranger), await documentOf(stranger)];
       const { body } = await stack.get(`/v1/documents?limit=100&${field}=${named[field]}`, {
@@ -343,7 +343,7 @@ describe('An id in a query of one’s own', () => {
   );
 });
 
-describe('Whoever named whose ids', () => {
-  it('left books in which nothing is wrong but circles that were planted in the middle of their lives', () =>
+describe('The books after these tests', () => {
+  it('The books balance after requests with foreign ids, except for circles planted in mid-life', () =>
     expectChecksEmptyBut(['check_circle_pots_paid_once', 'check_circle_states'], stack));
 });

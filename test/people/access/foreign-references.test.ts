@@ -11,7 +11,10 @@ import { freshKey } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { type Owner, thingsOf } from './matrix-things.ts';
 
-/** What `reference_id` may name under each reference type: the caller's things, a stranger's, and ownerless ones. */
+/**
+ * What `reference_id` may name under each reference type: the caller's resources, a stranger's, and those without an
+ * owner.
+ */
 let stack: Stack;
 let caller: BuiltUser;
 let stranger: BuiltUser;
@@ -55,7 +58,7 @@ const product = (kind: (typeof productKinds)[number]) => (): Record<string, numb
   [kind]: 201,
 });
 
-/** What each type answers to whom it knows; everything else is not there for it: 404. */
+/** Each type's answer for the resources it accepts; all others are missing for it: 404. */
 const known: Record<ReferenceType, () => Record<string, number>> = {
   account_top_up: () => ({ ...all([...accounts(), ...Object.keys(systemAccounts)], 403), account: 201 }),
   charitable_cause_donate: () => ({ 'stranger’s cause': 201 }),
@@ -74,7 +77,7 @@ const byGatewayAlone = referenceTypes.filter(
   (type) => !(paymentKinds[type].rails as readonly Rail[]).includes('balance'),
 );
 
-/** The money of both, and how much was written about any. */
+/** The money of both, and how many rows were written about it. */
 const moneyNow = async () => ({
   balances: await Promise.all([caller, stranger].map(({ accountId }) => balanceOf(stack, accountId))),
   postings: await stack
@@ -88,7 +91,7 @@ const moneyNow = async () => ({
 
 describe.each(referenceTypes)('A payment for %s', (reference_type) => {
   it.each(['gateway', 'balance'] as const)(
-    'by the %s takes what its type means and the caller may pay for, and refuses every other id without an effect',
+    'A payment by the %s accepts only ids of its type that the caller may pay for, and refuses all others without effect',
     async (rail) => {
       const paid = { gateway: { payment_id: 1 }, balance: { source_account_id: caller.accountId } }[rail];
       const answered: Record<string, number> = {};
@@ -108,7 +111,7 @@ describe.each(referenceTypes)('A payment for %s', (reference_type) => {
           ? all(everything, 400)
           : { ...all(everything, 404), ...known[reference_type]() };
       const isTaken = (name: string) => wanted[name] === 201;
-      // The types take turns with the ids of nobody's, each of which some of them are asked for.
+      // The types take turns with ids without an owner; each id is used by some of them.
       const turn = referenceTypes.indexOf(reference_type);
       const names = casesOf(
         everything,

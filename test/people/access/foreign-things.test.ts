@@ -37,7 +37,7 @@ const withIds = routeGroups
 
 let stack: Stack;
 let callers: Caller[];
-/** Whose things are foreign to all callers but the platform's: people with and without an organization. */
+/** Whose resources are foreign to all callers except the platform's: people with and without an organization. */
 let strangers: Owner[];
 /** Real ids for bodies. */
 let spare: Ids;
@@ -57,7 +57,7 @@ beforeAll(async () => {
     ['independent individual', 'individual', await buildIndividual(stack), 'individual_user'],
     ['admin of another organization', 'organization', await buildOrganizationAdmin(stack), 'organization_admin'],
   ];
-  // Roles that hold everything, so that no missing permission stands in front of whose a thing is.
+  // Roles with every permission, so that no missing permission hides the check of the owner.
   const every = [...(await permissionsOf('platform_super_admin'))];
   const { name: role } = await buildRole(stack, { organizationId: String(admin.organizationId), permissions: every });
   const { organizationId } = admin;
@@ -105,7 +105,7 @@ async function permissionsOf(role: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** What the door answers by the documents alone, or null when it lets the caller in. */
+/** The documented refusal before the handler, or null if the caller is admitted. */
 function doorStatus(name: string, { kind, user, userType, partner, permissions }: Caller): 401 | 403 | null {
   const access = documentedAccess[name];
   if (!access) throw new Error(`${name} is not documented`);
@@ -138,17 +138,19 @@ async function ask(route: Route, { user, partner }: Caller, ids: Ids): Promise<H
   return route.method === 'get' ? stack.get(path, options) : stack[route.method](path, body, options);
 }
 
-/** What every change writes: an event; and what moves or promises money. */
+/** What every change writes: an event; and everything that moves or reserves money. */
 async function countWritten(): Promise<unknown> {
   const tables = ['events', 'journals', 'transactions', 'payouts', 'payment_orders', 'partner_payments', 'donations'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
   return stack.em().execute(`select ${counts}`);
 }
 
-/** Reads beside a thing that tell the moment of the reading, or are another's business. */
+/** Reads of a resource that depend on the current time, or concern someone else. */
 const isSteady = ({ path }: Route): boolean => !/view-url|\/organizations\/(sizes|industries)$/.test(path);
 
-/** What the owner is shown of a thing, by every read of it and of its collection; the super admin where the owner may not. */
+/**
+ * The owner's view of a resource, by every read of it and of its collection; the super admin's where the owner may not.
+ */
 async function shownOf(route: Route, owner: Owner, ids: Ids): Promise<Record<string, unknown>> {
   // An invited user is read as a user.
   const prefix = route.path.slice(0, route.path.indexOf(':')).replace('/users/invitations/', '/users/');
@@ -177,23 +179,20 @@ const absentIds = (route: Route): Ids => {
   return Object.fromEntries([...route.path.matchAll(/:(\w+)/g)].map(([, param = '']) => [param, absent()]));
 };
 
-/**
- * The callers that the door lets in; by turns one of them in `npm test`. Whom the door refuses is the business of the
- * permission matrix.
- */
+/** The admitted callers; in turn one of them in `npm test`. The permission matrix covers those who are refused. */
 const oneLetIn = (name: string, some: Caller[]): Caller[] => {
   const letIn = some.filter((caller) => doorStatus(name, caller) === null);
   const turn = withIds.findIndex(([each]) => each === name);
   return casesOf(letIn, (_, index) => index === turn % letIn.length);
 };
 
-/** One caller after the other; what each was answered, as lines that name the caller. */
+/** One caller after another; their answers, as lines that name the caller. */
 async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>): Promise<string[]> {
   return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
 }
 
-describe('A resource that a route names by its id', () => {
-  it.each(withIds)('%s: an unknown id is missing for every kind of caller', async (name, route) => {
+describe('Resources named by id in a route', () => {
+  it.each(withIds)('%s returns 404 for an unknown id to every kind of caller', async (name, route) => {
     const asking = isFullRun() ? callers : oneLetIn(name, callers);
     const wanted = await answers(
       asking,
@@ -203,7 +202,7 @@ describe('A resource that a route names by its id', () => {
   });
 
   it.each(withIds.filter(([, route]) => thingsOf(route).foreign !== 'shared'))(
-    '%s: somebody else’s is never read, changed or distinguishable',
+    '%s never shows, changes or distinguishes someone else’s resource',
     async (name, route) => {
       const owners = strangers.filter(
         ({ user }) => user.organizationId !== null || !/^\/v1\/(organizations|acl|users\/invitations)/.test(route.path),
@@ -211,7 +210,7 @@ describe('A resource that a route names by its id', () => {
       const turn = withIds.findIndex(([each]) => each === name);
       for (const owner of casesOf(owners, (_, index) => index === turn % owners.length)) {
         const ids = await thingsOf(route).make(stack, owner);
-        // Those behind the door, which alone does not keep them from another's.
+        // Those admitted, whom only the handler keeps from foreign resources.
         const restricted = callers
           .filter((caller) => foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign) !== null)
           .filter((caller) => isFullRun() || doorStatus(name, caller) === null);
@@ -220,13 +219,13 @@ describe('A resource that a route names by its id', () => {
           async (caller) =>
             doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign),
         );
-        // In `npm test`, what is to change is looked at; a read that changes something is found by the whole run.
+        // In `npm test`, only resources about to change are checked; the full run finds a read that changes something.
         const isLookedAt = isFullRun() || route.method !== 'get';
         const [shown, count] = isLookedAt
           ? [() => shownOf(route, owner, ids), countWritten]
           : [async () => ({}), async () => 0];
         const [before, written] = [await shown(), await count()];
-        // The thing is among what is read, so that a change of it would be seen.
+        // The resource is among the reads, so that a change of it would be seen.
         if (isLookedAt) expect(Object.values(ids).some((id) => JSON.stringify(before).includes(id))).toBe(true);
         const bodies = new Map<Caller, unknown>();
         expect(
@@ -252,33 +251,37 @@ describe('A resource that a route names by its id', () => {
     },
   );
 
-  it.each(withIds)('%s: the caller can reach their own, so that the refusals mean something', async (name, route) => {
-    const { foreign, make } = thingsOf(route);
-    const somePartner = callers.find((each) => each.partner)?.partner;
-    // Platform users own nothing: what they reach is others'. And who has no organization has none to reach.
-    const reaching = callers.filter(({ kind, userType, user }) =>
-      userType === 'platform'
-        ? foreignStatus(name, kind, 'foreign', foreign) === null
-        : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
-    );
-    // What only the platform reaches is reached by the tests of each module.
-    const owning = reaching.filter(({ userType }) => userType !== 'platform');
-    for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
-      const isPlatform = caller.userType === 'platform';
-      const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
-      const partner = caller.partner ?? somePartner;
-      if (!user || !partner) throw new Error('the callers stand');
-      // A stranger's view of public documents: nothing of one's own is behind it.
-      if (name === 'GET /v1/documents/:/public') continue;
-      const status = await call(route, caller, await make(stack, { user, partner }));
-      expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
-        `${caller.kind}: reached`,
+  it.each(withIds)(
+    '%s works for the caller’s own resource, which makes the refusals meaningful',
+    async (name, route) => {
+      const { foreign, make } = thingsOf(route);
+      const somePartner = callers.find((each) => each.partner)?.partner;
+      // Platform users own nothing: they may access others' resources. And a user without an organization has none to
+      // access.
+      const reaching = callers.filter(({ kind, userType, user }) =>
+        userType === 'platform'
+          ? foreignStatus(name, kind, 'foreign', foreign) === null
+          : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
       );
-    }
-  });
+      // Resources that only the platform accesses are covered by the tests of each module.
+      const owning = reaching.filter(({ userType }) => userType !== 'platform');
+      for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
+        const isPlatform = caller.userType === 'platform';
+        const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
+        const partner = caller.partner ?? somePartner;
+        if (!user || !partner) throw new Error('the callers stand');
+        // A stranger's view of public documents: no own resource is involved.
+        if (name === 'GET /v1/documents/:/public') continue;
+        const status = await call(route, caller, await make(stack, { user, partner }));
+        expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
+          `${caller.kind}: reached`,
+        );
+      }
+    },
+  );
 
   it.each(withIds.filter(([, { path }]) => (path.match(/:/g)?.length ?? 0) > 1))(
-    '%s: what belongs to another parent is missing under this one',
+    '%s returns 404 for a child of another parent',
     async (_, route) => {
       const [superAdmin] = callers;
       const asPartner = callers.find((each) => each.partner);
@@ -291,7 +294,7 @@ describe('A resource that a route names by its id', () => {
     },
   );
 
-  it('leaves books in which nothing is wrong but what was planted without its money', () => {
+  it('The books balance after requests for foreign resources, except for resources planted without money', () => {
     const planted = [
       'check_partner_payments_posted_once',
       'check_partner_receipts_applied_once',
@@ -302,7 +305,7 @@ describe('A resource that a route names by its id', () => {
     return expectChecksEmptyBut(planted, stack);
   });
 
-  it('has a builder for every route; a route without one fails', () => {
+  it('Every route has a builder for these tests', () => {
     expect(withIds.length).toBeGreaterThan(50);
     // Every other route with a parameter: a day, a year, a type or a provider has no owner.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));

@@ -10,7 +10,7 @@ import { buildTransaction } from '../../support/documents.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** Whose a thing is: a user, and the partner that stands beside it. */
+/** The owner of a resource: a user, and the partner beside it. */
 export interface Owner {
   user: BuiltUser;
   partner: BuiltPartner;
@@ -19,13 +19,13 @@ export interface Owner {
 /** The values of a route's parameters, by name. */
 export type Ids = Record<string, string>;
 
-/** What stands behind the first parameter of some routes. */
+/** The resource named by the first parameter of some routes. */
 export interface Things {
-  /** Another's answers this (a missing one 404 everywhere); `shared` things are nobody's. */
+  /** The status for another's resource (a missing one is 404 everywhere); `shared` resources are nobody's. */
   foreign: 403 | 404 | 'shared';
-  /** A fresh thing of this owner. */
+  /** A fresh resource of this owner. */
   make(stack: Stack, owner: Owner): Promise<Ids>;
-  /** An id of this shape that nothing has. */
+  /** An id of this shape that no resource has. */
   absent?: () => string;
 }
 
@@ -34,7 +34,7 @@ const insert = async (stack: Stack, id: string, sql: string, values: unknown[]):
   return { id };
 };
 
-/** Made by the owner through the API; `pick` finds its id in the answer. */
+/** Created by the owner through the API; `pick` finds its id in the answer. */
 async function post(stack: Stack, owner: Owner, path: string, body: object): Promise<Record<string, never>> {
   const answer = await stack.post(path, body, { token: owner.user.token });
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -89,7 +89,7 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
   return ids;
 }
 
-/** A final one: expired, unless `end` says otherwise. */
+/** A final one: expired by default. */
 async function partnerPayment(stack: Stack, { partner }: Owner, end = "status = 'EXPIRED'"): Promise<{ id: string }> {
   const id = newId();
   await insert(
@@ -147,7 +147,7 @@ async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   );
 }
 
-/** Made by another key than the one that calls. */
+/** Created by another key than the calling one. */
 async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
   const { body } = await partner.administer('post', '/keys', { permissions: ['request-payout'] });
   const [id, item] = [newId(), newId()];
@@ -170,7 +170,7 @@ async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
   return { id };
 }
 
-/** A closed one: the provider is not asked about it. */
+/** A closed one: the provider is not called for it. */
 async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids> {
   const made = await insert(
     stack,
@@ -291,7 +291,7 @@ const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   return { payment_order_id: id };
 };
 
-/** A user with an erasure that waits, and may be stopped, and with a legal hold that another user placed. */
+/** A user with a pending erasure, which may be stopped, and with a legal hold placed by another user. */
 const beingErased = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   await stack.em().execute(
     `insert into erasures (id, user_id, status) select ?, ?, 'waiting'
@@ -336,7 +336,7 @@ async function document(stack: Stack, { user }: Owner): Promise<Ids> {
   );
 }
 
-/** By the path in front of the first parameter. A new route needs its line here, or the matrix fails. */
+/** By the path before the first parameter. A new route needs a row here, or the matrix fails. */
 const things: Record<string, Things> = {
   '/v1/accounts/': {
     foreign: 403,
@@ -437,11 +437,11 @@ const things: Record<string, Things> = {
 
 const ofOrganization = ({ organizationId }: BuiltUser) => (organizationId === null ? {} : { organizationId });
 
-/** Whether a route has ids in its path: a type, a day, a year or a provider is a word, and no id. */
+/** Whether a route has ids in its path: a type, a day, a year or a provider is no id. */
 export const namesThings = ({ path }: Pick<Route, 'path'>): boolean =>
   path.includes(':') && !/:(type|day|year|provider)$/.test(path);
 
-/** What the first parameter of a route names; throws for a route that this file does not know. */
+/** What the first parameter of a route names; throws for a route missing in this file. */
 export function thingsOf({ method, path }: Pick<Route, 'method' | 'path'>): Things {
   const found = things[path.slice(0, path.indexOf(':'))];
   if (!found) throw new Error(`${method} ${path}: nothing in matrix-things.ts makes ids for it`);

@@ -36,18 +36,18 @@ function facts({ access }: Route): DocumentedAccess {
 }
 
 describe('The permission matrix', () => {
-  it.each(titled)('%s is as documented', (name, route) => {
+  it.each(titled)('%s matches its documented row in the permission matrix', (name, route) => {
     expect(documentedAccess[name]).toBeDefined();
     expect(facts(route)).toEqual(documentedAccess[name]);
   });
 
-  it('has every documented route, each once', () => {
+  it('The permission matrix has every documented route once', () => {
     const names = titled.map(([name]) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(Object.keys(documentedAccess).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  describe('tried by every kind of caller', () => {
+  describe('Routes tried by every kind of caller', () => {
     let stack: Stack;
     let superAdmin: BuiltUser;
     let callers: Record<UserType, BuiltUser>;
@@ -89,13 +89,13 @@ describe('The permission matrix', () => {
       return [null, expired, unsigned];
     }
 
-    /** By turns one of some; in full all of them. */
+    /** In turn one of several; in the full run all of them. */
     const turnsOf = <T>(some: readonly T[], name: string): T[] => {
       const turn = titled.findIndex(([each]) => each === name);
       return casesOf(some, (_, index) => index === turn % some.length);
     };
 
-    /** A role of the callers' organization with exactly these permissions, made once per set. */
+    /** A role of the callers' organization with exactly these permissions, created once per set. */
     function roleWith(held: string[]): Promise<string> {
       const key = held.join(' ');
       const made =
@@ -117,7 +117,7 @@ describe('The permission matrix', () => {
         ]);
     }
 
-    /** A token of its own for each call: some of the routes end tokens. */
+    /** A new token for each call: some of the routes revoke tokens. */
     async function freshToken(type: UserType, user = callers[type]): Promise<string> {
       const [row] = await stack
         .em()
@@ -149,13 +149,13 @@ describe('The permission matrix', () => {
     const neededOf = ({ access }: { access: Allow | SignedIn }): readonly string[] =>
       access.kind === 'allow' ? access.permissions : [];
 
-    it.each(guarded)('%s: no token, an expired or a forged one is a 401', async (name, route) => {
+    it.each(guarded)('%s returns 401 without a token and with an expired or forged one', async (name, route) => {
       const tokens = turnsOf(worthless, name);
       const statuses = await Promise.all(tokens.map((token) => call(route, token)));
       expect(statuses).toEqual(tokens.map(() => 401));
     });
 
-    it.each(guarded)('%s: a user type that it is closed to is a 403, whatever the role holds', async (name, route) => {
+    it.each(guarded)('%s returns 403 to excluded user types, whatever the role holds', async (name, route) => {
       const closedTo = userTypes.filter((each) => !typesOf(route).includes(each));
       if (closedTo.length === 0) return;
       await give(permissions);
@@ -165,7 +165,7 @@ describe('The permission matrix', () => {
     });
 
     it.each(guarded.filter(([, { access }]) => access.kind === 'allow'))(
-      '%s: every permission except the required one is a 403',
+      '%s returns 403 with every permission except the required one',
       async (title, route) => {
         await give(permissions.filter((name) => !neededOf(route).includes(name)));
         for (const type of turnsOf(typesOf(route), title)) {
@@ -174,7 +174,7 @@ describe('The permission matrix', () => {
       },
     );
 
-    it.each(guarded)('%s: the right caller is let in', async (name, route) => {
+    it.each(guarded)('%s accepts the right caller', async (name, route) => {
       if (route.access.kind === 'allow' && route.access.role) {
         await give(permissions);
         expect(await call(route, await freshToken('platform'), callers.platform)).toBe(403);
@@ -196,9 +196,9 @@ describe('The permission matrix', () => {
       .filter(([, { access, method }]) => method !== 'get' && (access.userTypes ?? userTypes).includes('organization'))
       // Routes that concern only the caller's own account.
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
-    // One law for all of them, in front of the routes.
+    // One rule for all of them, before the routes.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);
-    it.each(standing)('%s: an organization that is suspended may read but change nothing', async (_, route) => {
+    it.each(standing)('%s lets a suspended organization read but not write', async (_, route) => {
       await give(permissions);
       const setStatus = (status: string) =>
         stack
@@ -214,7 +214,7 @@ describe('The permission matrix', () => {
 
     it.each(
       titled.filter(([, { path }]) => /:(role_id|organization_id|user_id)/.test(path) && !path.includes('/managers/')),
-    )('%s: what belongs to another organization is refused', async (name, route) => {
+    )('%s refuses resources of another organization', async (name, route) => {
       const { id, organizationId } = await buildRole(stack);
       const user = await buildIndividual(stack, { organizationId });
       const known: Record<string, string> = { role_id: id, organization_id: organizationId, user_id: user.id };
@@ -233,7 +233,7 @@ describe('The permission matrix', () => {
     });
 
     const others = titled.filter(([, { access }]) => access.kind === 'open' || access.kind === 'partner');
-    it.each(others)('%s: needs no token of ours, or a partner’s key', async (name, route) => {
+    it.each(others)('%s needs no token of ours, or a partner’s key', async (name, route) => {
       const status = await call(route, null);
       if (route.access.kind === 'partner') expect(status).toBe(401);
       // These have tokens of their own.

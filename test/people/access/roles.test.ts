@@ -43,7 +43,7 @@ describe('Roles', () => {
   };
 
   describe('POST /v1/acl/roles', () => {
-    it('answers 201 with message and the role’s fields flat, and emits RESOURCE_CREATED of impact HIGH', async () => {
+    it('Creating a role returns 201 with message and flat fields, and records RESOURCE_CREATED with impact HIGH', async () => {
       const requestId = `request-${newId()}`;
       const { status, body } = await stack.post(
         '/v1/acl/roles',
@@ -83,14 +83,14 @@ describe('Roles', () => {
       ]);
     });
 
-    it('requires organization_id from a platform admin (400), naming an organization that exists (404)', async () => {
+    it('Creating a role as platform admin needs organization_id (400) of an existing organization (404)', async () => {
       const missing = await create(platformAdmin, role());
       expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await create(platformAdmin, role({ organization_id: newId() }))).status).toBe(404);
       expect((await create(platformAdmin, role({ organization_id: ownId }))).status).toBe(201);
     });
 
-    it('refuses an organization admin without their own organization_id with 403 and says why', async () => {
+    it('Creating a role as organization admin without one’s own organization_id returns 403 with the reason', async () => {
       for (const organization_id of [undefined, await buildOrganization(stack)]) {
         const { status, body } = await create(admin, role({ organization_id }));
         expect([status, body.message]).toEqual([403, 'A role cannot be created for another organization']);
@@ -110,7 +110,7 @@ describe('Roles', () => {
         'permissions.0: must not contain control characters',
       ],
       ['unknown field', { user_type: 'platform' }, 'user_type: unknown field'],
-    ])('refuses a body with %s with 400', async (_, fields, message) => {
+    ])('Creating a role with %s returns 400', async (_, fields, message) => {
       const { status, body } = await createOwn(fields);
       expect(status).toBe(400);
       expect(body).toEqual({
@@ -121,7 +121,7 @@ describe('Roles', () => {
       });
     });
 
-    it('takes any name of 100 characters, even of letters whose capitals are longer', async () => {
+    it('A role’s name may have 100 characters, even letters whose capitals are longer', async () => {
       for (const letter of ['x', 'ß', 'ﬃ']) {
         const name = `${newId()}${`-${letter}`.repeat(32)}`;
         const { status, body } = await createOwn({ name });
@@ -130,19 +130,19 @@ describe('Roles', () => {
       }
     });
 
-    it('refuses unknown permission names with 400, naming each', async () => {
+    it('Creating a role with unknown permission names returns 400 and names each', async () => {
       const { status, body } = await createOwn({ permissions: ['read-role', 'fly', 'swim'] });
       expect(status).toBe(400);
       expect(body.message).toEqual(['permissions: unknown permission fly', 'permissions: unknown permission swim']);
     });
 
-    it('names no more than twenty unknown permissions', async () => {
+    it('The error about unknown permissions names at most twenty', async () => {
       const permissions = Array.from({ length: 500 }, (_, index) => `fly-${index}`);
       const { status, body } = await createOwn({ permissions });
       expect([status, body.message.length]).toEqual([400, 20]);
     });
 
-    it('refuses permissions that the caller does not hold with 403', async () => {
+    it('Creating a role with permissions that the caller does not hold returns 403', async () => {
       const { status, body } = await createOwn({ permissions: ['read-role', 'manage-product'] });
       expect(status).toBe(403);
       expect(body.message).toContain('manage-product');
@@ -152,7 +152,7 @@ describe('Roles', () => {
       expect(bySuper.status).toBe(201);
     });
 
-    it('refuses a name that is taken anywhere, including by default roles, with 400; deletion frees it', async () => {
+    it('Creating a role with a name taken anywhere, default roles included, returns 400; deleting the role frees the name', async () => {
       const name = `taken_${newId()}`;
       const { body } = await createOwn({ name });
       const other = await buildOrganizationAdmin(stack);
@@ -164,7 +164,7 @@ describe('Roles', () => {
       expect((await elsewhere()).status).toBe(201);
     });
 
-    it('makes one role when the same name comes many times at once', async () => {
+    it('Simultaneous creations of one role name create one role', async () => {
       const name = `race_${newId()}`;
       const answers = await Promise.all(Array.from({ length: 8 }, () => createOwn({ name })));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('Roles', () => {
       };
     };
 
-    it('answers with message, roles, page, limit and total, ten rows unless asked otherwise', async () => {
+    it('Roles are listed with message, roles, page, limit and total, ten rows by default', async () => {
       const { body } = await stack.get('/v1/acl/roles', { token: superAdmin.token });
       const { next: _, ...envelope } = body;
       expect(Object.keys(envelope).sort()).toEqual(['limit', 'message', 'page', 'roles', 'total']);
@@ -190,7 +190,7 @@ describe('Roles', () => {
       expect(body.roles.length).toBeLessThanOrEqual(10);
     });
 
-    it('shows an organization its own roles and the default ones for its users, whatever organization_id says', async () => {
+    it('Organizations list their own roles and the default ones for their users, whatever organization_id says', async () => {
       const foreign = await buildRole(stack);
       await createOwn();
       for (const query of ['', `&organization_id=${foreign.organizationId}`]) {
@@ -201,7 +201,7 @@ describe('Roles', () => {
       }
     });
 
-    it('lets the platform see all, and filter by organization_id', async () => {
+    it('Platform lists all roles and may filter by organization_id', async () => {
       const { organizationId, id } = await buildRole(stack);
       expect((await list(superAdmin, `&organization_id=${organizationId}`)).roles.map((each) => each.id)).toEqual([id]);
       expect((await list(superAdmin)).total).toBeGreaterThan(4);
@@ -211,23 +211,23 @@ describe('Roles', () => {
       ['role_type=default', ['individual_user', 'organization_admin', 'platform_admin', 'platform_super_admin']],
       ['role_type=default&user_type=platform', ['platform_admin', 'platform_super_admin']],
       ['user_type=individual', ['individual_user']],
-    ])('filters by %s', async (query, names) => {
+    ])('Roles can be filtered by %s', async (query, names) => {
       expect((await list(superAdmin, `&${query}`)).roles.map(({ name }) => name).sort()).toEqual(names);
     });
 
-    it('filters by role_type=custom', async () => {
+    it('Roles can be filtered by role_type=custom', async () => {
       const { roles } = await list(admin, '&role_type=custom');
       expect(roles.every((each) => each.organization_id === ownId)).toBe(true);
     });
 
     it.each(['page=0', 'limit=0', 'limit=101', 'limit=x', 'role_type=other', 'user_type=other', 'organization_id=7'])(
-      'refuses %s with 400',
+      'Listing roles with %s returns 400',
       async (query) => {
         expect((await stack.get(`/v1/acl/roles?${query}`, { token: admin.token })).status).toBe(400);
       },
     );
 
-    it('leaves deleted roles out', async () => {
+    it('Deleted roles are not listed', async () => {
       const { body } = await createOwn();
       await stack.delete(`/v1/acl/roles/${body.id}`, undefined, { token: admin.token });
       expect((await list(admin)).roles.map(({ id }) => id)).not.toContain(body.id);
@@ -237,13 +237,13 @@ describe('Roles', () => {
   describe('GET /v1/acl/roles/:role_id', () => {
     const read = (by: BuiltUser, id: string) => stack.get(`/v1/acl/roles/${id}`, { token: by.token });
 
-    it('answers message and the role’s fields flat', async () => {
+    it('Reading a role returns message and flat fields', async () => {
       const { body } = await createOwn();
       const found = await read(admin, body.id);
       expect([found.status, found.body]).toEqual([200, { ...body, message: expect.any(String) }]);
     });
 
-    it('is 400 for a malformed id, 404 for a missing or deleted role, 403 for another organization’s', async () => {
+    it('Reading a role returns 400 for a malformed id, 404 for a missing or deleted role and 403 for another organization’s', async () => {
       const foreign = await buildRole(stack);
       const { body } = await createOwn();
       await stack.delete(`/v1/acl/roles/${body.id}`, undefined, { token: admin.token });
@@ -262,7 +262,7 @@ describe('Roles', () => {
     const change = (by: BuiltUser, id: string, body: object) =>
       stack.patch(`/v1/acl/roles/${id}`, body, { token: by.token });
 
-    it('answers message and role; permissions replace the whole list; emits RESOURCE_UPDATED', async () => {
+    it('Changing a role returns message and role, replaces the whole permission list and records RESOURCE_UPDATED', async () => {
       const { body } = await createOwn({ permissions: ['read-role', 'read-user'] });
       const answer = await change(admin, body.id, { name: `new_${body.id}`, permissions: ['read-permission'] });
       expect(answer.status).toBe(200);
@@ -272,7 +272,7 @@ describe('Roles', () => {
       expect((await eventsOf(body.id))[0]).toMatchObject({ event: 'RESOURCE_UPDATED', impact: 'MEDIUM' });
     });
 
-    it('changes only what is sent, and takes an empty list', async () => {
+    it('Changing a role affects only the fields sent, and accepts an empty permission list', async () => {
       const { body } = await createOwn();
       expect((await change(admin, body.id, { description: 'Other' })).body.role).toMatchObject({
         name: body.name,
@@ -283,7 +283,7 @@ describe('Roles', () => {
       expect(await namesOf(body.id)).toEqual([]);
     });
 
-    it('refuses unknown and foreign permissions and taken names, and changes nothing', async () => {
+    it('Changing a role rejects unknown and foreign permissions and taken names, and changes nothing then', async () => {
       const { body } = await createOwn();
       const unknown = await change(admin, body.id, { permissions: ['fly'] });
       expect([unknown.status, unknown.body.message]).toEqual([400, 'permissions: unknown permission fly']);
@@ -294,7 +294,7 @@ describe('Roles', () => {
       expect((await change(admin, body.id, { colour: 'red' })).status).toBe(400);
     });
 
-    it('is 400 for a default role, 403 for another organization’s, 404 for a missing one', async () => {
+    it('Changing a role returns 400 for a default role, 403 for another organization’s and 404 for a missing one', async () => {
       const foreign = await buildRole(stack);
       for (const last of [1, 2, 3, 4]) {
         const { status, body } = await change(superAdmin, defaultRole(last), { description: 'x' });
@@ -307,7 +307,7 @@ describe('Roles', () => {
       expect((await change(platformAdmin, foreign.id, { description: 'x' })).status).toBe(200);
     });
 
-    it('takes a permission away from its holders at the very next request', async () => {
+    it('A permission removed from a role is lost by its holders from the next request', async () => {
       const { body } = await createOwn({ permissions: ['read-user', 'read-role'] });
       const holder = await buildOrganizationAdmin(stack, { organizationId: ownId, role: body.name });
       expect((await stack.get('/v1/users', { token: holder.token })).status).toBe(200);
@@ -321,7 +321,7 @@ describe('Roles', () => {
   describe('DELETE /v1/acl/roles/:role_id', () => {
     const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/acl/roles/${id}`, undefined, { token: by.token });
 
-    it('answers with a message, marks the role deleted and emits RESOURCE_DELETED of impact HIGH', async () => {
+    it('Deleting a role returns a message, marks the role deleted and records RESOURCE_DELETED with impact HIGH', async () => {
       const { body } = await createOwn();
       const { status, body: answer } = await remove(admin, body.id);
       expect([status, Object.keys(answer)]).toEqual([200, ['message']]);
@@ -333,7 +333,7 @@ describe('Roles', () => {
       expect((await remove(admin, body.id)).status).toBe(404);
     });
 
-    it('is 400 while users hold it and says how many', async () => {
+    it('Deleting a role that users hold returns 400 with their number', async () => {
       const { body } = await createOwn();
       await buildIndividual(stack, { organizationId: ownId, role: body.name });
       expect((await remove(admin, body.id)).body.message).toBe('The role cannot be deleted: 1 user holds it');
@@ -342,7 +342,7 @@ describe('Roles', () => {
       expect([status, answer.message]).toEqual([400, 'The role cannot be deleted: 2 users hold it']);
     });
 
-    it('is 400 for a default role, 403 for another organization’s, 404 for a missing one', async () => {
+    it('Deleting a role returns 400 for a default role, 403 for another organization’s and 404 for a missing one', async () => {
       const foreign = await buildRole(stack);
       for (const last of [1, 2, 3, 4]) expect((await remove(superAdmin, defaultRole(last))).status).toBe(400);
       expect((await remove(admin, foreign.id)).status).toBe(403);
@@ -419,7 +419,7 @@ describe('Roles', () => {
       expect((await stack.get(`/v1/acl/permissions/${newId()}`, { token: admin.token })).status).toBe(404);
     });
 
-    it('GET /v1/acl/roles/:role_id/permissions lists what the role holds, not paged; 403 for another organization’s', async () => {
+    it('GET /v1/acl/roles/:role_id/permissions lists the role’s permissions, unpaged; another organization’s role returns 403', async () => {
       const { body } = await stack.get(`/v1/acl/roles/${defaultRole(3)}/permissions?limit=1`, { token: admin.token });
       expect(Object.keys(body).sort()).toEqual(['message', 'permissions']);
       expect(body.permissions.length).toBeGreaterThan(30);
@@ -471,7 +471,7 @@ describe('Roles', () => {
   });
 
   describe('the default roles', () => {
-    it('have the documented permissions', async () => {
+    it('The default roles have the documented permissions', async () => {
       const everything = (
         await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token })
       ).body.permissions

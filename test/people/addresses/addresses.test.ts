@@ -49,7 +49,7 @@ const eventsOf = (id: string) =>
     .execute('select event, impact, resource_type, actor_id from events where resource_id = ? order by id', [id]);
 
 describe('POST /v1/addresses (create-address)', () => {
-  it('measures texts as they are sent, 255 characters including outer white space, which is not kept', async () => {
+  it('An address field may have 255 characters as sent; outer white space counts but is not stored', async () => {
     const street = 'j'.repeat(254);
     const fits = await create(owner, { ...required, street: ` ${street}` });
     expect([fits.status, fits.body.data.address.street]).toEqual([201, street]);
@@ -57,7 +57,7 @@ describe('POST /v1/addresses (create-address)', () => {
     expect([status, body.message]).toEqual([400, 'street: must have at most 255 characters']);
   });
 
-  it('answers 201 in the envelope { status, statusCode, message, data } with every field as plain text', async () => {
+  it('Creating an address returns 201 in the envelope { status, statusCode, message, data } with every field as plain text', async () => {
     const { status, body } = await create(owner, whole);
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -77,19 +77,19 @@ describe('POST /v1/addresses (create-address)', () => {
     });
   });
 
-  it('takes only the three required fields; the others are null and the type is individual', async () => {
+  it('An address needs three fields; the others default to null and the type to individual', async () => {
     const { body } = await create(owner);
     expect(body.data.address).toMatchObject({ ...required, street: null, label: null, address_type: 'individual' });
   });
 
-  it('writes RESOURCE_CREATED with the request', async () => {
+  it('Creating an address records RESOURCE_CREATED with the request', async () => {
     const id = await idOf(owner);
     expect(await eventsOf(id)).toEqual([
       { event: 'RESOURCE_CREATED', impact: 'MEDIUM', resource_type: 'address', actor_id: owner.id },
     ]);
   });
 
-  it.each(['province', 'city', 'country'])('without %s is a 400 that names it', async (field) => {
+  it.each(['province', 'city', 'country'])('Creating an address without %s returns 400 and names it', async (field) => {
     const { status, body } = await create(owner, { ...required, [field]: undefined });
     expect({ status, body }).toMatchObject({
       status: 400,
@@ -102,16 +102,16 @@ describe('POST /v1/addresses (create-address)', () => {
     ['a text of 256 characters', { street: 'x'.repeat(256) }, 'street'],
     ['an address_type that is none', { address_type: 'office' }, 'address_type'],
     ['a number for a text', { rt: 3 }, 'rt'],
-  ])('with %s is a 400 that names it', async (_, fields, name) => {
+  ])('Creating an address with %s returns 400 and names it', async (_, fields, name) => {
     const { status, body } = await create(owner, { ...required, ...fields });
     expect({ status, message: String(body.message) }).toEqual({ status: 400, message: expect.stringContaining(name) });
   });
 
-  it('takes a text of 255 characters', async () => {
+  it('An address field may have 255 characters', async () => {
     expect((await create(owner, { ...required, street: 'x'.repeat(255) })).status).toBe(201);
   });
 
-  it('of type organization belongs to the organization of the caller, and is a 400 without one', async () => {
+  it('An address of type organization belongs to the caller’s organization, and returns 400 without one', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { body } = await create(admin, { ...required, address_type: 'organization' });
     expect(body.data.address).toMatchObject({ user_id: admin.id, organization_id: admin.organizationId });
@@ -119,7 +119,7 @@ describe('POST /v1/addresses (create-address)', () => {
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('address_type')]);
   });
 
-  it('without the permission is a 403, without a token a 401', async () => {
+  it('Creating an address returns 403 without the permission and 401 without a token', async () => {
     await stack.owner().execute(
       `insert into roles (id, name, display_name, organization_id, user_type, description)
        select ?, ?, 'Powerless', id, 'organization', '' from organizations where id = ?`,
@@ -133,7 +133,7 @@ describe('POST /v1/addresses (create-address)', () => {
 });
 
 describe('GET /v1/addresses/:address_id (read-address)', () => {
-  it('answers data.address to its owner and to platform', async () => {
+  it('An address is returned as data.address to its owner and platform', async () => {
     const id = await idOf(owner, whole);
     for (const reader of [owner, platform]) {
       const { status, body } = await read(reader, id);
@@ -144,14 +144,14 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     }
   });
 
-  it("somebody else's and a missing one look the same: 404", async () => {
+  it("Someone else's address and a missing one both return 404", async () => {
     const id = await idOf(owner);
     const [anothers, missing] = [await read(stranger, id), await read(stranger, newAddressId())];
     expect([anothers.status, missing.status]).toEqual([404, 404]);
     expect(anothers.body).toEqual(missing.body);
   });
 
-  it("an organization's is read by all its admins, but not by its other users or other organizations", async () => {
+  it("An organization's address is readable by all its admins, but not by its other users or other organizations", async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { organizationId } = admin;
     const id = await idOf(admin, { ...required, address_type: 'organization' });
@@ -164,7 +164,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     expect(statuses).toEqual([200, 404, 404]);
   });
 
-  it("an admin's own address of type individual is closed to colleagues", async () => {
+  it("An admin's own address of type individual is closed to colleagues", async () => {
     const admin = await buildOrganizationAdmin(stack);
     const id = await idOf(admin);
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
@@ -174,7 +174,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
   it.each([
     ['no UUID', 'nonsense'],
     ['a UUID of another version', '01890a5d-ac96-774b-bcce-b302099a8057'],
-  ])('with %s is a 400', async (_, id) => {
+  ])('Reading an address with %s returns 400', async (_, id) => {
     expect((await read(owner, id)).status).toBe(400);
   });
 });
@@ -186,7 +186,7 @@ describe('GET /v1/addresses/mine (read-address)', () => {
     return body.data as { count: number; addresses: { id: string; city: string }[] };
   };
 
-  it("lists one's own, and the organization's to its admins, without an event", async () => {
+  it("Listing one's own addresses includes the organization's for its admins, and records no event", async () => {
     const organizationId = await buildOrganization(stack);
     const [employee, admin] = [
       await buildIndividual(stack, { organizationId }),
@@ -207,7 +207,7 @@ describe('GET /v1/addresses/mine (read-address)', () => {
 describe('GET /v1/addresses (read-address, platform only)', () => {
   const list = (query: string, by = platform) => stack.get(`/v1/addresses?${query}`, { token: by.token });
 
-  it('answers limit, count, currentPage, totalPages and addresses', async () => {
+  it('Platform’s address list returns limit, count, currentPage, totalPages and addresses', async () => {
     await Promise.all([idOf(owner), idOf(owner), idOf(stranger)]);
     const { status, body } = await list('limit=2');
     const { count } = body.data;
@@ -224,7 +224,7 @@ describe('GET /v1/addresses (read-address, platform only)', () => {
     expect(count).toBeGreaterThanOrEqual(3);
   });
 
-  it('defaults to page 1 of 10, newest first; order=asc reverses it', async () => {
+  it('Platform’s address list defaults to page 1 of 10, newest first; order=asc reverses it', async () => {
     const newest = await idOf(owner);
     const { body } = await list('');
     expect(body.data).toMatchObject({ limit: 10, currentPage: 1 });
@@ -234,26 +234,26 @@ describe('GET /v1/addresses (read-address, platform only)', () => {
   });
 
   it.each(['page=0', 'limit=0', 'page=-1', 'limit=101', 'page=1.5', 'page=x', 'order=up'])(
-    'refuses %s',
+    'Platform’s address list rejects %s',
     async (query) => {
       expect((await list(query)).status).toBe(400);
     },
   );
 
-  it('ignores other query fields, and a page past the end is empty', async () => {
+  it('Platform’s address list ignores other query fields, and a page past the end is empty', async () => {
     expect((await list('user_id=nonsense&colour=blue')).status).toBe(200);
     const { status, body } = await list('page=100000');
     expect([status, body.data.addresses]).toEqual([200, []]);
   });
 
-  it('is a 403 for individuals and organizations, whatever their role holds', async () => {
+  it('Platform’s address list returns 403 to individuals and organizations, whatever their role holds', async () => {
     const admin = await buildOrganizationAdmin(stack);
     expect([(await list('', owner)).status, (await list('', admin)).status]).toEqual([403, 403]);
   });
 });
 
 describe('PATCH /v1/addresses/:address_id (update-address)', () => {
-  it('changes the fields sent and keeps the rest, and writes RESOURCE_UPDATED without the values', async () => {
+  it('Changing an address affects only the fields sent, and records RESOURCE_UPDATED without the values', async () => {
     const id = await idOf(owner, whole);
     const { status, body } = await change(owner, id, { city: 'Cimahi', label: 'Kantor' });
     expect(status).toBe(200);
@@ -271,28 +271,28 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect(events[1]).toEqual({ event: 'RESOURCE_UPDATED', data: { changed: ['city', 'label'] } });
   });
 
-  it('clears optional fields that are null', async () => {
+  it('Null clears optional fields of an address', async () => {
     const id = await idOf(owner, whole);
     expect((await change(owner, id, { label: null })).body.data.address).toMatchObject({ ...whole, label: null });
     expect((await read(owner, id)).body.data.address).toMatchObject({ ...whole, label: null });
     expect((await change(owner, id, { city: null })).status).toBe(400);
   });
 
-  it('by the platform changes any; by another user is a 404 and changes nothing', async () => {
+  it('Platform may change any address; another user gets 404 and changes nothing', async () => {
     const id = await idOf(owner);
     expect((await change(stranger, id, { city: 'Bogor' })).status).toBe(404);
     expect((await read(owner, id)).body.data.address.city).toBe('Bandung');
     expect((await change(platform, id, { city: 'Bogor' })).status).toBe(200);
   });
 
-  it("by another admin changes an organization's address", async () => {
+  it('Any admin of an organization may change its address', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const id = await idOf(admin, { ...required, address_type: 'organization' });
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
     expect((await change(colleague, id, { city: 'Bogor' })).status).toBe(200);
   });
 
-  it('to another address_type moves it into the organization and back', async () => {
+  it('A change of address_type moves an address into the organization and back', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const id = await idOf(admin);
     const moved = await change(admin, id, { address_type: 'organization' });
@@ -302,13 +302,13 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect((await change(owner, await idOf(owner), { address_type: 'organization' })).status).toBe(400);
   });
 
-  it('with nothing changes nothing and writes no event', async () => {
+  it('An empty change of an address changes nothing and records no event', async () => {
     const id = await idOf(owner);
     expect((await change(owner, id, {})).body.data.address.updated_by).toBeNull();
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('with an unknown field, an empty city or a malformed id is a 400', async () => {
+  it('Changing an address with an unknown field, an empty city or a malformed id returns 400', async () => {
     const id = await idOf(owner);
     const statuses = [
       await change(owner, id, { colour: 'blue' }),
@@ -320,7 +320,7 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
 });
 
 describe('At rest', () => {
-  it('no field of an address is readable in its row, and a row sealed for one address does not open as another', async () => {
+  it('No field of an address is readable in its row, and one encrypted for another row does not decrypt', async () => {
     const [first, second] = [await idOf(owner, whole), await idOf(owner)];
     const [row] = await stack
       .em()

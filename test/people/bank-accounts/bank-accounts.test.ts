@@ -23,7 +23,7 @@ const remove = async (by: BuiltUser, id: string) =>
   (await stack.delete(`/v1/bank-accounts/${id}`, undefined, { token: by.token })).status;
 
 describe('POST /v1/bank-accounts (withdraw-account)', () => {
-  it('answers 201 with the number masked and usable 24 hours after it was added', async () => {
+  it('Adding a bank account returns 201 with the number masked, usable after 24 hours', async () => {
     const { status, body } = await add(owner);
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -41,13 +41,13 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
     expect(Date.parse(usable_at) - Date.parse(created_at)).toBe(24 * 60 * 60 * 1000);
   });
 
-  it('keeps number and holder sealed', async () => {
+  it('A bank account’s number and holder are stored encrypted', async () => {
     const id = await idOf(owner);
     const [row] = await stack.em().execute('select b::text as row from bank_accounts b where id = ?', [id]);
     expect(row?.row).not.toMatch(/1234567890|Siti/);
   });
 
-  it('writes RESOURCE_CREATED and RESOURCE_DELETED with the caller as actor', async () => {
+  it('Adding and deleting a bank account record RESOURCE_CREATED and RESOURCE_DELETED with the caller as actor', async () => {
     const id = await idOf(owner);
     await remove(owner, id);
     const events = await stack
@@ -65,18 +65,18 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
     ['a number with letters', { account_number: '12345678AB' }, 'account_number'],
     ['no holder', { account_holder: undefined }, 'account_holder'],
     ['an unknown field', { usable_at: '2020-01-01T00:00:00Z' }, 'usable_at'],
-  ])('with %s is a 400 that names it', async (_, fields, name) => {
+  ])('Adding a bank account with %s returns 400 and names it', async (_, fields, name) => {
     const { status, body } = await add(owner, { ...bca, ...fields });
     expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('is closed to platform users, who own no bank accounts', async () => {
+  it('Platform users cannot have bank accounts', async () => {
     expect((await add(await buildPlatformAdmin(stack))).status).toBe(403);
   });
 });
 
 describe('GET and DELETE /v1/bank-accounts', () => {
-  it('show and delete the caller’s own; somebody else’s is a 403, a missing or deleted one a 404', async () => {
+  it('Users read and delete their own bank accounts; someone else’s returns 403, a missing or deleted one 404', async () => {
     const id = await idOf(owner);
     expect(await list(owner)).toContain(id);
     expect(await list(stranger)).not.toContain(id);
@@ -88,7 +88,7 @@ describe('GET and DELETE /v1/bank-accounts', () => {
     expect(await list(owner)).not.toContain(id);
   });
 
-  it('open an organization’s to all its admins, whoever added them, and to none of its individuals', async () => {
+  it('An organization’s bank accounts are open to all its admins, whoever added them, and to none of its individuals', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const organizationId = admin.organizationId ?? '';
     const [other, member] = await Promise.all([

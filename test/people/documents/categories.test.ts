@@ -44,7 +44,7 @@ describe('Categories of documents', () => {
     return body.data as { id: string; name: string };
   };
 
-  it('are created and renamed by the platform, with events, and listed for every caller', async () => {
+  it('Platform creates and renames document categories, with events, and every caller lists them', async () => {
     const category = await make();
     const renamed = await stack.patch(`${path}/${category.id}`, { name: name() }, { token: platform.token });
     expect(renamed).toMatchObject({ status: 200, body: { data: { id: category.id } } });
@@ -62,7 +62,7 @@ describe('Categories of documents', () => {
     expect(await eventsOf(stack, category.id)).toHaveLength(2);
   });
 
-  it('are a 403 for everybody else, a 400 for a taken name, and a 404 when unknown', async () => {
+  it('Changing categories returns 403 to everyone else, 400 for a taken name and 404 for an unknown category', async () => {
     const category = await make();
     const other = await make();
     for (const by of [creator, admin]) {
@@ -80,7 +80,7 @@ describe('Categories of documents', () => {
     expect((await stack.get(path)).status).toBe(401);
   });
 
-  it('are set at upload, registration and PATCH, where null clears them, and filter the lists', async () => {
+  it('A document’s category is set at upload, registration and PATCH, cleared by null, and filters the lists', async () => {
     const [one, two] = [await make(), await make()];
     const document = await uploaded({ category_id: one.id });
     expect(document.category_id).toBe(one.id);
@@ -97,7 +97,7 @@ describe('Categories of documents', () => {
     expect(await filtered(two.id)).toEqual([registered.id]);
   });
 
-  it('that do not exist are refused with 400, and nothing is left of the upload', async () => {
+  it('An upload with an unknown category returns 400 and leaves no trace', async () => {
     const before = await keysOf(stack, creator.organizationId ?? '');
     const unknown = newId();
     const document = await uploaded();

@@ -45,7 +45,7 @@ const statusesFor = (people: BuiltUser[], ask: (by: BuiltUser) => Promise<{ stat
 const idsIn = ({ body }: { body: { documents: { id: string }[] } }) => body.documents.map(({ id }) => id);
 
 describe('GET /v1/documents/:id (read-document)', () => {
-  it("shows a private one to its creator, users of the creator's organization and the platform; others get 404", async () => {
+  it("A private document is readable by its creator, users of the creator's organization and platform; others get 404", async () => {
     const { message, ...document } = await uploaded();
     expect(message).toEqual(expect.any(String));
     const { status, body } = await call(creator, `/${document.id}`);
@@ -54,7 +54,7 @@ describe('GET /v1/documents/:id (read-document)', () => {
     expect(await statusesFor([fellow, admin, platform, stranger], ask)).toEqual([200, 200, 200, 404]);
   });
 
-  it("answers the same for somebody else's and a missing one; a malformed id is a 400", async () => {
+  it("Someone else's document and a missing one get the same answer; a malformed id returns 400", async () => {
     const { id } = await uploaded();
     const [anothers, missing, malformed] = [
       await call(stranger, `/${id}`),
@@ -65,14 +65,14 @@ describe('GET /v1/documents/:id (read-document)', () => {
     expect(malformed.status).toBe(400);
   });
 
-  it('shows a public one to every caller with the permission', async () => {
+  it('A public document is readable by every caller with the permission', async () => {
     const { id } = await uploaded({ visibility: 'public' });
     expect((await call(stranger, `/${id}`)).status).toBe(200);
   });
 });
 
 describe('GET /v1/documents (read-document)', () => {
-  it('lists what the caller sees, newest first, with page, limit and total', async () => {
+  it('Documents that the caller may see are listed newest first, with page, limit and total', async () => {
     const [mine, open] = [await uploaded(), await uploaded({ visibility: 'public' })];
     const { status, body } = await call(creator, '?limit=2');
     expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 2, message: expect.any(String) } });
@@ -83,7 +83,7 @@ describe('GET /v1/documents (read-document)', () => {
     expect([strangers.includes(mine.id), strangers.includes(open.id)]).toEqual([false, true]);
   });
 
-  it('continues with `after`, reverses with `order`, refuses page 0 and limit 101', async () => {
+  it('Listing documents continues with `after`, reverses with `order`, and rejects page 0 and limit 101', async () => {
     const first = await uploaded();
     const second = await uploaded();
     expect(idsIn(await call(creator, `?after=${second.id}&limit=1`))).toEqual([first.id]);
@@ -93,7 +93,7 @@ describe('GET /v1/documents (read-document)', () => {
 });
 
 describe('GET /v1/documents/type/:type (read-document)', () => {
-  it('lists those of the type that the caller sees; an unknown type is a 400', async () => {
+  it('Documents are listed by type among those the caller may see; an unknown type returns 400', async () => {
     const [signature, image] = [await uploaded({ document_type: 'signature' }), await uploaded()];
     const { status, body } = await call(creator, '/type/signature');
     expect([status, idsIn({ body }).includes(signature.id), idsIn({ body }).includes(image.id)]).toEqual([
@@ -107,7 +107,7 @@ describe('GET /v1/documents/type/:type (read-document)', () => {
 });
 
 describe('GET /v1/documents/:id/view-url (read-document)', () => {
-  it('answers document_id, file_key and a view_url that serves the file as an attachment', async () => {
+  it('A view URL request returns document_id, file_key and a view_url that serves the file as an attachment', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await call(fellow, `/${id}/view-url`);
     expect({ status, body }).toEqual({
@@ -122,7 +122,7 @@ describe('GET /v1/documents/:id/view-url (read-document)', () => {
     expect(Buffer.from(await viewed.arrayBuffer())).toEqual(png);
   });
 
-  it('lives 15 minutes and cannot be bent to another file', async () => {
+  it('A view URL lives 15 minutes and cannot be altered to another file', async () => {
     const { id, url } = await uploaded();
     const other = await uploaded();
     const viewUrl = new URL((await call(creator, `/${id}/view-url`)).body.view_url);
@@ -131,13 +131,13 @@ describe('GET /v1/documents/:id/view-url (read-document)', () => {
     expect((await fetch(bent)).status).toBe(403);
   });
 
-  it('is a 404 for those who do not see the document', async () => {
+  it('A view URL request returns 404 to those who may not see the document', async () => {
     expect((await call(stranger, `/${(await uploaded()).id}/view-url`)).status).toBe(404);
   });
 });
 
 describe('GET /v1/documents/:id/public', () => {
-  it('redirects anyone, without a token, to the file of a public document', async () => {
+  it('A public URL redirects anyone, without a token, to the file of a public document', async () => {
     const { id } = await uploaded({ visibility: 'public' });
     const { status, headers } = await stack.get(`/v1/documents/${id}/public`);
     expect([status, headers.get('cache-control')]).toEqual([302, 'no-store']);
@@ -146,7 +146,7 @@ describe('GET /v1/documents/:id/public', () => {
     expect(Buffer.from(await followed.arrayBuffer())).toEqual(png);
   });
 
-  it('is a 404 for a private, deleted or missing one and for a malformed id, even for the creator', async () => {
+  it('A public URL returns 404 for a private, deleted or missing document and a malformed id, even to the creator', async () => {
     const [hidden, deleted] = [await uploaded(), await uploaded({ visibility: 'public' })];
     await remove(creator, deleted.id);
     for (const id of [hidden.id, deleted.id, newId(), 'nonsense']) {
@@ -158,7 +158,7 @@ describe('GET /v1/documents/:id/public', () => {
 describe('POST /v1/documents (create-document)', () => {
   const body = (url: string, more: object = {}) => ({ url, document_type: 'receipt', ...more });
 
-  it('answers 201 with a private document of an object that is there, for a user of the same organization too', async () => {
+  it('Registering an existing object returns 201 with a private document, for users of the same organization too', async () => {
     const { id, url, sha256 } = await uploaded({ visibility: 'public' });
     const registered = await register(fellow, body(url, { product_type: 'transaction' }));
     expect(registered).toMatchObject({
@@ -179,7 +179,7 @@ describe('POST /v1/documents (create-document)', () => {
     expect(await eventsOf(stack, registered.body.document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
   });
 
-  it("refuses somebody else's object with 400, for the platform too, and a missing one of the caller's space with 404", async () => {
+  it("Registering someone else's object returns 400, for platform too, and a missing one of the caller's space 404", async () => {
     const { url } = await uploaded();
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     expect(await statusesFor([stranger, platform], (by) => register(by, body(url)))).toEqual([400, 400]);
@@ -189,13 +189,13 @@ describe('POST /v1/documents (create-document)', () => {
   });
 
   it.each(['nonsense', '', '../etc/passwd', 'documents/../x', 'https://example.org/a.png'])(
-    'with the url %j is a 400',
+    'Registering a document with the url %j returns 400',
     async (url) => {
       expect((await register(creator, body(url))).status).toBe(400);
     },
   );
 
-  it('with product_id it names a row of the caller; without product_type, or for another row, it is a 400', async () => {
+  it('A document’s product_id names a row of the caller; without product_type, or for another row, it returns 400', async () => {
     const { url } = await uploaded();
     const of = (more: object) => register(creator, body(url, more));
     expect((await of({ product_type: 'transaction', product_id: product })).status).toBe(201);
@@ -209,7 +209,7 @@ describe('POST /v1/documents (create-document)', () => {
     );
   });
 
-  it("by an individual of an organization names a row of the organization, such as its cause; not a colleague's", async () => {
+  it("An organization's individual may attach a document to a row of the organization, such as its cause, but not a colleague's", async () => {
     const { url } = await uploaded({}, fellow, await buildTransaction(stack, fellow));
     const attach = (product_type: string, product_id: string, by = fellow) =>
       register(by, body(url, { product_type, product_id }));
@@ -226,7 +226,7 @@ describe('POST /v1/documents (create-document)', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('with an unknown field, or without document_type is a 400', async () => {
+  it('Registering a document with an unknown field or without document_type returns 400', async () => {
     const { url } = await uploaded();
     const [unknown, without] = [
       await register(creator, body(url, { size_bytes: 1 })),
@@ -238,7 +238,7 @@ describe('POST /v1/documents (create-document)', () => {
 });
 
 describe('PATCH /v1/documents/:id (update-document)', () => {
-  it('changes what is named, by its creator, the organization’s admins and platform', async () => {
+  it('A document’s named fields can be changed by its creator, the organization’s admins and platform', async () => {
     const { id } = await uploaded();
     const { status, body } = await change(creator, id, { document_type: 'receipt' });
     expect({ status, body }).toMatchObject({
@@ -251,7 +251,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
-  it('changes who sees it, as registering does', async () => {
+  it('Changing a document changes who sees it, as registering does', async () => {
     const { id, url } = await uploaded();
     const body = { url, document_type: 'receipt', visibility: 'public' };
     const registered = (await register(creator, body)).body.document;
@@ -268,7 +268,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect([refused.status, refused.body.message]).toEqual([400, 'visibility: is required']);
   });
 
-  it('by callers who may not change it is a 404, even if they see it', async () => {
+  it('Changing a document returns 404 to callers who may not change it, even if they may see it', async () => {
     const { id } = await uploaded({ visibility: 'public' });
     expect(await statusesFor([fellow, stranger], (by) => change(by, id, { document_type: 'receipt' }))).toEqual([
       404, 404,
@@ -276,7 +276,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect((await call(creator, `/${id}`)).body.document.document_type).toBe('image');
   });
 
-  it('to another url takes over what is stored there; somebody else’s is a 400, a missing one a 404', async () => {
+  it('Changing a document’s url takes over the object there; someone else’s returns 400, a missing one 404', async () => {
     const [document, other] = [await uploaded(), await uploaded()];
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     const changed = await change(creator, document.id, { url: other.url });
@@ -289,7 +289,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect([keys.includes(document.url), keys.includes(other.url)]).toEqual([false, true]);
   });
 
-  it('to another product checks it as an upload does', async () => {
+  it('Changing a document’s product checks it as an upload does', async () => {
     const { id } = await uploaded();
     const another = await buildTransaction(stack, creator);
     expect((await change(creator, id, { product_id: another })).body.document.product_id).toBe(another);
@@ -301,7 +301,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     });
   });
 
-  it('with an unknown field is a 400; with nothing it changes nothing', async () => {
+  it('Changing a document with an unknown field returns 400; an empty change changes nothing', async () => {
     const { id } = await uploaded();
     expect((await change(creator, id, { created_by: stranger.id })).status).toBe(400);
     expect((await change(creator, id, {})).body.document.updated_by).toBeNull();
@@ -309,7 +309,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
 });
 
 describe('DELETE /v1/documents/:id (delete-document)', () => {
-  it('is soft: the document is no longer found, its row says who deleted it and when, and its object is gone', async () => {
+  it('Deleting a document is soft: it returns 404, its row records who and when, and its object is removed', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toEqual({ status: 200, body: { message: expect.any(String) } });
@@ -324,7 +324,7 @@ describe('DELETE /v1/documents/:id (delete-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
   });
 
-  it('by callers who may not change it is a 404; by an admin of the organization and by the platform it works', async () => {
+  it('Deleting a document returns 404 to callers who may not change it, and works for the organization’s admins and platform', async () => {
     const [first, second] = [await uploaded({ visibility: 'public' }), await uploaded()];
     expect(await statusesFor([fellow, stranger], (by) => remove(by, first.id))).toEqual([404, 404]);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
@@ -341,15 +341,15 @@ describe('Every route of documents', () => {
     ['PATCH /v1/documents/:id', (by) => change(by as BuiltUser, newId(), {})],
     ['DELETE /v1/documents/:id', (by) => remove(by as BuiltUser, newId())],
   ];
-  it.each(routes)('%s is a 403 without its permission and a 401 without a token', async (_, ask) => {
+  it.each(routes)('%s returns 403 without its permission and 401 without a token', async (_, ask) => {
     const powerless = await buildIndividual(stack);
     await stack.owner().execute('update users set role_id = null where id = ?', [powerless.id]);
     expect([(await ask(powerless)).status, (await ask({ token: 'x' })).status]).toEqual([403, 401]);
   });
 });
 
-describe('A parent', () => {
-  it('shows in its detail only the documents that the caller sees', async () => {
+describe('Documents embedded in a parent', () => {
+  it('A parent’s detail embeds only the documents that the caller may see', async () => {
     const transaction = await buildTransaction(stack, creator);
     const [hidden, open, deleted] = [
       await uploaded({}, creator, transaction),
@@ -365,7 +365,7 @@ describe('A parent', () => {
     expect((await detail(platform)).map(({ id }: { id: string }) => id)).toEqual([platforms.id, open.id, hidden.id]);
   });
 
-  it('shows the newest hundred of its documents, and how many there are', async () => {
+  it('A parent’s detail embeds the newest hundred documents and their total', async () => {
     const transaction = await buildTransaction(stack, creator);
     const { url } = await uploaded({}, creator, transaction);
     const more = isFullRun() ? 101 : 3;

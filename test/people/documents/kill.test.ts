@@ -34,8 +34,8 @@ beforeEach(async () => {
 const left = () => whatIsLeft(stack, user);
 const megabyte = 1024 * 1024;
 
-describe('kill -9 of the API', () => {
-  it('in the middle of an upload leaves nothing, not even on disk', async () => {
+describe('An API killed with -9', () => {
+  it('An upload interrupted by kill -9 leaves nothing, not even on disk', async () => {
     const uploading = uploadOverWire(stack, user, {
       productId: product,
       sizeBytes: 49 * megabyte,
@@ -49,7 +49,7 @@ describe('kill -9 of the API', () => {
     expect((await multipartUploads(stack)) ?? []).toEqual([]);
   });
 
-  it('keeps a document that is committed, with its object; the next start sweeps what is not', async () => {
+  it('A committed document survives kill -9 with its object; the next start sweeps uncommitted ones', async () => {
     const answers: Promise<void>[] = [];
     for (const point of [
       'store-document.after-commit',
@@ -64,7 +64,7 @@ describe('kill -9 of the API', () => {
     const one = { ...nothing, objects: 1, documents: 1 };
     await eventually(left, ({ documents }) => documents === 1);
     expect(await left()).toEqual({ ...one, objects: 3, uploads: 3 });
-    // Uploads of this age are not under way any more: four minutes pass in one statement.
+    // Uploads of this age are no longer in progress: four minutes pass in one statement.
     await stack.owner().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
     await stack.restart();
     // It sweeps when it starts, and every half minute.
@@ -82,7 +82,7 @@ describe('Memory', () => {
   const canMeasure = process.platform === 'linux' ? itInFull : it.skip;
 
   canMeasure(
-    'of the API does not grow with what is uploaded: four files of 50 MB at once, again and again',
+    'The API’s memory does not grow with uploads: four files of 50 MB at once, repeatedly',
     async () => {
       // A process that has just started grows with the code that it loads.
       for (let warm = 0; warm < 20; warm += 1) await upload(stack, user, product);
@@ -105,7 +105,7 @@ describe('Memory', () => {
       process.stdout.write(
         `RSS of the API: ${idleMb} MB after twenty small uploads, at most ${firstMb} MB over the first four uploads of 50 MB at once, at most ${peakMb} MB over ${4 * rounds} more\n`,
       );
-      // Buffers that wait for the collector move by tens of megabytes; files held whole would cost 200 MB a round.
+      // Buffers awaiting collection vary by tens of megabytes; files held whole would cost 200 MB a round.
       expect(first - idle).toBeLessThan(256);
       expect(peak - first).toBeLessThan(120);
       expect(filesOnDisk()).toEqual([]);

@@ -25,7 +25,7 @@ const uploaded = async () =>
 const register = (by: BuiltUser, body: object) => stack.post('/v1/documents', body, { token: by.token });
 const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/documents/${id}`, undefined, { token: by.token });
 describe('Deleting a document', () => {
-  it('never removes an object that another document carries; deleting the last one removes it', async () => {
+  it('Deleting a document keeps an object that another document carries; deleting the last one removes it', async () => {
     const first = await uploaded();
     const second = (await register(fellow, { url: first.url, document_type: 'receipt' })).body.document;
     const keys = () => keysOf(stack, creator.organizationId ?? '');
@@ -39,7 +39,7 @@ describe('Deleting a document', () => {
     expect([again.status, again.body.message]).toEqual([404, 'url: the file was not found']);
   });
 
-  it('while the same object is registered leaves a document with its object, or neither', async () => {
+  it('Deleting a document while its object is registered again leaves a document with its object, or neither', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, url } = await uploaded();
       const [, registered] = await Promise.all([
@@ -53,8 +53,8 @@ describe('Deleting a document', () => {
   });
 });
 
-describe('The name of an object whose key is missing', () => {
-  it('does not count as missing: registering it and attaching it elsewhere get a 503', async () => {
+describe('An object whose key is missing', () => {
+  it('An object whose key is missing is not treated as missing: registering or attaching it returns 503', async () => {
     const user = await buildIndividual(stack);
     const by = { token: user.token };
     const stored = async () => (await upload(stack, user, await buildTransaction(stack, user))).body;
@@ -77,8 +77,8 @@ describe('The name of an object whose key is missing', () => {
   });
 });
 
-describe('Documents of one scan', () => {
-  it('never deadlock when each is given another file', async () => {
+describe('Documents that share an object', () => {
+  it('Documents that share an object never deadlock when each gets another file', async () => {
     const scan = await uploaded();
     const copy = (await register(creator, { url: scan.url, document_type: 'image' })).body.document;
     for (const document_id of [scan.id, copy.id]) {
@@ -88,7 +88,7 @@ describe('Documents of one scan', () => {
     const [one, two] = [await uploaded(), await uploaded()];
     const give = (id: string, { url }: { url: string }) =>
       stack.patch(`/v1/documents/${id}`, { url }, { token: creator.token });
-    // The copy is held by somebody else, so that both wait for it before either may go on.
+    // Another session has locked the copy, so that both wait for it before either may continue.
     const answers = await stack.owner().transactional(async (tx) => {
       await tx.execute('select from documents where id = ? for update', [copy.id]);
       const later = give(copy.id, two);

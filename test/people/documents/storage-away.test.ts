@@ -33,23 +33,26 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
       { token: user.token },
     );
 
-  it('registering a document is a 503 with Retry-After', async () => {
+  it('Registering a document while storage is down returns 503 with Retry-After', async () => {
     const { status, headers, body } = await register();
     expect([status, headers.get('retry-after'), body.statusCode]).toEqual([503, '5', 503]);
   });
 
-  it('reading documents works', async () => {
+  it('Documents can be read while storage is down', async () => {
     expect((await stack.get('/v1/documents', { token: user.token })).status).toBe(200);
   });
 
-  // Silence is believed after fifteen seconds only.
+  // Silence counts only after fifteen seconds.
   const when = how === 'refuses connections' ? it : itInFull;
-  when('an upload is a 503 with Retry-After, and leaves no document and nothing on disk', async () => {
-    const { status, headers } = await upload(stack, user, product);
-    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-    expect(filesOnDisk()).toEqual([]);
-    expect(await stack.em().execute('select id from documents')).toEqual([]);
-    // Whether the object exists is unknown now; the sweep asks until storage confirms its removal.
-    expect(await stack.owner().execute('delete from document_uploads returning 1')).toHaveLength(1);
-  });
+  when(
+    'An upload while storage is down returns 503 with Retry-After, and leaves no document and nothing on disk',
+    async () => {
+      const { status, headers } = await upload(stack, user, product);
+      expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+      expect(filesOnDisk()).toEqual([]);
+      expect(await stack.em().execute('select id from documents')).toEqual([]);
+      // Whether the object exists is unknown now; the sweep retries until storage confirms its removal.
+      expect(await stack.owner().execute('delete from document_uploads returning 1')).toHaveLength(1);
+    },
+  );
 });

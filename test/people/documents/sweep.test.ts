@@ -35,9 +35,9 @@ async function uploads(): Promise<{ waiting: number; free: number }> {
   return { waiting: Number(row.waiting), free: Number(row.free) };
 }
 
-describe('An upload that fails', () => {
+describe('A failed upload', () => {
   it.each(['store-document.before-put', 'store-document.after-put', 'store-document.before-commit'])(
-    'at %s leaves neither object nor row',
+    'An upload that fails at %s leaves neither object nor row',
     async (point) => {
       armFailpoints(`${point}=throw`);
       expect((await upload(stack, user, product)).status).toBe(500);
@@ -45,15 +45,15 @@ describe('An upload that fails', () => {
     },
   );
 
-  it('after its transaction has committed keeps both', async () => {
+  it('An upload that fails after its commit keeps both object and row', async () => {
     armFailpoints('store-document.after-commit=throw');
     expect((await upload(stack, user, product)).status).toBe(500);
     expect(await left()).toEqual({ ...nothing, objects: 1, documents: 1 });
   });
 });
 
-describe('The sweep', () => {
-  it('leaves uploads alone that are young enough to be under way', async () => {
+describe('The sweep of uploads', () => {
+  it('The sweep skips uploads new enough to be in progress', async () => {
     armFailpoints('store-document.after-put=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting }) => waiting === 1);
@@ -64,7 +64,7 @@ describe('The sweep', () => {
   });
 
   it.each(['before-put', 'after-put'])(
-    'that meets an upload %s, before its transaction, wins: the upload is refused and leaves nothing',
+    'The sweep wins over an upload %s, before its transaction: the upload is refused and leaves no trace',
     async (point) => {
       armFailpoints(`store-document.${point}=hold`);
       const uploading = upload(stack, user, product);
@@ -76,7 +76,7 @@ describe('The sweep', () => {
     },
   );
 
-  it('never lets one upload that cannot be removed hold up the next', async () => {
+  it('The sweep is never held up by an upload that cannot be removed', async () => {
     const [broken, sound] = [newId(), newId()];
     const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
     await stack.owner().execute(
@@ -89,7 +89,7 @@ describe('The sweep', () => {
     await stack.owner().execute('delete from document_uploads where id = ?', [broken]);
   });
 
-  it('that meets an upload within its transaction waits, and loses: object and row stay', async () => {
+  it('The sweep waits for an upload in its transaction and loses: object and row stay', async () => {
     armFailpoints('store-document.before-commit=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting, free }) => waiting === 1 && free === 0);
@@ -113,7 +113,7 @@ describe('An object that its document no longer uses', () => {
   const register = (url: string) =>
     stack.post('/v1/documents', { url, document_type: 'receipt' }, { token: user.token });
 
-  it('is never left behind when the process dies after the deletion: the sweep removes it', async () => {
+  it('An object is swept if the process died after the deletion', async () => {
     const { id } = await uploaded();
     armFailpoints('remove-given-up.before=throw');
     expect((await remove(id)).status).toBe(500);
@@ -122,14 +122,14 @@ describe('An object that its document no longer uses', () => {
     expect(await stored()).toEqual({ objects: 0, waiting: 0 });
   });
 
-  it('cannot be reused if it was a scan of an identity document, and is removed', async () => {
+  it('An object that was a scan of an identity document cannot be reused and is removed', async () => {
     const organizationId = await buildOrganization(stack);
     const [owner, fellow] = [
       await buildIndividual(stack, { organizationId }),
       await buildIndividual(stack, { organizationId }),
     ];
     const scan = (await upload(stack, owner, await buildTransaction(stack, owner))).body;
-    // Its key is known to a colleague from before it was a scan.
+    // A colleague has known its key since before it was a scan.
     const { url } = (await stack.get(`/v1/documents/${scan.id}`, { token: fellow.token })).body.document;
     const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Owner', document_id: scan.id };
     expect((await stack.post('/v1/official-documents', passport, { token: owner.token })).status).toBe(201);
@@ -143,7 +143,7 @@ describe('An object that its document no longer uses', () => {
     expect(await whatIsLeft(stack, owner)).toMatchObject({ objects: 0 });
   });
 
-  it('is kept by the sweep if it was registered again', async () => {
+  it('The sweep keeps an object that was registered again', async () => {
     const { id, url } = await uploaded();
     armFailpoints('remove-given-up.before=throw');
     await remove(id);

@@ -14,7 +14,7 @@ const build = async () => {
   const user = await buildIndividual(stack);
   return { user, product: await buildTransaction(stack, user) };
 };
-/** Keeps an upload under way until it is ended; one that is refused, as another holds its slot, is begun again. */
+/** Keeps an upload in progress until it is ended; one that is refused, as another has its slot, is started again. */
 function hold({ user, product }: { user: BuiltUser; product: string }) {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   let isOver = false;
@@ -29,7 +29,7 @@ function hold({ user, product }: { user: BuiltUser; product: string }) {
   return { end, ended: keep() };
 }
 
-/** An upload that is refused for its type when it is not refused before. */
+/** An upload that is refused for its type unless it is refused before. */
 const poem =
   ({ user, product }: { user: BuiltUser; product: string }) =>
   () =>
@@ -37,7 +37,7 @@ const poem =
 const isTooMany = ({ status }: { status: number }) => status === 429;
 
 describe('Simultaneous uploads', () => {
-  it('never exceed the limits of a user and of the process: one too many is a 429 that leaves nothing', async () => {
+  it('Simultaneous uploads never exceed the limits of a user and of the process: one too many returns 429 and leaves no trace', async () => {
     const [first, second, third] = [await build(), await build(), await build()];
     const under = [hold(first), hold(first)];
     const own = await eventually(poem(first), isTooMany);
@@ -57,8 +57,8 @@ describe('Simultaneous uploads', () => {
   });
 });
 
-describe('The stored bytes of a user', () => {
-  it('never exceed the limit, even with simultaneous uploads; one beyond it is a 400 that leaves nothing', async () => {
+describe('The storage limit of a user', () => {
+  it('Simultaneous uploads never exceed a user’s storage limit; one beyond it returns 400 and leaves no trace', async () => {
     const { user, product } = await build();
     const kept = await upload(stack, user, product);
     const body = { url: kept.body.url, document_type: 'image' };
@@ -74,7 +74,7 @@ describe('The stored bytes of a user', () => {
     expect((await upload(stack, user, product)).status).toBe(201);
   });
 
-  it('count for both the uploader and a colleague who registers the file: neither exceeds the limit', async () => {
+  it('A file counts toward the storage limits of its uploader and of a colleague who registers it', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const organizationId = String(admin.organizationId);
     const uploader = await buildIndividual(stack, { organizationId });

@@ -53,7 +53,7 @@ const left = () => whatIsLeft(stack, user);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('POST /v1/documents/upload (upload-document)', () => {
-  it('answers 201 with message and the document, and stores what was sent', async () => {
+  it('An upload returns 201 with message and the document, and stores the bytes sent', async () => {
     const { status, body } = await upload(stack, user, product, { visibility: 'public' });
     expect({ status, body }).toEqual({
       status: 201,
@@ -85,7 +85,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect(fetched.headers.get('content-type')).toBe('image/png');
   });
 
-  it('is private by default, without a public_url, and writes RESOURCE_CREATED', async () => {
+  it('An upload is private by default, without a public_url, and records RESOURCE_CREATED', async () => {
     const { body } = await upload(stack, user, product);
     expect(body).toMatchObject({ visibility: 'private', public_url: null });
     const events = await stack
@@ -94,7 +94,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect(events).toEqual([{ event: 'RESOURCE_CREATED', impact: 'MEDIUM', actor_id: user.id }]);
   });
 
-  it("goes into the organization's space when the caller has one", async () => {
+  it("An upload is stored in the organization's space if the caller has one", async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { body } = await upload(stack, admin, await buildTransaction(stack, admin));
     expect(body.url).toContain(`documents/${admin.organizationId}/`);
@@ -103,7 +103,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
   it.each([
     ['a PDF', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj\n'), 'application/pdf'],
     ['what nobody knows', Buffer.from('just words'), 'application/octet-stream'],
-  ])('detects the type of %s by its content, whatever the part says', async (_, content, type) => {
+  ])('An upload’s type, %s, is detected by its content, whatever the part says', async (_, content, type) => {
     expect((await send(stack, user, [...fieldsOf(product), file(content)])).body.content_type).toBe(type);
   });
 
@@ -124,7 +124,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     ['C:\\Users\\me\\scan.png', 'scan.png', 'attachment; filename="scan.png"'],
     ['../../etc/passwd', 'passwd', 'attachment; filename="passwd"'],
     ['a\u202egnp.exe', 'agnp.exe', 'attachment; filename="agnp.exe"'],
-  ])('keeps the file name %j, shows it and serves the file under it', async (fileName, shown, header) => {
+  ])('An upload’s file name %j is stored, shown and used to serve the file', async (fileName, shown, header) => {
     const { body } = await send(stack, user, [...fieldsOf(product), { ...file(), fileName }]);
     expect([body.file_name, await disposition(body.id)]).toEqual([shown, [header, 'image/png']]);
     const registered = { url: body.url, document_type: 'receipt' };
@@ -133,7 +133,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect(JSON.stringify(row)).not.toContain(shown);
   });
 
-  it('cuts a file name of a thousand characters to 255 with its extension, and has none if none was sent', async () => {
+  it('An upload’s file name of a thousand characters is cut to 255 with its extension, and is null if none was sent', async () => {
     const long = await send(stack, user, [...fieldsOf(product), { ...file(), fileName: `${'é'.repeat(996)}.png` }]);
     expect(long.body.file_name).toBe(`${'é'.repeat(251)}.png`);
     const none = await send(stack, user, [...fieldsOf(product), { name: 'file', type: 'image/png', content: png }]);
@@ -154,12 +154,12 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     ['text/javascript', 'alert(1)', 'application/octet-stream'],
     ['text/plain', page, 'text/plain'],
     ['text/plain', png, 'image/png'],
-  ])('never serves as a page what was sent as %s: %j is %s', async (type, content, expected) => {
+  ])('An upload sent as %s is never served as a page: %j becomes %s', async (type, content, expected) => {
     const { body } = await send(stack, user, [...fieldsOf(product), { ...file(content), type }]);
     expect([body.content_type, (await disposition(body.id))[1]]).toEqual([expected, expected]);
   });
 
-  it('takes a file part without a type, before its fields, and fields with one', async () => {
+  it('An upload accepts a file part without a type before its fields, and with one after them', async () => {
     const content = randomBytes(300_000);
     const fields = fieldsOf(product).map((part) => ({ ...part, type: 'text/plain' }));
     const { status, body } = await send(stack, user, [{ name: 'file', fileName: 'a', content }, ...fields]);
@@ -168,19 +168,19 @@ describe('POST /v1/documents/upload (upload-document)', () => {
 });
 
 // What these cost is measured by `npm run bench:bodies`.
-describe('An upload in a form that parsers are slow at', () => {
+describe('Uploads in forms that are slow to parse', () => {
   const fill = (part: string) => Buffer.from(part.repeat(2_097_152 / part.length));
   it.each([
     ['a file of line feeds', () => [file(fill('\r\n'))], 201],
     ['a file of beginnings of boundaries', () => [file(fill('\r\n--'))], 201],
     ['files without a name', () => Array<Part>(20_000).fill({ ...file('x'), name: '' }), 400],
     ['fields', () => Array<Part>(20_000).fill({ name: 'a', content: 'x' }), 400],
-  ])('is answered like any other: %s', async (_, parts, expected) => {
+  ])('An upload in an unusual form is answered like any other: %s', async (_, parts, expected) => {
     expect((await send(stack, user, [...fieldsOf(product), ...parts()])).status).toBe(expected);
   });
 });
 
-describe('An upload is refused, and nothing is left of it,', () => {
+describe('Refused uploads', () => {
   afterEach(async () => expect(await left()).toEqual(nothing));
 
   it.each<[string, (fields: Part[]) => Part[], number, string]>([
@@ -205,7 +205,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
       400,
       'field',
     ],
-  ])('%s: %#', async (_, partsOf, expected, named) => {
+  ])('A refused upload %s leaves no trace: %#', async (_, partsOf, expected, named) => {
     const { status, body } = await send(stack, user, partsOf(fieldsOf(product)));
     expect({ status, message: String(body.message) }).toEqual({
       status: expected,
@@ -218,12 +218,12 @@ describe('An upload is refused, and nothing is left of it,', () => {
     ['product_type', 'saving_circle'],
     ['visibility', 'secret'],
     ['product_id', 'nonsense'],
-  ])('with an invalid %s: 400 naming it', async (field, value) => {
+  ])('An upload with an invalid %s returns 400 and names it', async (field, value) => {
     const { status, body } = await upload(stack, user, product, { [field]: value });
     expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it("with a product_id that is unknown, somebody else's or of another kind: 400 naming it", async () => {
+  it("An upload with a product_id that is unknown, someone else's or of another kind returns 400 and names it", async () => {
     const stranger = await buildIndividual(stack);
     const products = [newId(), await buildTransaction(stack, stranger)];
     for (const id of products) {
@@ -233,7 +233,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     expect((await upload(stack, user, product, { product_type: 'charitable_cause' })).status).toBe(400);
   });
 
-  it('without a multipart body: 400; without a token: 401; without the permission: 403', async () => {
+  it('An upload returns 400 without a multipart body, 401 without a token and 403 without the permission', async () => {
     const json = await stack.post('/v1/documents/upload', {}, { token: user.token });
     const noBoundary = await stack.post('/v1/documents/upload', undefined, {
       token: user.token,
@@ -246,7 +246,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
     expect((await upload(stack, user, product)).status).toBe(403);
   });
 
-  it('of 50 MB and one byte, with a length or in chunks: 413', async () => {
+  it('An upload of 50 MB and one byte, with a length or in chunks, returns 413', async () => {
     for (const chunked of [false, true]) {
       const { status, text } = await uploadOverWire(stack, user, { productId: product, sizeBytes: limit + 1, chunked });
       expect([status, text]).toEqual([413, expect.stringContaining('52428800')]);
@@ -254,7 +254,7 @@ describe('An upload is refused, and nothing is left of it,', () => {
   });
 
   itInFull(
-    'of 200 MB, with a length or in chunks: 413',
+    'An upload of 200 MB, with a length or in chunks, returns 413',
     async () => {
       for (const chunked of [false, true]) {
         const { status } = await uploadOverWire(stack, user, { productId: product, sizeBytes: 200_000_000, chunked });
@@ -264,13 +264,13 @@ describe('An upload is refused, and nothing is left of it,', () => {
     60_000,
   );
 
-  it('truncated by a client that closes its side: 400, or a closed connection', async () => {
+  it('An upload truncated by a client that closes its side returns 400 or a closed connection', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'end' } as const;
     expect([400, null]).toContain((await uploadOverWire(stack, user, input)).status);
     await eventually(left, (now) => now.files === 0);
   });
 
-  it('truncated within well-formed chunks: 400', async () => {
+  it('An upload truncated within well-formed chunks returns 400', async () => {
     const { status, body } = await stack.post('/v1/documents/upload', undefined, {
       token: user.token,
       headers: { 'content-type': 'multipart/form-data; boundary=b' },
@@ -279,13 +279,13 @@ describe('An upload is refused, and nothing is left of it,', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('ended early')]);
   });
 
-  it('aborted by a client that goes away in the middle', async () => {
+  it('An upload aborted by the client midway leaves no trace', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'destroy' } as const;
     expect((await uploadOverWire(stack, user, input)).status).toBeNull();
     await eventually(left, (now) => now.files === 0);
   });
 
-  it('stalled: 408 after the time without any bytes', async () => {
+  it('A stalled upload returns 408 after the time-out without bytes', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'stall' } as const;
     const { status, text, seconds } = await uploadOverWire(stack, user, input);
     expect([status, text]).toEqual([408, expect.stringContaining('"statusCode":408')]);
@@ -294,11 +294,11 @@ describe('An upload is refused, and nothing is left of it,', () => {
   });
 });
 
-describe('A file of an allowed size', () => {
+describe('Files of an allowed size', () => {
   itInFull.each<[string, number]>([
     ['exactly 50 MB', limit],
     ['49 MB', 49 * 1024 * 1024],
-  ])('of %s is stored whole', async (_, sizeBytes) => {
+  ])('A file of %s is stored whole', async (_, sizeBytes) => {
     const { status, text } = await uploadOverWire(stack, user, { productId: product, sizeBytes });
     expect([status, text]).toEqual([201, expect.stringContaining(`"size_bytes":${sizeBytes}`)]);
     const [key = ''] = await keysOf(stack, user.id);
@@ -308,13 +308,13 @@ describe('A file of an allowed size', () => {
   });
 });
 
-describe('After all of this', () => {
-  it('no file is left on the disk and no multipart upload in storage', async () => {
+describe('After all uploads', () => {
+  it('No file is left on disk and no multipart upload in storage after all uploads', async () => {
     expect(filesOnDisk()).toEqual([]);
     expect((await multipartUploads(stack)) ?? []).toEqual([]);
   });
 
-  it('platform may attach a document to any transaction', async () => {
+  it('Platform may attach a document to any transaction', async () => {
     const platform = await buildPlatformAdmin(stack);
     expect((await upload(stack, platform, product)).status).toBe(201);
   });

@@ -5,7 +5,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 
-describe('An external issuer that is trusted by its JWKS URL', () => {
+describe('An external issuer trusted by its JWKS URL', () => {
   let stack: Stack;
   let user: BuiltUser;
   let key: CryptoKey;
@@ -51,12 +51,12 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
       .sign(signer);
   const statusOf = async (token: string) => (await stack.get('/v1/auth/me', { token })).status;
 
-  it('lets in the user that its subject names, beside our own tokens', async () => {
+  it('An external issuer’s token admits the user that its subject names, beside our own tokens', async () => {
     expect(await statusOf(await sign())).toBe(200);
     expect(await statusOf(user.token)).toBe(200);
   });
 
-  it('is refused a token with a wrong audience, issuer or expiry, an unknown subject or key, or no id of its own', async () => {
+  it('An external issuer’s token is rejected with a wrong audience, issuer or expiry, an unknown subject or key, or no jti', async () => {
     const stranger = await generateKeyPair('ES256');
     expect(await statusOf(await sign({ aud: 'amanah' }))).toBe(401);
     expect(await statusOf(await sign({ iss: 'https://evil.example' }))).toBe(401);
@@ -67,7 +67,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     expect(await statusOf(await sign({}, stranger.privateKey))).toBe(401);
   });
 
-  it('loses earlier tokens for good by suspension; later ones work', async () => {
+  it('A suspension revokes an external issuer’s earlier tokens for good; later ones work', async () => {
     const other = await buildIndividual(stack);
     const issued = (secondsAgo: number) =>
       new SignJWT({ jti: randomUUID() })
@@ -89,7 +89,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
     ]);
   });
 
-  it('has its tokens revoked at logout too', async () => {
+  it('Logging out revokes an external issuer’s token', async () => {
     const token = await sign({ exp: '7m' });
     expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(200);
     expect(await statusOf(token)).toBe(401);
@@ -97,7 +97,7 @@ describe('An external issuer that is trusted by its JWKS URL', () => {
   });
 
   it.each([7_300_000_000, 1e15])(
-    'has a token revoked that would expire at the second %d, which no clock reaches',
+    'An external issuer’s token with the unreachable expiry %d can be revoked',
     async (exp) => {
       const token = await sign({ exp });
       expect((await stack.post('/v1/auth/logout', undefined, { token })).status).toBe(200);

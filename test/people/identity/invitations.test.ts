@@ -19,7 +19,7 @@ import { withClient } from '../../support/with-client.ts';
 const password = 'correct horse battery';
 const address = (): string => `${newId()}@example.org`;
 
-describe('Users who were only invited', () => {
+describe('Invited users', () => {
   let stack: Stack;
   let superAdmin: BuiltUser;
   let platformAdmin: BuiltUser;
@@ -49,7 +49,7 @@ describe('Users who were only invited', () => {
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
   const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
-  it('accept on the page of the mail, which logs no browser in: any site could send its form', async () => {
+  it('An invitation is accepted on the page in the mail, which logs no browser in: any site could submit its form', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     const body = new URLSearchParams({ token, password });
     const { status, headers } = await fetch(`${stack.url}/accept-invitation`, { method: 'POST', body });
@@ -57,7 +57,7 @@ describe('Users who were only invited', () => {
     expect((await stack.post('/v1/auth/login', { email: user.email, password })).status).toBe(200);
   });
 
-  it('are invited by an organization ten times in an hour, taken back or not, and no more addresses are asked for', async () => {
+  it('An organization may send ten invitations an hour, revoked ones included, and no more addresses are probed', async () => {
     const own = await buildOrganizationAdmin(stack);
     const stranger = { email: address(), user_type: 'organization' };
     const statuses: number[] = [];
@@ -75,7 +75,7 @@ describe('Users who were only invited', () => {
     expect(asked).toEqual([...Array(10).fill(400), 429]);
   });
 
-  it('can be taken back: the token is void, the user gone, the address free', async () => {
+  it('A revoked invitation leaves the token void, the user deleted and the address free', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     expect((await takeBack(admin, user.id)).status).toBe(200);
     expect((await accept(token)).status).toBe(400);
@@ -91,7 +91,7 @@ describe('Users who were only invited', () => {
     expect(events).toEqual([{ impact: 'HIGH', actor_id: admin.id, data: { invitation: 'taken back' } }]);
   });
 
-  it('cannot accept while the person who invited them is suspended', async () => {
+  it('An invitation cannot be accepted while the inviter is suspended', async () => {
     const host = await buildOrganizationAdmin(stack);
     const { token } = await invited(host, { user_type: 'individual' });
     const setStatus = (status: string) =>
@@ -106,8 +106,8 @@ describe('Users who were only invited', () => {
   describe.each([
     ['taken back', (user: { id: string }) => takeBack(admin, user.id)],
     ['invited anew', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
-  ])('when they are %s and accept at the same time', (_, undo) => {
-    /** Does both, each as far as it gets while the invitation is locked, then lets them go. */
+  ])('Invitations that are %s and accepted at the same time', (_, undo) => {
+    /** Starts both while the invitation is locked, then releases the lock. */
     async function race(
       first: () => ReturnType<typeof accept>,
       second: () => ReturnType<typeof accept>,
@@ -124,7 +124,7 @@ describe('Users who were only invited', () => {
       return (await Promise.all(begun)).map(({ status }) => status);
     }
 
-    it('become users if they come first, and the other request is a 400', async () => {
+    it('An invitation accepted first creates the user, and the other request returns 400', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       expect(
         await race(
@@ -135,7 +135,7 @@ describe('Users who were only invited', () => {
       ).toEqual([200, 400]);
     });
 
-    it('are refused if the other request comes first: the token is void', async () => {
+    it('An acceptance that comes second is refused: the token is void', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       const [undone, accepted] = await race(
         () => undo(user),
@@ -146,7 +146,7 @@ describe('Users who were only invited', () => {
     });
   });
 
-  it('can be taken back by anybody who may invite that type there, until they have accepted', async () => {
+  it('An invitation can be revoked by anyone who may invite that type there, until it is accepted', async () => {
     const { token, user } = await invited(admin, { user_type: 'organization' });
     const ownId = String(admin.organizationId);
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['invite-individual-user'] });
@@ -162,7 +162,7 @@ describe('Users who were only invited', () => {
     expect([late.status, late.body.message]).toEqual([400, 'user_id: the user is active, not invited']);
   });
 
-  it('of a super admin can be renewed or withdrawn only by super admins', async () => {
+  it('A super admin’s invitation can be renewed or revoked only by super admins', async () => {
     const organization_id = String(admin.organizationId);
     const { token, user } = await invited(superAdmin, { user_type: 'individual', organization_id });
     const again = { email: user.email, user_type: 'individual' };
@@ -177,7 +177,7 @@ describe('Users who were only invited', () => {
     expect((await invite(admin, again)).status).toBe(201);
   });
 
-  it('are never changed by a new invitation without an event that says what', async () => {
+  it('A new invitation never changes an invited user without an event that shows the change', async () => {
     const { user } = await invited(admin, { user_type: 'individual' });
     const again = { email: user.email, user_type: 'individual' };
     const told = () =>
@@ -190,7 +190,7 @@ describe('Users who were only invited', () => {
     expect(await told()).toEqual([{ actor_id: admin.id, data: { changed: ['name'] } }]);
   });
 
-  it('never lose a role to a new invitation by somebody who does not hold its permissions', async () => {
+  it('A new invitation never takes a role from an invited user if the inviter does not hold its permissions', async () => {
     const ownId = String(admin.organizationId);
     const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });
     const { user } = await invited(platformAdmin, {
@@ -201,7 +201,7 @@ describe('Users who were only invited', () => {
     expect((await invite(admin, { email: user.email, user_type: 'individual' })).status).toBe(403);
   });
 
-  it('free their address when they expire: for signing up, and for anybody who invites', async () => {
+  it('An expired invitation frees its address for signing up and for anyone who invites', async () => {
     const first = await invited(superAdmin, { user_type: 'individual' });
     const taken = { name: 'Somebody', email: first.user.email.toUpperCase(), password };
     expect((await stack.post('/v1/auth/signup', taken)).status).toBe(400);
@@ -216,7 +216,7 @@ describe('Users who were only invited', () => {
     expect((await stack.post('/v1/auth/signup', { ...taken, email: third.user.email })).status).toBe(400);
   });
 
-  it('are removed with what names them, such as being a manager of a cause', async () => {
+  it('Invited users are deleted with all references to them, such as being a cause’s manager', async () => {
     const { user } = await invited(admin, { user_type: 'individual' });
     const causeId = await buildCause(stack, admin);
     const path = `/v1/charitable-causes/${causeId}/assign-manager`;
@@ -226,7 +226,7 @@ describe('Users who were only invited', () => {
     expect(body.charitable_cause.managers).toEqual([]);
   });
 
-  describe('whose invitation has expired', () => {
+  describe('Users with expired invitations', () => {
     /** The tables that contain this text, in any column. */
     async function holdersOf(text: string): Promise<string[]> {
       const tables = await stack
@@ -246,7 +246,7 @@ describe('Users who were only invited', () => {
     const keysOf = (id: string, sql: string) =>
       withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => (await client.query(sql, [id])).rows);
 
-    it('more than 30 days ago are gone with everything that names them, and can be invited again', async () => {
+    it('Users whose invitation expired more than 30 days ago are deleted with all references, and can be invited again', async () => {
       const { user } = await invited(superAdmin, { user_type: 'individual', name: 'Long Ago' });
       const causeId = await buildCause(stack, admin);
       const path = `/v1/charitable-causes/${causeId}/assign-manager`;
@@ -282,7 +282,7 @@ describe('Users who were only invited', () => {
       expect((await accept(again.token)).status).toBe(200);
     });
 
-    it('less than 30 days ago stay, as do those whose invitation is open', async () => {
+    it('Users whose invitation expired less than 30 days ago, or is open, are kept', async () => {
       const open = await invited(admin, { user_type: 'individual' });
       const recent = await invited(admin, { user_type: 'individual' });
       await expire(recent.user.id, '29 days 23 hours');
@@ -291,7 +291,7 @@ describe('Users who were only invited', () => {
       expect((await accept(open.token)).status).toBe(200);
     });
 
-    it('long ago but was accepted, or sent again before, stay', async () => {
+    it('Users whose long-expired invitation was accepted, or sent again in time, are kept', async () => {
       const accepted = await invited(admin, { user_type: 'individual' });
       expect((await accept(accepted.token)).status).toBe(200);
       await expire(accepted.user.id, '400 days');
@@ -303,7 +303,7 @@ describe('Users who were only invited', () => {
       expect((await accept(anew.token)).status).toBe(200);
     });
 
-    it('long ago stay under a legal hold, however it was placed, and do not block others', async () => {
+    it('Users with a long-expired invitation are kept under any legal hold, and do not block others', async () => {
       const [held, beside] = [
         (await invited(admin, { user_type: 'individual' })).user,
         (await invited(admin, { user_type: 'individual' })).user,
@@ -321,13 +321,13 @@ describe('Users who were only invited', () => {
       expect([(await show(held.id)).status, (await show(beside.id)).status]).toEqual([200, 404]);
     });
 
-    describe('and who accept while they are swept', () => {
+    describe('Invitations accepted during the sweep', () => {
       const inviteMany = (count: number) =>
         Promise.all(Array.from({ length: count }, () => invited(admin, { user_type: 'individual' })));
       const accountsOf = async (userId: string) =>
         (await stack.owner().execute('select 1 from accounts where user_id = ?', [userId])).length;
 
-      /** A person with a name, an account and a login; or none at all. */
+      /** A complete person with a name, an account and a login; or none at all. */
       async function expectWholeOrNobody(user: { id: string; email: string }, status: number) {
         const shown = await show(user.id);
         const login = await stack.post('/v1/auth/login', { email: user.email, password });
@@ -337,7 +337,7 @@ describe('Users who were only invited', () => {
         if (status === 200) expect(shown.body.data).toMatchObject({ name: 'Invited', status: 'active' });
       }
 
-      it('are complete users if they accepted first', async () => {
+      it('An invitation accepted before the sweep leaves a complete user', async () => {
         const people = await inviteMany(3);
         const ids = people.map(({ user }) => user.id);
         let accepting: ReturnType<typeof accept>[] = [];
@@ -356,7 +356,7 @@ describe('Users who were only invited', () => {
         }
       });
 
-      it('are either complete users or gone, whichever comes first', async () => {
+      it('An invitation accepted during the sweep leaves a complete user or none, whichever commits first', async () => {
         const people = await inviteMany(isFullRun() ? 20 : 5);
         const accepting = people.map(({ token }) => accept(token));
         for (const { user } of people.toReversed()) {

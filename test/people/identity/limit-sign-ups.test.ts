@@ -21,7 +21,7 @@ const signUpOrganization = (from: string) =>
 const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
 describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
-  it('never lets more people and organizations sign up from one address, even at once: 429 with Retry-After', async () => {
+  it('Sign-ups of people and organizations from one address never exceed the limit, even at once: 429 with Retry-After', async () => {
     const from = '203.0.113.50';
     const ways = [signUp, signUpOrganization, signUp, signUpOrganization, signUp];
     expect(statusesOf(await Promise.all(ways.map((way) => way(from))))).toEqual([201, 201, 201, 429, 429]);
@@ -38,7 +38,7 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
     expect(left).toEqual({ count: 1 });
   });
 
-  it('counts a whole IPv6 network as one address, and does not count refusals', async () => {
+  it('The sign-up limit counts a whole IPv6 network as one address, and no refused sign-ups', async () => {
     const email = address();
     expect(statusesOf([await signUp('2001:db8::1', email), await signUp('2001:db8::2', email)])).toEqual([201, 400]);
     expect(statusesOf([await signUp('2001:db8::3'), await signUp('2001:db8::4')])).toEqual([201, 201]);
@@ -46,8 +46,8 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
   });
 });
 
-describe('Asking by sign-ups who has an account', () => {
-  it('is throttled like guessing passwords', async () => {
+describe('Probing for accounts by sign-ups', () => {
+  it('Probing for accounts by sign-ups is throttled like guessing passwords', async () => {
     const email = address();
     expect((await signUp('203.0.113.60', email)).status).toBe(201);
     const answers: number[] = [];

@@ -9,7 +9,7 @@ import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
 const password = 'correct horse battery';
-/** How many guess at once, all of them wrong but one. */
+/** The number of simultaneous guesses, all of them wrong but one. */
 const wrongGuesses = isFullRun() ? 39 : 14;
 
 describe('Logging in and out', () => {
@@ -31,7 +31,7 @@ describe('Logging in and out', () => {
   const logIn = (email: string, secret = password, address = '203.0.113.7') =>
     stack.post('/v1/auth/login', { email, password: secret }, { headers: { 'x-forwarded-for': address } });
 
-  it('answers token, type, lifetime and user, whatever the case of the address, and sets the cookie', async () => {
+  it('Logging in returns token, type, lifetime and user, whatever the case of the address, and sets the cookie', async () => {
     const { email, id } = await signUp();
     const { status, body, headers } = await logIn(email.toUpperCase());
     expect(status).toBe(200);
@@ -56,7 +56,7 @@ describe('Logging in and out', () => {
     expect(me.body.data.permissions).toContain('top-up-account');
   });
 
-  it('takes an address with white space around it as signing up does', async () => {
+  it('Logging in ignores white space around the address, as signing up does', async () => {
     const email = `${newId()}@example.org`;
     const padded = `  \u00a0${email}\u2003 `;
     const signedUp = await stack.post('/v1/auth/signup', { name: 'Somebody', email: padded, password });
@@ -66,7 +66,7 @@ describe('Logging in and out', () => {
     expect(again.status).toBe(400);
   });
 
-  it('gives a wrong password, an unknown address, an invited and a suspended user the same 401', async () => {
+  it('Logging in returns the same 401 for a wrong password, an unknown address, an invited and a suspended user', async () => {
     const { email } = await signUp();
     const suspended = await signUp();
     const { token } = await buildPlatformAdmin(stack);
@@ -87,7 +87,7 @@ describe('Logging in and out', () => {
   it.each([
     ['suspends the user', "status = 'suspended'"],
     ['gives the user another password', "password_sealed = 'another'"],
-  ])('lets nobody in who waited for what %s', async (_, change) => {
+  ])('A login that waits for a transaction which %s is refused', async (_, change) => {
     const { email, id } = await signUp();
     const begin = () => logIn(email, password, '203.0.113.5');
     const { status, body } = await meetChange(
@@ -101,11 +101,11 @@ describe('Logging in and out', () => {
     ).toEqual([]);
   });
 
-  it('does the same work for an unknown address as for a wrong password', async () => {
+  it('Logging in does the same work for an unknown address as for a wrong password', async () => {
     const { email } = await signUp();
     const stranger = `${newId()}@example.org`;
     const work = { known: [] as number[], unknown: [] as number[] };
-    // The work that this process did, not how long others let it wait.
+    // The processor time of this process, without waiting for others.
     const attempt = async (address: string, network: string) => {
       const before = process.cpuUsage();
       await logIn(address, 'wrong password', network);
@@ -121,7 +121,7 @@ describe('Logging in and out', () => {
     expect(median(work.unknown) / median(work.known)).toBeLessThan(2.5);
   });
 
-  it('waits for one of many who sign up, wherever they come from', async () => {
+  it('Logging in is never starved by many sign-ups, wherever they come from', async () => {
     const ended: string[] = [];
     const { sealer } = stack.deps;
     const signUps = Array.from({ length: 8 }, () =>
@@ -132,7 +132,7 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('login')).toBeLessThan(3);
   });
 
-  it('takes a password in any Unicode form of the same text, and keeps it in one', async () => {
+  it('A password matches in any Unicode form of the same text, and is normalized to one', async () => {
     const [composed, apart] = ['pässwörd-ñandú', 'pässwörd-ñandú'].map((text, index) =>
       text.normalize(index === 0 ? 'NFC' : 'NFD'),
     ) as [string, string];
@@ -140,7 +140,7 @@ describe('Logging in and out', () => {
     expect((await stack.post('/v1/auth/signup', { name: 'Zoë', email, password: apart })).status).toBe(201);
     expect((await logIn(email, composed)).status).toBe(200);
     expect((await logIn(email, apart)).status).toBe(200);
-    // A hash of what was typed apart, as it was stored once: it lets in, and is replaced.
+    // A hash of a decomposed password, as once stored: it is accepted, and replaced.
     const stored = 'select password_sealed from users where id = ?';
     const [row] = await stack.em().execute<{ id: string }[]>('select id from users order by created_at desc limit 1');
     const id = String(row?.id);
@@ -154,7 +154,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, composed)).status).toBe(200);
   });
 
-  it('counts the characters of a password in that form', async () => {
+  it('A password’s length is counted in its normalized form', async () => {
     const short = 'é'.repeat(11).normalize('NFD');
     const { status, body } = await stack.post('/v1/auth/signup', {
       name: 'Zoë',
@@ -168,7 +168,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, 'x'.repeat(257))).status).toBe(400);
   });
 
-  it('is throttled after 10 failures for one account from one address, even with the right password', async () => {
+  it('Logging in is throttled after 10 failures for one account from one address, even with the right password', async () => {
     const { email } = await signUp();
     const other = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
@@ -185,14 +185,14 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.30')).status).toBe(200);
   });
 
-  it('allows no more simultaneous guesses than consecutive ones', async () => {
+  it('Simultaneous guesses are limited like consecutive ones', async () => {
     const { email } = await signUp();
     const asked = Array.from({ length: wrongGuesses + 1 }, () => logIn(email, 'wrong password', '203.0.113.35'));
     await Promise.all(asked);
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
-  itInFull('gives a correct password among many simultaneous guesses the same answer as a wrong one', async () => {
+  itInFull('A correct password among many simultaneous guesses gets the same answer as a wrong one', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
     // On a busy machine some may wait too long, and are retried.
@@ -204,13 +204,13 @@ describe('Logging in and out', () => {
     const answers = await Promise.all(secrets.map(untilTold));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
-    // Let in, if it came early; otherwise refused as everything after the tenth failure is.
+    // Accepted if it came early; otherwise refused like everything after the tenth failure.
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
     expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
   });
 
-  it('is throttled after 100 failures from one address over many accounts', async () => {
+  it('Logging in is throttled after 100 failures from one address over many accounts', async () => {
     const { email } = await signUp();
     await stack.owner().execute(
       `insert into login_failures (address, account_hash)
@@ -228,7 +228,7 @@ describe('Logging in and out', () => {
     ['spaces around it', ' siti'],
   ] as const;
   it.each(casesOf(spellings, (_, index) => index < 2))(
-    'counts an address written with %s as the same, or as unknown',
+    'An address written with %s counts as the same, or as unknown, in the throttle',
     async (_, written) => {
       const local = `siti${newId()}`;
       const email = `${local}@example.org`;
@@ -243,7 +243,7 @@ describe('Logging in and out', () => {
     },
   );
 
-  it('never lets strangers behind a shared address lock out users who logged in there within 30 days', async () => {
+  it('Strangers behind a shared address never lock out users who logged in there within 30 days', async () => {
     const [regular, newcomer] = [await signUp(), await signUp()];
     const shared = '203.0.113.45';
     expect((await logIn(regular.email, password, shared)).status).toBe(200);
@@ -255,7 +255,7 @@ describe('Logging in and out', () => {
       );
     expect((await logIn(newcomer.email, password, shared)).status).toBe(429);
     expect((await logIn(regular.email, password, shared)).status).toBe(200);
-    // The account's own failures from there hold it back all the same.
+    // The account's own failures from that address still count.
     for (let attempt = 0; attempt < 10; attempt += 1) {
       expect((await logIn(regular.email, 'wrong password', shared)).status).toBe(401);
     }
@@ -267,7 +267,7 @@ describe('Logging in and out', () => {
     expect((await logIn(regular.email, password, shared)).status).toBe(429);
   });
 
-  it('counts a whole IPv6 network as one address', async () => {
+  it('The login throttle counts a whole IPv6 network as one address', async () => {
     const { email } = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await logIn(email, 'wrong password', `2001:db8:1:2::${attempt + 1}`);
@@ -276,7 +276,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '2001:db8:1:3::1')).status).toBe(200);
   });
 
-  it("takes the client's address from the last proxy, not from what a client puts before it", async () => {
+  it("The login throttle uses the client's address from the last proxy, not one the client sent", async () => {
     const { email } = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await logIn(email, 'wrong password', `198.51.100.${attempt}, 203.0.113.50`);
@@ -284,7 +284,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '198.51.100.99, 203.0.113.50')).status).toBe(429);
   });
 
-  it('ends with logout: the token is revoked and the cookie cleared', async () => {
+  it('Logging out revokes the token and clears the cookie', async () => {
     const { email } = await signUp();
     const token = (await logIn(email)).body.data.access_token;
     const second = (await logIn(email)).body.data.access_token;
@@ -305,7 +305,7 @@ describe('Logging in and out', () => {
       ['an origin that only begins like ours', () => 'https://app.example.evil.example', 403],
       ['no origin', () => undefined, 403],
       ['the origin null', () => 'null', 403],
-    ])('a request that changes something needs an allowed Origin: %s', async (_, originOf, status) => {
+    ])('A cookie-authenticated write needs an allowed Origin: %s', async (_, originOf, status) => {
       const { token } = await buildIndividual(stack);
       const origin = originOf();
       const headers = { cookie: `access_token=${token}`, ...(origin === undefined ? {} : { origin }) };
@@ -315,7 +315,7 @@ describe('Logging in and out', () => {
     });
   });
 
-  it('refuses a malformed body by field', async () => {
+  it('Logging in with a malformed body names the field', async () => {
     const { status, body } = await stack.post('/v1/auth/login', { email: 'a@example.org' });
     expect([status, body.message]).toEqual([400, 'password: is required']);
   });

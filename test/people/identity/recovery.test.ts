@@ -32,7 +32,7 @@ describe('An account', () => {
   };
   const forgot = (email: string) => stack.post('/v1/auth/password/forgot', { email });
 
-  it('answers a forgotten password the same way in the same time for known and unknown addresses, and mails the known one only', async () => {
+  it('A forgotten password gets the same answer in the same time for known and unknown addresses; only known ones get mail', async () => {
     const { email } = await signUp();
     const measure = async (address: string) => {
       const since = performance.now();
@@ -47,14 +47,14 @@ describe('An account', () => {
     await awaitMail(stack, email, /kata sandi baru/);
   });
 
-  it('receives at most ten reset mails in an hour, even for simultaneous requests', async () => {
+  it('An account receives at most ten reset mails an hour, even for simultaneous requests', async () => {
     const { email } = await signUp();
     for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 12 }, () => forgot(email)));
     const written = (await mailRows(email)).filter((kind) => kind === 'reset_password').length;
     expect([written > 0, written <= 10]).toEqual([true, true]);
   });
 
-  it('sets a new password with the token from the mail, once; this ends all sessions, confirms the address and sends a notice', async () => {
+  it('A reset token sets a new password once, revokes all sessions, confirms the address and sends a notice', async () => {
     const { email } = await signUp();
     const { access_token, refresh_token } = (await logIn(email)).body.data;
     await forgot(email);
@@ -131,7 +131,7 @@ describe('An account', () => {
     expect((await logIn(email)).status).toBe(200);
   });
 
-  it('accepts at most one of two simultaneous refreshes, and none after logging out or logging out everywhere', async () => {
+  it('At most one of two simultaneous refreshes succeeds, and none after logging out, everywhere or not', async () => {
     const { email } = await signUp();
     const { refresh_token } = (await logIn(email)).body.data;
     const both = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
@@ -143,7 +143,7 @@ describe('An account', () => {
     }
   });
 
-  it('is invited by a mail to the invited address, and its token accepts, confirms and logs in', async () => {
+  it('An invitation is mailed to the invited address, and its token accepts, confirms and logs in', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };
@@ -155,7 +155,7 @@ describe('An account', () => {
     expect((await me(body.data.access_token)).body.data.email_confirmed_at).not.toBeNull();
   });
 
-  it('has settings for the language of its mails and for which of them it receives', async () => {
+  it('A user can set the language of mails and which ones to receive', async () => {
     const { email } = await signUp();
     const { access_token: token } = (await logIn(email)).body.data;
     expect((await me(token)).body.data).toMatchObject({ locale: 'id', notices: { receipts: true, reminders: true } });
@@ -172,7 +172,7 @@ describe('An account', () => {
     await awaitMail(stack, email, /Your password was changed/);
   });
 
-  it('receives a notice of a login from a new address, but not of the first login, and of a bank account without its full number', async () => {
+  it('A login from a new address, except the first, and a new bank account (number masked) are notified by mail', async () => {
     const { email } = await signUp();
     await logIn(email);
     await stack
@@ -190,7 +190,7 @@ describe('An account', () => {
     expect((await mailsTo(stack, email)).filter(({ subject }) => /Login baru/.test(subject))).toHaveLength(1);
   });
 
-  it('receives a notice of a login from a new address after accepting an invitation, and after a long absence', async () => {
+  it('A login from a new address is notified after accepting an invitation, and after a long absence', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };

@@ -14,7 +14,7 @@ describe('Sessions', () => {
   });
   afterAll(() => stack?.stop());
 
-  /** Each person from an address of its own, so that failures do not add up. */
+  /** Each person from their own address, so that failures do not add up. */
   let hosts = 0;
   async function signUp(): Promise<{ id: string; email: string; headers: Record<string, string> }> {
     hosts += 1;
@@ -48,7 +48,7 @@ describe('Sessions', () => {
       ]);
 
   describe('PUT /v1/auth/password', () => {
-    it('answers with a new token; earlier tokens and the old password never work again', async () => {
+    it('Changing the password returns a new token; earlier tokens and the old password never work again', async () => {
       const person = await signUp();
       const [first, second] = [await logIn(person), await logIn(person)];
       const { status, headers, body } = await setPassword(person, first.token, password, other);
@@ -72,15 +72,18 @@ describe('Sessions', () => {
       ['the same again', [password, password], 'new_password: must differ from the current one'],
       ['a short one', [password, 'short'], 'new_password: must have at least 12 characters'],
       ['a common one', [password, 'Qwerty123456'], 'new_password: is one of the most common passwords'],
-    ])('refuses %s with 400 and changes nothing', async (_, [current = '', next = ''], message) => {
-      const person = await signUp();
-      const { token } = await logIn(person);
-      const { status, body } = await setPassword(person, token, current, next);
-      expect([status, body.message]).toEqual([400, message]);
-      expect([await me(token), (await logIn(person)).status]).toEqual([200, 200]);
-    });
+    ])(
+      'Changing the password with %s returns 400 and changes nothing',
+      async (_, [current = '', next = ''], message) => {
+        const person = await signUp();
+        const { token } = await logIn(person);
+        const { status, body } = await setPassword(person, token, current, next);
+        expect([status, body.message]).toEqual([400, message]);
+        expect([await me(token), (await logIn(person)).status]).toEqual([200, 200]);
+      },
+    );
 
-    it('changes nothing if the token ends before the change is made', async () => {
+    it('Changing the password changes nothing if the token is revoked before the commit', async () => {
       const person = await signUp();
       const [stolen, own] = [await logIn(person), await logIn(person)];
       const holder = stack.owner();
@@ -95,7 +98,7 @@ describe('Sessions', () => {
       expect([(await logIn(person)).status, (await logIn(person, other)).status]).toEqual([200, 401]);
     });
 
-    it('refuses one that contains the local part of the address with 400', async () => {
+    it('Changing the password to one that contains the local part of the address returns 400', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       const [local = ''] = person.email.split('@');
@@ -106,7 +109,7 @@ describe('Sessions', () => {
       ]);
     });
 
-    it('lets a stolen token guess the password no more often than a stranger: 10 times, then 429', async () => {
+    it('A stolen token can guess the password no more often than a stranger: 10 times, then 429', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       for (let guess = 0; guess < 10; guess += 1) {
@@ -115,7 +118,7 @@ describe('Sessions', () => {
       expect((await setPassword(person, token, password, other)).status).toBe(429);
     });
 
-    it('changes it once for two simultaneous requests', async () => {
+    it('Two simultaneous password changes change it once', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       const answers = await Promise.all(
@@ -125,7 +128,7 @@ describe('Sessions', () => {
     });
   });
 
-  it('POST /v1/auth/logout-all ends every token of the user and of nobody else', async () => {
+  it('POST /v1/auth/logout-all revokes all tokens of the user and of no one else', async () => {
     const [person, neighbour] = [await signUp(), await signUp()];
     const tokens = [(await logIn(person)).token, (await logIn(person)).token];
     const others = await logIn(neighbour);
@@ -135,7 +138,7 @@ describe('Sessions', () => {
     expect(await me((await logIn(person)).token)).toBe(200);
   });
 
-  it('suspension ends tokens for good: no earlier one works again after the suspension', async () => {
+  it('A suspension revokes tokens for good: no earlier one works again afterwards', async () => {
     const person = await signUp();
     const { token } = await logIn(person);
     const setStatus = (status: string) =>
@@ -150,7 +153,7 @@ describe('Sessions', () => {
   describe('PATCH /v1/auth/me', () => {
     const patch = (token: string, body: object) => stack.patch('/v1/auth/me', body, { token });
 
-    it('changes name and picture; null clears the picture; no change leaves no event', async () => {
+    it('PATCH /v1/auth/me changes name and picture; null clears the picture, and no change records no event', async () => {
       const user = await buildIndividual(stack);
       const changed = await patch(user.token, { name: ' Siti ', profile_picture: 'https://example.org/a.png' });
       expect(changed).toMatchObject({
@@ -174,14 +177,14 @@ describe('Sessions', () => {
       ['email', 'new@example.org'],
       ['status', 'active'],
       ['role_id', newId()],
-    ])('refuses %s: %j with 400', async (field, value) => {
+    ])('PATCH /v1/auth/me with %s: %j returns 400', async (field, value) => {
       const user = await buildIndividual(stack);
       const { status, body } = await patch(user.token, { [field]: value });
       expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
     });
   });
 
-  it('leave events of logins, logouts, and failures for accounts that exist, but no others', async () => {
+  it('Logins, logouts and failed logins of existing accounts are recorded as events, and no others', async () => {
     const person = await signUp();
     await logIn(person, 'not the password');
     const { token } = await logIn(person);

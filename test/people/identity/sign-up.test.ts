@@ -24,7 +24,7 @@ describe('Signing up', () => {
     (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
 
   describe('as an individual', () => {
-    it('answers 201 with an active user of the default role, who has one IDR account at zero', async () => {
+    it('An individual who signs up gets 201, an active user of the default role and one IDR account at zero', async () => {
       const email = address();
       const { status, body } = await stack.post('/v1/auth/signup', { name: 'Ibu Sari', email, password });
       expect(status).toBe(201);
@@ -50,7 +50,7 @@ describe('Signing up', () => {
       ]);
     });
 
-    it('keeps the password as an argon2id hash, sealed for its user', async () => {
+    it('A password is stored as an argon2id hash, encrypted for its user', async () => {
       const email = address();
       await stack.post('/v1/auth/signup', { name: 'A', email, password });
       const [row] = await stack
@@ -65,7 +65,7 @@ describe('Signing up', () => {
       );
     });
 
-    it('refuses an address that is taken, whatever its case, even when two come at once', async () => {
+    it('Signing up with a taken address, in any case, is refused, even when two arrive at once', async () => {
       const email = address();
       const answers = await Promise.all(
         [email, email.toUpperCase(), email].map((each) =>
@@ -105,7 +105,7 @@ describe('Signing up', () => {
         'name: must have a visible character',
       ]),
       [{ name: '\u0007', email: 'x@example.org', password }, 'name: must not contain control characters'],
-    ])('refuses %j', async (body, message) => {
+    ])('Signing up as an individual with %j is refused', async (body, message) => {
       const answer = await stack.post('/v1/auth/signup', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
@@ -121,7 +121,7 @@ describe('Signing up', () => {
       admin: { name: 'Oki', email: address(), password },
     });
 
-    it('answers 201 with the organization flat and pending, its admin and its one IDR account', async () => {
+    it('An organization that signs up gets 201 with flat fields and status pending, its admin and one IDR account', async () => {
       const sent = { ...organization(), phone_number: '+62 21 555 0100' };
       const { status, body } = await stack.post('/v1/organizations/signup', sent);
       expect(status).toBe(201);
@@ -155,7 +155,7 @@ describe('Signing up', () => {
       ]);
     });
 
-    it('needs no phone and registration number, industry and size', async () => {
+    it('An organization may sign up without phone, registration number, industry and size', async () => {
       const { name, email, admin } = organization();
       const { status, body } = await stack.post('/v1/organizations/signup', { name, email, admin });
       expect([status, body]).toEqual([
@@ -164,12 +164,12 @@ describe('Signing up', () => {
       ]);
     });
 
-    it('takes a phone number with its area in parentheses', async () => {
+    it('An organization’s phone number may have its area code in parentheses', async () => {
       const sent = { ...organization(), phone_number: '(021) 555-0100' };
       expect((await stack.post('/v1/organizations/signup', sent)).body.phone_number).toBe('(021) 555-0100');
     });
 
-    it('leaves nothing behind when its admin has an address that is taken', async () => {
+    it('An organization whose admin’s address is taken leaves no rows', async () => {
       const first = organization();
       await stack.post('/v1/organizations/signup', first);
       const count = async () =>
@@ -180,7 +180,7 @@ describe('Signing up', () => {
       expect(await count()).toBe(before);
     });
 
-    it('refuses a guessable password of its admin, naming the field', async () => {
+    it('A guessable password of an organization’s admin is refused, naming the field', async () => {
       const admin = { name: 'Oki', email: 'kepala@example.org', password: 'Kepala-yayasan' };
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin });
       expect([status, body.message]).toEqual([
@@ -195,7 +195,7 @@ describe('Signing up', () => {
       ['phone_number', 'call me'],
       ['email', 'nobody'],
       ['status', 'active'],
-    ])('refuses %s "%s"', async (field, value) => {
+    ])('Signing up as an organization with %s "%s" is refused', async (field, value) => {
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), [field]: value });
       expect(status).toBe(400);
       expect(body.message).toMatch(new RegExp(`^${field}: `));

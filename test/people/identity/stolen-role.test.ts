@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-describe('The password of the application’s database role does not let anyone log in as another user', () => {
-  it('by replacing that user’s password hash', async () => {
+describe('The application’s stolen database role', () => {
+  it('A user’s password hash replaced by the application’s database role admits no one', async () => {
     const [thief, victim] = [`${newId()}@example.org`, `${newId()}@example.org`];
     const signUp = async (email: string, secret: string) =>
       (await stack.post('/v1/auth/signup', { name: 'A', email, password: secret })).body.data.id as string;
@@ -25,7 +25,7 @@ describe('The password of the application’s database role does not let anyone 
     expect([status, body.data]).toEqual([500, undefined]);
   });
 
-  it('by inserting a token that was never sent', async () => {
+  it('A token inserted by the application’s database role, but never sent, admits no one', async () => {
     const { id } = await buildIndividual(stack);
     const em = stack.em();
     const invited = newId();

@@ -20,7 +20,7 @@ describe('Access tokens', () => {
   const me = (token: string) => stack.get('/v1/auth/me', { token });
   const statusOf = async (token: string) => (await me(token)).status;
 
-  it('are EdDSA with issuer, audience, subject, id, user type and organization, and live an hour', async () => {
+  it('Access tokens are EdDSA with issuer, audience, subject, id, user type and organization, and live an hour', async () => {
     const [header, payload] = user.token.split('.');
     expect(read(header)).toMatchObject({ alg: 'EdDSA', typ: 'at+jwt', kid: expect.any(String) });
     const claims = read(payload);
@@ -36,7 +36,7 @@ describe('Access tokens', () => {
     expect(await statusOf(user.token)).toBe(200);
   });
 
-  it('have their public keys at /.well-known/jwks.json, without the private part', async () => {
+  it('Public keys of access tokens are at /.well-known/jwks.json, without the private part', async () => {
     const { body } = await stack.get('/.well-known/jwks.json');
     expect(body.keys).toHaveLength(1);
     expect(body.keys[0]).toMatchObject({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' });
@@ -44,13 +44,13 @@ describe('Access tokens', () => {
     expect(body.keys[0].kid).toBe(read(user.token.split('.')[0]).kid);
   });
 
-  it('have private keys that are sealed in the database', async () => {
+  it('Private keys of access tokens are encrypted in the database', async () => {
     const [row] = await stack.em().execute<{ private_key_sealed: string }[]>('select * from token_signing_keys');
     expect(row?.private_key_sealed.split('.')).toHaveLength(5);
     expect(JSON.stringify(row)).not.toContain('"d"');
   });
 
-  describe('that are forged or spoiled', () => {
+  describe('Forged or damaged access tokens', () => {
     it.each([
       ['none', async () => `${part({ alg: 'none', typ: 'at+jwt' })}.${user.token.split('.')[1]}.`],
       [
@@ -95,7 +95,7 @@ describe('Access tokens', () => {
           const { privateKey, publicKey } = await generateKeyPair('EdDSA');
           const kid = newId();
           const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' };
-          // What is sealed for another row does not open here.
+          // A value encrypted for another row does not decrypt here.
           await stack.em().execute(
             `insert into token_signing_keys (id, public_jwk, private_key_sealed, published_until)
              select ?, ?::jsonb, private_key_sealed, '2099-01-01' from token_signing_keys limit 1`,
@@ -106,7 +106,7 @@ describe('Access tokens', () => {
             .sign(privateKey);
         },
       ],
-    ])('are refused: %s', async (_, forge) => {
+    ])('A damaged access token is rejected: %s', async (_, forge) => {
       const answer = await me(await forge());
       expect([answer.status, answer.body.error]).toEqual([401, 'Unauthorized']);
     });
@@ -119,7 +119,7 @@ describe('Access tokens', () => {
       ['no token id', { jti: undefined }],
       ['a subject that is no id', { sub: "x' or true" }],
       ['an unknown subject', { sub: newId() }],
-    ])('are refused although signed by our key: with %s', async (_, claims) => {
+    ])('An access token signed by our key is rejected with %s', async (_, claims) => {
       const keys = createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });
       const { id, key } = await keys.signer();
       const sign = (payload: Record<string, unknown>, typ = 'at+jwt') =>
@@ -131,14 +131,14 @@ describe('Access tokens', () => {
     });
   });
 
-  it('are accepted by cookie as well, after the Authorization header', async () => {
+  it('Access tokens are accepted by cookie as well, after the Authorization header', async () => {
     const cookie = { cookie: `access_token=${user.token}` };
     expect((await stack.get('/v1/auth/me', { headers: cookie })).status).toBe(200);
     expect((await stack.get('/v1/auth/me', { headers: cookie, token: 'nonsense' })).status).toBe(401);
     expect((await stack.get('/v1/auth/me', { headers: { authorization: 'Basic eDp5', ...cookie } })).status).toBe(401);
   });
 
-  it('stop working for good when the user is suspended', async () => {
+  it('A suspension revokes access tokens for good', async () => {
     const admin = await buildPlatformAdmin(stack);
     const other = await buildIndividual(stack);
     await stack.patch(`/v1/users/${other.id}`, { status: 'suspended' }, { token: admin.token });
@@ -147,7 +147,7 @@ describe('Access tokens', () => {
     expect(await statusOf(other.token)).toBe(401);
   });
 
-  it('each get their own answer when fifty ask at once, and ended ones are refused', async () => {
+  it('Fifty simultaneous requests each get their own user’s answer, and revoked tokens are refused', async () => {
     const users = await Promise.all(Array.from({ length: 25 }, () => buildIndividual(stack)));
     await Promise.all(
       users.filter((_, index) => index % 5 === 0).map(({ token }) => stack.post('/v1/auth/logout', {}, { token })),
@@ -159,7 +159,7 @@ describe('Access tokens', () => {
     );
   });
 
-  it('cost one query for authentication and authorization together', async () => {
+  it('Authentication and authorization together cost one query', async () => {
     const admin = await buildSuperAdmin(stack);
     const queries: string[] = [];
     const logger = stack.deps.orm.config.getLogger();
@@ -172,8 +172,8 @@ describe('Access tokens', () => {
     expect(queries[1]).toContain('from "roles"');
   });
 
-  describe('and the rotation of their keys', () => {
-    it('leaves old tokens valid, signs with the new key and publishes both, within ten seconds', async () => {
+  describe('Rotating the keys of access tokens', () => {
+    it('Rotating keys leaves old tokens valid, signs with the new key and publishes both, within ten seconds', async () => {
       const before = await stack.deps.tokens.sign({ userId: user.id, userType: 'individual', organizationId: null });
       const id = await rotateSigningKey(stack.em(), { sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });
       const startedAt = Date.now();
@@ -191,7 +191,7 @@ describe('Access tokens', () => {
       expect(body.keys[0].kid).toBe(id);
     });
 
-    it('makes one first key however many processes start at once', async () => {
+    it('Processes that start at once create one first key', async () => {
       await stack.owner().execute('delete from token_signing_keys');
       const processes = Array.from({ length: 8 }, () =>
         createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 }),
@@ -200,7 +200,7 @@ describe('Access tokens', () => {
       expect(new Set(signers.map(({ id }) => id)).size).toBe(1);
     });
 
-    it('refuses tokens of a key that is no longer published', async () => {
+    it('Access tokens of a key no longer published are rejected', async () => {
       const keys = createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });
       const { id } = await keys.signer();
       await rotateSigningKey(stack.em(), { sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });

@@ -28,10 +28,10 @@ describe('A second factor', () => {
     const remove = (code: string) => stack.delete('/v1/auth/totp', { code }, { token, headers });
     return { id: body.data.id as string, email, headers, token, logIn, begin, confirm, remove };
   }
-  /** The code of now, or of a number of half minutes later. */
+  /** The current code, or that of a number of half minutes later. */
   const codeOf = (secret: string, steps = 0) =>
     generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + 30 * steps });
-  /** A person who confirmed a second factor a while ago: no code of now is spent. */
+  /** A person who confirmed a second factor a while ago: no current code is used up. */
   async function secured() {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data as { secret: string };
@@ -41,7 +41,7 @@ describe('A second factor', () => {
   }
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-  it('is required even if it was confirmed while a login without a code was waiting', async () => {
+  it('A second factor is required even if it was confirmed while a login without a code was waiting', async () => {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data as { secret: string };
     const confirm = async (tx: EntityManager) => {
@@ -57,7 +57,7 @@ describe('A second factor', () => {
     expect((await person.logIn({ totp_code: codeOf(secret) })).status).toBe(200);
   });
 
-  it('begins with a secret and a URI for the app, and is not required until it is confirmed', async () => {
+  it('A second factor starts with a secret and a URI for the app, and is not required until confirmed', async () => {
     const person = await signUp();
     const { status, body } = await person.begin();
     expect({ status, body }).toEqual({
@@ -78,7 +78,7 @@ describe('A second factor', () => {
     expect(JSON.stringify(row)).not.toContain(again.body.data.secret);
   });
 
-  it('is confirmed by a code and answers ten recovery codes, kept as digests; then a new one is a 400', async () => {
+  it('Confirming a second factor by a code returns ten recovery codes, stored as digests; a new factor then returns 400', async () => {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data;
     const { status, body } = await person.confirm(codeOf(secret));
@@ -89,7 +89,7 @@ describe('A second factor', () => {
     expect([(await person.begin()).status, (await person.confirm(codeOf(secret, 1))).status]).toEqual([400, 400]);
   });
 
-  it('is asked for only after the right password, and each code works once', async () => {
+  it('A second factor is requested only after the right password, and each code works once', async () => {
     const { logIn, secret } = await secured();
     const without = await logIn();
     expect([without.status, without.body.message]).toEqual([401, 'totp_code: is required']);
@@ -100,19 +100,19 @@ describe('A second factor', () => {
     expect([good.status, claimsOf(good.body.data.access_token).amr]).toEqual([200, ['pwd', 'otp']]);
     const replayed = await logIn({ totp_code: code });
     expect([replayed.status, replayed.body.message]).toEqual([401, 'totp_code: is wrong or already used']);
-    // A code from before the last one that was spent is spent too.
+    // A code older than the last one used is used up too.
     expect((await logIn({ totp_code: codeOf(secret, -1) })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
   });
 
-  it('accepts a code once, even among many simultaneous logins', async () => {
+  it('A code works once, even among many simultaneous logins', async () => {
     const { logIn, secret } = await secured();
     const code = codeOf(secret);
     const answers = await Promise.all(Array.from({ length: 6 }, () => logIn({ totp_code: code })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it("takes each recovery code once, however it is typed, and no code of another person's", async () => {
+  it('A recovery code works once, however it is typed, and never for another person', async () => {
     const [person, neighbour] = [await secured(), await secured()];
     const [code = '', next = ''] = person.recoveryCodes;
     expect((await neighbour.logIn({ totp_code: code })).status).toBe(401);
@@ -123,7 +123,7 @@ describe('A second factor', () => {
   });
 
   it.each(casesOf(['000000', '12', 'x', '0000000', "' or true --"]))(
-    'counts the wrong code %j as a failed login',
+    'A wrong code, %j, counts as a failed login',
     async (code) => {
       const { id, logIn } = await secured();
       expect((await logIn({ totp_code: code })).status).toBe(401);
@@ -134,13 +134,13 @@ describe('A second factor', () => {
     },
   );
 
-  it('is throttled after ten wrong codes, even with the right one', async () => {
+  it('Codes are throttled after ten wrong ones, even the right one', async () => {
     const { logIn, secret } = await secured();
     for (let guess = 0; guess < 10; guess += 1) expect((await logIn({ totp_code: '000000' })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
   });
 
-  it('cannot be guessed from many addresses by somebody with the password: ten wrong codes from anywhere are the limit', async () => {
+  it('Codes cannot be guessed from many addresses with a known password: ten wrong ones from anywhere are the limit', async () => {
     const person = await secured();
     const guessFrom = (address: string, more: object = { totp_code: '000000' }) =>
       stack.post(
@@ -153,7 +153,7 @@ describe('A second factor', () => {
         401,
       );
     }
-    // Neither a log-in without a code nor a wrong password is a guess of the code.
+    // Neither a login without a code nor a wrong password is a guess of the code.
     expect((await guessFrom('198.51.100.20', {})).status).toBe(401);
     expect((await guessFrom('198.51.100.20', { password: 'wrong horse battery' })).status).toBe(401);
     expect((await person.remove('000000')).status).toBe(400);
@@ -166,7 +166,7 @@ describe('A second factor', () => {
     expect((await other.logIn({ totp_code: codeOf(other.secret).replace(/^.../, '$& ') })).status).toBe(200);
   });
 
-  it('allows no more simultaneous guesses than consecutive ones', async () => {
+  it('Simultaneous guesses of codes are limited like consecutive ones', async () => {
     const begun = await signUp();
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
@@ -187,7 +187,7 @@ describe('A second factor', () => {
     expect(await answersTo((code) => other.logIn({ totp_code: code }))).toBe(10);
   });
 
-  it('is removed by a code only; then the password alone is enough', async () => {
+  it('A second factor is removed only with a code; then the password alone suffices', async () => {
     const { logIn, secret, remove, recoveryCodes } = await secured();
     const wrong = await remove('000000');
     expect([wrong.status, wrong.body.message]).toEqual([400, 'code: is wrong or already used']);
@@ -199,20 +199,20 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: recoveryCodes[0] })).status).toBe(200);
   });
 
-  it('is removed by a recovery code too, and stays with the session when the password changes', async () => {
+  it('A second factor can be removed with a recovery code, and stays with the session when the password changes', async () => {
     const { logIn, remove, recoveryCodes, headers } = await secured();
     const { body } = await logIn({ totp_code: recoveryCodes[0] });
     const token: string = body.data.access_token;
     const next = { current_password: password, new_password: 'staple of another horse' };
     const changed = await stack.put('/v1/auth/password', next, { token, headers });
     expect(claimsOf(changed.body.data.access_token).amr).toEqual(['pwd', 'otp']);
-    // The token that removes it is the earlier one, which the change has ended.
+    // The token that removes it is the earlier one, which the change has revoked.
     expect((await remove(recoveryCodes[1] ?? '')).status).toBe(401);
     const options = { token: changed.body.data.access_token as string, headers };
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);
   });
 
-  it('no longer counts for a session, or a session renewed from it, once it is removed', async () => {
+  it('A removed second factor no longer counts for a session or one renewed from it', async () => {
     const person = await secured();
     const login = await person.logIn({ totp_code: codeOf(person.secret) });
     const token: string = login.body.data.access_token;
@@ -226,7 +226,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it('does not count for a session, or one renewed from it, that began with another second factor', async () => {
+  it('A second factor does not count for a session, or one renewed from it, that began with another one', async () => {
     const person = await secured();
     const { access_token: token } = (await person.logIn({ totp_code: codeOf(person.secret) })).body.data;
     expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);
@@ -240,7 +240,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it.each(['begun', 'confirmed', 'removed'])('is not %s with a token that has ended', async (what) => {
+  it.each(['begun', 'confirmed', 'removed'])('A second factor is not %s with a revoked token', async (what) => {
     const person = what === 'removed' ? await secured() : await signUp();
     const secret = what === 'confirmed' ? (await person.begin()).body.data.secret : undefined;
     const { access_token: own } = (

@@ -38,7 +38,7 @@ describe('Users', () => {
     stack.post('/v1/auth/invitations/accept', { token, password: secret });
 
   describe('invitations', () => {
-    it('make an invited user of the default role of the type; accepting it once makes it active', async () => {
+    it('An invitation creates an invited user of the type’s default role; accepting it once activates the user', async () => {
       const email = address();
       const { status, body } = await invite(admin, { email, user_type: 'individual' });
       expect(status).toBe(201);
@@ -62,13 +62,13 @@ describe('Users', () => {
       ]);
     });
 
-    it('are accepted once, however many try at once', async () => {
+    it('An invitation is accepted once, however many try at once', async () => {
       const { body } = await invite(admin, { user_type: 'organization' });
       const answers = await Promise.all(Array.from({ length: 5 }, () => accept(body.data.token)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
     });
 
-    it('cannot be accepted once expired, with an unknown token or with a short password', async () => {
+    it('An invitation cannot be accepted after it expired, with an unknown token or with a short password', async () => {
       const { body } = await invite(admin, { user_type: 'organization' });
       expect((await accept(body.data.token, 'short')).status).toBe(400);
       await stack
@@ -78,7 +78,7 @@ describe('Users', () => {
       expect((await accept('unknown')).status).toBe(400);
     });
 
-    it('can be repeated until accepted; the older token is then void', async () => {
+    it('An invitation can be repeated until accepted; the older token is then void', async () => {
       const email = address();
       const first = await invite(admin, { email, user_type: 'individual' });
       const second = await invite(admin, { email, user_type: 'individual' });
@@ -94,7 +94,7 @@ describe('Users', () => {
       ['individual', 'invite-individual-user'],
       ['organization', 'invite-organization-admin'],
       ['platform', 'invite-platform-admin'],
-    ])('of type %s need the permission %s', async (userType, permission) => {
+    ])('An invitation of type %s needs the permission %s', async (userType, permission) => {
       const { body: permissions } = await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token });
       const all = permissions.permissions.map(({ name }: { name: string }) => name);
       const organizationId = await buildOrganization(stack);
@@ -111,7 +111,7 @@ describe('Users', () => {
       expect((await invite(inviter, { user_type: userType, role_id: role.id, ...target })).status).toBe(201);
     });
 
-    it('by an organization admin are for their own organization only', async () => {
+    it('An organization admin may invite to their own organization only', async () => {
       const other = await buildOrganization(stack);
       expect((await invite(admin, { user_type: 'organization', organization_id: other })).status).toBe(403);
       expect((await invite(admin, { user_type: 'organization', organization_id: admin.organizationId })).status).toBe(
@@ -120,7 +120,7 @@ describe('Users', () => {
       expect((await invite(admin, { user_type: 'platform' })).status).toBe(403);
     });
 
-    it('by the platform name an organization that exists for users of type organization', async () => {
+    it('Platform must name an existing organization to invite users of type organization', async () => {
       const missing = await invite(platformAdmin, { user_type: 'organization' });
       expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await invite(platformAdmin, { user_type: 'organization', organization_id: newId() })).status).toBe(404);
@@ -129,7 +129,7 @@ describe('Users', () => {
       expect(misplaced.status).toBe(400);
     });
 
-    it('grant the role’s permissions; more than the inviter holds is a 403', async () => {
+    it('An invitation grants the role’s permissions; more than the inviter holds returns 403', async () => {
       const superRole = '00000000-0000-4000-8000-000000000101';
       expect((await invite(platformAdmin, { user_type: 'platform', role_id: superRole })).status).toBe(403);
       expect((await invite(superAdmin, { user_type: 'platform', role_id: superRole })).status).toBe(201);
@@ -143,14 +143,14 @@ describe('Users', () => {
       expect((await invite(admin, { user_type: 'individual', role_id: fitting.id })).status).toBe(201);
     });
 
-    it('never give a platform role to a user of another type', async () => {
+    it('An invitation never gives a platform role to a user of another type', async () => {
       const role_id = '00000000-0000-4000-8000-000000000102';
       expect((await invite(superAdmin, { user_type: 'individual', role_id })).status).toBe(400);
     });
   });
 
   describe('list and detail', () => {
-    it('show the platform everybody and an organization its own users', async () => {
+    it('Platform lists all users, and an organization its own', async () => {
       const colleague = await buildIndividual(stack, { organizationId: admin.organizationId });
       const stranger = await buildIndividual(stack);
       const own = await stack.get('/v1/users?limit=100', { token: admin.token });
@@ -173,7 +173,7 @@ describe('Users', () => {
       expect((await detail(stranger.id, stranger.token)).status).toBe(403);
     });
 
-    it('pages by number and by the last row seen alike', async () => {
+    it('Users are paged by number and by the last row seen alike', async () => {
       const organizationId = await buildOrganization(stack);
       for (let index = 0; index < 5; index += 1) await buildIndividual(stack, { organizationId });
       const list = async (query: string) => {
@@ -194,7 +194,7 @@ describe('Users', () => {
     const setStatus = (by: BuiltUser, id: string, status: string) =>
       stack.patch(`/v1/users/${id}`, { status }, { token: by.token });
 
-    it('is for the platform, with update-user, and takes effect at the next request', async () => {
+    it('Platform may suspend users with update-user, effective from the next request', async () => {
       const user = await buildIndividual(stack);
       const answer = await setStatus(platformAdmin, user.id, 'suspended');
       expect([answer.status, answer.body.data.status]).toEqual([200, 'suspended']);
@@ -208,7 +208,7 @@ describe('Users', () => {
       });
     });
 
-    it('is closed to organization admins, whatever their role holds', async () => {
+    it('Organization admins cannot suspend users, whatever their role holds', async () => {
       const user = await buildIndividual(stack, { organizationId: admin.organizationId });
       expect((await setStatus(admin, user.id, 'suspended')).status).toBe(403);
       const role = await buildRole(stack, {
@@ -220,14 +220,14 @@ describe('Users', () => {
       expect((await setStatus(strong, user.id, 'suspended')).status).toBe(403);
     });
 
-    it('of a super admin is for super admins only, and nobody can suspend themselves', async () => {
+    it('Only super admins may suspend a super admin, and no one themselves', async () => {
       const other = await buildSuperAdmin(stack);
       expect((await setStatus(platformAdmin, other.id, 'suspended')).status).toBe(403);
       expect((await setStatus(superAdmin, other.id, 'suspended')).status).toBe(200);
       expect((await setStatus(superAdmin, superAdmin.id, 'suspended')).status).toBe(400);
     });
 
-    it('of a user who has not accepted the invitation is a 400, and the invitation stays valid', async () => {
+    it('Suspending a user who has not accepted the invitation returns 400, and the invitation stays valid', async () => {
       const { body } = await invite(admin, { user_type: 'individual' });
       for (const status of ['active', 'suspended']) {
         const answer = await setStatus(platformAdmin, body.data.user.id, status);
@@ -236,7 +236,7 @@ describe('Users', () => {
       expect((await accept(body.data.token)).status).toBe(200);
     });
 
-    it('takes only active or suspended', async () => {
+    it('A user’s status accepts only active or suspended', async () => {
       expect((await setStatus(platformAdmin, newId(), 'invited')).status).toBe(400);
       expect((await setStatus(platformAdmin, newId(), 'active')).status).toBe(404);
     });

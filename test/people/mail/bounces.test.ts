@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What Postfix sends to the sender of a mail, shortened. */
+/** Postfix's message to the sender of a mail, shortened. */
 const report = (messageId: string, { action = 'failed', status = '5.1.1' } = {}) =>
   `Return-Path: <>
 From: MAILER-DAEMON@mx.example.net (Mail Delivery System)
@@ -60,7 +60,7 @@ describe('A bounce', () => {
     ).map(({ status }) => status);
   const askAgain = (token: string) => stack.post('/v1/auth/email/confirmations', {}, { token });
 
-  it('stops mail to its address until the owner, who sees it, confirms the address again', async () => {
+  it('A bounce stops mail to the address until its owner, who is shown this, confirms it again', async () => {
     const { id, email, token } = await buildIndividual(stack);
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [id]);
     await notice(id);
@@ -96,7 +96,7 @@ describe('A bounce', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('is also recorded when the server rejects the address as unknown', async () => {
+  it('A bounce is also recorded when the server rejects the address as unknown', async () => {
     const email = `${newId()}+refused@example.org`;
     const password = 'correct horse battery';
     await stack.post('/v1/auth/signup', { name: 'Sari', email, password });
@@ -107,7 +107,7 @@ describe('A bounce', () => {
     );
   });
 
-  it('is ignored when the refusal does not concern the address', () => {
+  it('A rejection unrelated to the address is not a bounce', () => {
     const id = newId();
     const read = (status: string) => readBounce(Buffer.from(report(`${id}@amanah.example`, { status })));
     for (const status of ['5.7.1', '5.2.2', '5.1.8', '5.0.0', '4.1.1'])

@@ -17,28 +17,31 @@ describe('A worker killed while it sends a mail', () => {
   it.each([
     ['before it is sent', 'deliver-mail.before', 1],
     ['before it is marked as sent', 'deliver-mail.sent', 2],
-  ] as const)('(%s) loses none, and sends it again at most under the same Message-ID', async (_, failpoint, sent) => {
-    stack.arm(`${failpoint}=kill`);
-    const email = `${newId()}@example.org`;
-    const body = { name: 'Sari', email, password: 'correct horse battery' };
-    const { id } = (await stack.post('/v1/auth/signup', body)).body.data;
-    await stack.worker.exited;
-    expect(await mailsTo(stack, email)).toHaveLength(sent - 1);
-    await stack.restart();
-    // What the dead worker had claimed is due a minute later.
-    await stack
-      .owner()
-      .execute('delete from sweep_looks where subject_id in (select id from mails where user_id = ?)', [id]);
-    await eventually(
-      () => stack.em().execute<{ status: string }[]>('select status from mails where user_id = ?', [id]),
-      ([row]) => row?.status === 'sent',
-    );
-    const mails = await mailsTo(stack, email);
-    expect(mails).toHaveLength(sent);
-    expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
-  });
+  ] as const)(
+    'A mail whose worker is killed %s is not lost, and at most sent again with the same Message-ID',
+    async (_, failpoint, sent) => {
+      stack.arm(`${failpoint}=kill`);
+      const email = `${newId()}@example.org`;
+      const body = { name: 'Sari', email, password: 'correct horse battery' };
+      const { id } = (await stack.post('/v1/auth/signup', body)).body.data;
+      await stack.worker.exited;
+      expect(await mailsTo(stack, email)).toHaveLength(sent - 1);
+      await stack.restart();
+      // What the dead worker had claimed is due a minute later.
+      await stack
+        .owner()
+        .execute('delete from sweep_looks where subject_id in (select id from mails where user_id = ?)', [id]);
+      await eventually(
+        () => stack.em().execute<{ status: string }[]>('select status from mails where user_id = ?', [id]),
+        ([row]) => row?.status === 'sent',
+      );
+      const mails = await mailsTo(stack, email);
+      expect(mails).toHaveLength(sent);
+      expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
+    },
+  );
 
-  it('(between a round of mails and its position) tells everybody, and nobody twice', async () => {
+  it('A worker killed between a batch of mails and its cursor notifies everyone, and no one twice', async () => {
     const { id: causeId } = await buildActiveCause(stack);
     const donors = await Promise.all([1, 2].map(() => buildIndividual(stack, { balance: '10000' })));
     const ids = donors.map(({ id }) => id);
@@ -69,7 +72,7 @@ describe('A sign-up whose process dies between the key and the row', () => {
   }, 120_000);
   afterAll(() => stack?.stop());
 
-  it('leaves only an unused key, and the address stays available', async () => {
+  it('A sign-up whose process dies between the key and the row leaves only an unused key, and the address stays free', async () => {
     const body = { name: 'Siti', email: `${newId()}@example.org`, password: 'correct horse battery' };
     const keysNow = () => stack.deps.keysOrm.em.fork().execute<{ id: string }[]>('select id from personal_keys');
     const usersNow = () => stack.em().execute('select id from users order by id');

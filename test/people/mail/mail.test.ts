@@ -30,7 +30,7 @@ describe('Mail to people', () => {
     return row;
   };
 
-  it('asks new users to confirm their address, in Indonesian, by a link to a page with a button', async () => {
+  it('New users get a mail in Indonesian to confirm their address, linking to a page with a button', async () => {
     const { id, email } = await signUp();
     const mail = await awaitMail(stack, email, /Konfirmasi/);
     expect(mail).toEqual({
@@ -55,7 +55,7 @@ describe('Mail to people', () => {
       .em()
       .execute<{ at: Date | null }[]>('select email_confirmed_at as at from users where id = ?', [id]);
     expect(user?.at).not.toBeNull();
-    // From now on it is known whose the name is.
+    // From now on the owner of the name is known.
     await stack.post('/v1/auth/password/forgot', { email });
     expect(await awaitMail(stack, email, /sandi/)).toMatchObject({
       text: expect.stringMatching(/^Halo Ibu <Sari>,\n/),
@@ -63,7 +63,7 @@ describe('Mail to people', () => {
     });
   });
 
-  it('tells strangers no text of whoever gave their address: neither a name nor an organization nobody has looked at', async () => {
+  it('Mail to strangers contains no text of whoever entered their address: no name, and no organization not yet reviewed', async () => {
     const link = `https://${newId()}.example/x`;
     const signedUp = `${newId()}@example.org`;
     await stack.post('/v1/auth/signup', { name: `Open ${link}`, email: signedUp, password });
@@ -114,7 +114,7 @@ describe('Mail to people', () => {
     expect(await mailsTo(stack, email)).toHaveLength(1);
   });
 
-  it('parks a mail that the server refuses, with an event that omits the address, and retries one that it defers', async () => {
+  it('A mail that the server rejects is parked with an event without the address, and one that it defers is retried', async () => {
     const refused = await signUp('+refused');
     const later = await signUp('+later');
     const parked = await eventually(
@@ -136,7 +136,7 @@ describe('Mail to people', () => {
     expect(waiting?.facts_sealed).not.toBeNull();
   });
 
-  it('sends nothing to a user who was suspended after the mail was recorded', async () => {
+  it('No mail is sent to a user suspended after it was recorded', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     await stack.em().transactional(async (tx) => {

@@ -49,7 +49,7 @@ describe('Receipts', () => {
       (ended) => ended.length === 1,
     );
 
-  it('follow a donation on either rail, once each, with amount, cause and an unsubscribe link', async () => {
+  it('Donors get one receipt per donation on either rail, with amount, cause and an unsubscribe link', async () => {
     const donor = await buildDonor();
     expect((await give(donor)).status).toBe(201);
     const mail = await awaitMail(stack, donor.email, /Bukti donasi Anda sebesar Rp 50\.000/);
@@ -71,7 +71,7 @@ describe('Receipts', () => {
     expect(await kindsOf(donor.id)).toHaveLength(2);
   });
 
-  it('do not follow a withdrawal that the bank has returned by then', async () => {
+  it('No receipt is sent for a withdrawal that the bank has returned by then', async () => {
     const owner = await buildDonor();
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(
@@ -90,7 +90,7 @@ describe('Receipts', () => {
     expect(told).toEqual([{ status: 'silenced' }]);
   });
 
-  it('follow a period of a subscription and a withdrawal', async () => {
+  it('Receipts are sent for subscription periods and withdrawals', async () => {
     const donor = await buildDonor();
     await createSubscriber(() => ({ stack, donor, causeId })).begin();
     await withdraw(stack, donor);
@@ -99,7 +99,7 @@ describe('Receipts', () => {
     expect(paid.text).toContain('BRI');
   });
 
-  it('follow an open donation once, though it is paid before it has a cause, and tell of its cause', async () => {
+  it('Donors get one receipt for an open donation paid before it has a cause, and notice of its cause', async () => {
     const donor = await buildDonor();
     const late = await buildDonor(false);
     const pool = (await stack.get('/v1/donations/open-pool', { token: donor.token })).body.data.account_id;
@@ -128,7 +128,7 @@ describe('Receipts', () => {
     for (const { id } of [donor, late]) expect(await kindsOf(id)).toEqual(['allocation']);
   });
 
-  it('tell the donors of a cause of its disbursement, once each', async () => {
+  it('Donors of a cause are notified of each disbursement once', async () => {
     const { id, owner, causeId: cause, decisionId } = await buildWaitingDisbursement(stack);
     const [donor, late, other] = await Promise.all([buildDonor(), buildDonor(), buildDonor()]);
     for (const giver of [donor, donor]) await give(giver, cause);
@@ -147,7 +147,7 @@ describe('Receipts', () => {
     expect(await kindsOf(other.id)).toEqual(['donation']);
   });
 
-  it('tell everybody in January what they gave in the year, once each', async () => {
+  it('Donors get one mail in January with their giving of the year', async () => {
     const [donor, idle] = await Promise.all([buildDonor(), buildDonor()]);
     for (const amount of [50_000, 20_000]) await give(donor, causeId, amount);
     const year = Number(westernIndonesiaDay(new Date()).slice(0, 4));
@@ -161,7 +161,7 @@ describe('Receipts', () => {
     expect(await kindsOf(idle.id)).toEqual([]);
   });
 
-  it('follow a top-up', async () => {
+  it('A receipt is sent for a top-up', async () => {
     const donor = await buildDonor();
     const order = await stack.post(
       '/v1/payments/gateway',
@@ -175,7 +175,7 @@ describe('Receipts', () => {
     expect(await kindsOf(donor.id)).toEqual(['top_up']);
   });
 
-  it('tell the creator and managers of a cause of its approval, and of each time it is stopped', async () => {
+  it('The creator and managers of a cause are notified of its approval and of each stop', async () => {
     const [creator, manager] = await Promise.all([buildDonor(), buildDonor()]);
     const { token } = await buildSuperAdmin(stack);
     const id = await buildCause(stack, creator);
@@ -198,14 +198,14 @@ describe('Receipts', () => {
     }
   });
 
-  it('are not written to an address that is not confirmed', async () => {
+  it('No receipt is sent to an unconfirmed address', async () => {
     const donor = await buildDonor(false);
     expect((await give(donor)).status).toBe(201);
     expect(await kindsOf(donor.id)).toEqual([]);
     expect(await mailsTo(stack, donor.email)).toEqual([]);
   });
 
-  it('are not sent once they are turned off, even if recorded before', async () => {
+  it('No receipt is sent once receipts are turned off, even if it was recorded before', async () => {
     const donor = await buildDonor();
     await stack.owner().transactional(async (tx) => {
       await tx.execute("select tell('donation', ?, null, array[?]::uuid[])", [causeId, donor.id]);

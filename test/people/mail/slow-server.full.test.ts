@@ -7,12 +7,12 @@ import { recordMail } from '../../../src/people/mail/record-mail.ts';
 import { buildIndividual } from '../../support/build.ts';
 import { eventually, startStack } from '../../support/stack.ts';
 
-it('sends a mail once to a server that keeps its senders waiting for longer than a claim lasts', async () => {
+it('A mail is sent once by a server that takes longer than a claim lasts', async () => {
   await using stack = await startStack({ own: true, sandbox: true });
   const { id: userId } = await buildIndividual(stack);
   let talks = 0;
   let received = 0;
-  // It never says nothing for as long as counts as silence.
+  // It is never silent long enough to time out.
   const server = createServer((socket) => {
     talks += 1;
     let isText = false;

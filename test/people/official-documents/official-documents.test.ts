@@ -47,7 +47,7 @@ const documentOf = async (by: BuiltUser) =>
   (await upload(stack, by, await buildTransaction(stack, by, owner.accountId))).body.id as string;
 
 describe('POST /v1/official-documents (create-official-document)', () => {
-  it('answers 201 with data.official_document, its id a numeric string, pending', async () => {
+  it('Creating an official document returns 201 with data.official_document, a numeric string id and status pending', async () => {
     const documentId = await documentOf(owner);
     const dates = { issued_on: '2020-02-29', expires_on: '2030-02-28' };
     const { status, body } = await create(owner, { ...required, ...dates, document_id: documentId });
@@ -75,14 +75,17 @@ describe('POST /v1/official-documents (create-official-document)', () => {
     ]);
   });
 
-  it.each(casesOf(['passport', 'national_id', 'driving_license', 'taxpayer_id']))('takes the kind %s', async (kind) => {
-    expect(await created(owner, { ...required, kind })).toMatchObject({
-      kind,
-      issued_on: null,
-      expires_on: null,
-      document_id: null,
-    });
-  });
+  it.each(casesOf(['passport', 'national_id', 'driving_license', 'taxpayer_id']))(
+    'An official document may be of kind %s',
+    async (kind) => {
+      expect(await created(owner, { ...required, kind })).toMatchObject({
+        kind,
+        issued_on: null,
+        expires_on: null,
+        document_id: null,
+      });
+    },
+  );
 
   it.each<[string, object, string]>([
     ['another kind', { kind: 'library_card' }, 'kind'],
@@ -95,19 +98,19 @@ describe('POST /v1/official-documents (create-official-document)', () => {
     ['an end before its beginning', { issued_on: '2030-01-02', expires_on: '2030-01-01' }, 'expires_on'],
     ['a verification_status', { verification_status: 'verified' }, 'verification_status'],
     ['an unknown field', { user_id: '00000000-0000-4000-8000-000000000000' }, 'user_id'],
-  ])('with %s is a 400 that names the field', async (_, fields, field) => {
+  ])('Creating an official document with %s returns 400 and names the field', async (_, fields, field) => {
     const { status, body } = await create(owner, { ...required, ...fields });
     expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it("with a document_id that is not a document of the owner's is a 400 that names it", async () => {
+  it("Creating an official document with a document_id that is not the owner's returns 400 and names it", async () => {
     const { status, body } = await create(owner, { ...required, document_id: await documentOf(platform) });
     expect([status, body.message]).toEqual([400, expect.stringContaining('document_id')]);
   });
 });
 
 describe('GET /v1/official-documents/:id (read-official-document)', () => {
-  it("shows the number to its owner, and masked to the organization's admins and the platform", async () => {
+  it("An official document’s number is shown to its owner, and masked to the organization's admins and platform", async () => {
     const { id } = await created();
     expect((await read(owner, id)).body.data.official_document.number).toBe(number);
     for (const by of [admin, platform]) {
@@ -115,7 +118,7 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
     }
   });
 
-  it("somebody else's and a missing one look the same: 404, even for other users of the organization", async () => {
+  it("Someone else's official document and a missing one both return 404, even to users of the same organization", async () => {
     const { id } = await created();
     const missing = await read(stranger, '999999999');
     for (const by of [stranger, fellow]) {
@@ -124,41 +127,41 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
     expect(missing.status).toBe(404);
   });
 
-  it.each(['abc', '0', '-1', '1.5', '9223372036854775808', '01'])('with the id %s is a 400', async (id) => {
-    expect((await read(owner, id)).status).toBe(400);
-  });
+  it.each(['abc', '0', '-1', '1.5', '9223372036854775808', '01'])(
+    'Reading an official document with the id %s returns 400',
+    async (id) => {
+      expect((await read(owner, id)).status).toBe(400);
+    },
+  );
 
-  it('takes the largest possible id', async () => {
+  it('The largest possible id of an official document is accepted', async () => {
     expect((await read(owner, '9223372036854775807')).status).toBe(404);
   });
 });
 
 describe('GET /v1/official-documents (read-official-document)', () => {
-  itInFull(
-    'leaves out what cannot be read while its key is missing, but tells its owner that it cannot be read now',
-    async () => {
-      const person = await buildIndividual(stack, { organizationId: String(owner.organizationId) });
-      const other = await created();
-      const { id } = await created(person);
-      const giveBack = await loseKey(stack, person.id, 'personal_keys');
-      try {
-        await withApiElsewhere(stack, async ({ get }) => {
-          const listOf = (by: BuiltUser) => get(path, { token: by.token });
-          expect((await listOf(person)).status).toBe(503);
-          for (const by of [admin, platform]) {
-            const { status, body } = await listOf(by);
-            const ids = body.data.official_documents.map((one: { id: string }) => one.id);
-            expect([status, ids.includes(id), ids.includes(other.id)]).toEqual([200, false, true]);
-          }
-        });
-      } finally {
-        await giveBack();
-      }
-      expect((await list(person)).body.data.official_documents).toMatchObject([{ id, number }]);
-    },
-  );
+  itInFull('Lists omit official documents whose key is missing, and tell their owner so', async () => {
+    const person = await buildIndividual(stack, { organizationId: String(owner.organizationId) });
+    const other = await created();
+    const { id } = await created(person);
+    const giveBack = await loseKey(stack, person.id, 'personal_keys');
+    try {
+      await withApiElsewhere(stack, async ({ get }) => {
+        const listOf = (by: BuiltUser) => get(path, { token: by.token });
+        expect((await listOf(person)).status).toBe(503);
+        for (const by of [admin, platform]) {
+          const { status, body } = await listOf(by);
+          const ids = body.data.official_documents.map((one: { id: string }) => one.id);
+          expect([status, ids.includes(id), ids.includes(other.id)]).toEqual([200, false, true]);
+        }
+      });
+    } finally {
+      await giveBack();
+    }
+    expect((await list(person)).body.data.official_documents).toMatchObject([{ id, number }]);
+  });
 
-  it("answers data.official_documents with page, limit and total: the caller's own, the organization's for admins, all for the platform", async () => {
+  it("Official documents are listed with page, limit and total: one's own, the organization's for admins, all for platform", async () => {
     const own = await created();
     const others = await created(stranger);
     const { status, body } = await list(owner, 'limit=1');
@@ -174,7 +177,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
     expect((await list(admin)).body.data.official_documents[0].number).toBe(masked);
   });
 
-  it('continues with `after`, refuses limit 0 and an invalid after', async () => {
+  it('Listing official documents continues with `after`, and rejects limit 0 and an invalid after', async () => {
     const [first, second] = [await created(), await created()];
     const { body } = await list(owner, `after=${second.id}&limit=1`);
     expect(body.data.official_documents).toMatchObject([{ id: first.id }]);
@@ -183,7 +186,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
 });
 
 describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
-  it("changes the fields sent and keeps the rest, for the owner, the organization's admins and the platform", async () => {
+  it("Changing an official document affects only the fields sent, for the owner, the organization's admins and platform", async () => {
     const { id } = await created();
     const { status, body } = await change(owner, id, { number: 'A1234567', expires_on: '2031-01-01' });
     expect({ status, body }).toMatchObject({
@@ -202,7 +205,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     ]);
   });
 
-  it('keeps a number that is sent back masked, as it was read, and clears fields that are null', async () => {
+  it('A masked number sent back as read is ignored, and null clears fields', async () => {
     const { id } = await created(owner, { ...required, issued_on: '2020-01-01', expires_on: '2030-01-01' });
     const { body } = await read(platform, id);
     const shown = body.data.official_document;
@@ -215,7 +218,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(owner, id, { number: null })).status).toBe(400);
   });
 
-  it('sets verification_status only for the platform: 403 for everybody else', async () => {
+  it('Only platform sets verification_status: 403 to everyone else', async () => {
     const { id } = await created();
     for (const by of [owner, admin])
       expect((await change(by, id, { verification_status: 'verified' })).status).toBe(403);
@@ -225,7 +228,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(platform, id, { verification_status: 'perhaps' })).status).toBe(400);
   });
 
-  it('of a verified one by its owner makes it pending again; by the platform it stays verified', async () => {
+  it('A verified official document becomes pending when its owner changes it, and stays verified when platform does', async () => {
     const { id } = await created();
     await change(platform, id, { verification_status: 'verified' });
     expect((await change(platform, id, { kind: 'passport' })).body.data.official_document.verification_status).toBe(
@@ -234,14 +237,14 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(owner, id, { number: '1' })).body.data.official_document.verification_status).toBe('pending');
   });
 
-  it("takes a document_id of the owner; somebody else's, and an end before the beginning, are a 400", async () => {
+  it("An official document accepts a document_id of its owner; someone else's, or an end before the start, returns 400", async () => {
     const { id } = await created(owner, { ...required, issued_on: '2024-01-01' });
     expect((await change(admin, id, { document_id: await documentOf(owner) })).status).toBe(200);
     expect((await change(platform, id, { document_id: await documentOf(platform) })).status).toBe(400);
     expect((await change(owner, id, { expires_on: '2023-01-01' })).status).toBe(400);
   });
 
-  it("of somebody else's or a missing one is a 404; with an unknown field or a malformed id a 400", async () => {
+  it("Changing someone else's or a missing official document returns 404; an unknown field or a malformed id 400", async () => {
     const { id } = await created();
     for (const by of [stranger, fellow]) expect((await change(by, id, { number: '1' })).status).toBe(404);
     expect((await change(owner, '999999999', { number: '1' })).status).toBe(404);
@@ -253,7 +256,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
 });
 
 describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
-  it('deletes it for good, and writes RESOURCE_DELETED', async () => {
+  it('Deleting an official document removes it for good and records RESOURCE_DELETED', async () => {
     const { id } = await created();
     expect(await remove(owner, id)).toMatchObject({ status: 200, body: { message: expect.any(String) } });
     expect([(await read(owner, id)).status, (await remove(owner, id)).status]).toEqual([404, 404]);
@@ -264,7 +267,7 @@ describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
     ]);
   });
 
-  it("of somebody else's is a 404, except for the organization's admins and the platform", async () => {
+  it("Deleting someone else's official document returns 404, except to the organization's admins and platform", async () => {
     const [first, second] = [await created(), await created()];
     for (const by of [stranger, fellow]) expect((await remove(by, first.id)).status).toBe(404);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
@@ -279,7 +282,7 @@ describe('Every route of official documents', () => {
     ['PATCH /v1/official-documents/:id', (by) => change(by, '1', {})],
     ['DELETE /v1/official-documents/:id', (by) => remove(by, '1')],
   ];
-  it.each(routes)('%s is a 403 without its permission and a 401 without a token', async (_, ask) => {
+  it.each(routes)('%s returns 403 without its permission and 401 without a token', async (_, ask) => {
     const powerless = await buildIndividual(stack);
     await stack.owner().execute('update users set role_id = null where id = ?', [powerless.id]);
     expect([(await ask(powerless)).status, (await ask({ ...powerless, token: 'x' })).status]).toEqual([403, 401]);
@@ -292,11 +295,11 @@ describe('A masked number', () => {
     ['123456789', '*****6789'],
     ['12345678', '********'],
     ['1', '*'],
-  ])('%s is %s', (whole, shown) => expect(maskNumber(whole)).toBe(shown));
+  ])('The number %s is masked as %s', (whole, shown) => expect(maskNumber(whole)).toBe(shown));
 });
 
-describe('A document behind an official document', () => {
-  it('is shown only to its owner, the admins and the platform, public or not', async () => {
+describe('The scan of an official document', () => {
+  it('A scan of an official document is shown only to its owner, the admins and platform, public or not', async () => {
     for (const visibility of casesOf(['public', 'private'])) {
       const product = await buildTransaction(stack, owner);
       const { body: scan } = await upload(stack, owner, product, { visibility });
@@ -322,7 +325,7 @@ describe('A document behind an official document', () => {
     }
   });
 
-  it('is not shown through another document of the same file, made before or after', async () => {
+  it('A scan is not shown through another document of the same file, created before or after', async () => {
     const product = await buildTransaction(stack, owner);
     const { body: first } = await upload(stack, owner, product, { visibility: 'public' });
     const register = async (by: BuiltUser) => {
@@ -345,7 +348,7 @@ describe('A document behind an official document', () => {
   it.each([
     ['names another', async (id: string) => change(owner, id, { document_id: await documentOf(owner) })],
     ['is deleted', (id: string) => remove(owner, id)],
-  ])('is never shown again because the official document %s', async (_, leave) => {
+  ])('A scan is not shown again because the official document %s', async (_, leave) => {
     const { body: scan } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const official = await created(owner, { ...required, document_id: scan.id });
     expect((await leave(official.id)).status).toBe(200);
@@ -354,7 +357,7 @@ describe('A document behind an official document', () => {
     expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
   });
 
-  it('is never shown through another document of the same file once it has another file itself', async () => {
+  it('A scan is not shown through another document of the same file once it has another file itself', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const register = async (by: BuiltUser): Promise<string> => {
       const body = { url: first.url, document_type: 'image' };
@@ -372,7 +375,7 @@ describe('A document behind an official document', () => {
     expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
   });
 
-  itInFull('is never shown through another document of the same file once it is deleted', async () => {
+  itInFull('A scan is not shown through another document of the same file once it is deleted', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const body = { url: first.url, document_type: 'image' };
     const { body: second } = await stack.post('/v1/documents', body, { token: owner.token });

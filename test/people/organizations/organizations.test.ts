@@ -32,7 +32,7 @@ describe('Organizations', () => {
     (await stack.get(`/v1/events?resource_type=organization&${query}`, { token: superAdmin.token })).body.data.items;
 
   describe('GET /v1/organizations', () => {
-    it('answers the platform message, organizations, page, limit, total; emits RESOURCE_FETCHED of impact LOW', async () => {
+    it('Platform lists organizations with message, page, limit and total, and RESOURCE_FETCHED is recorded with impact LOW', async () => {
       const { status, body } = await get('', platformAdmin);
       expect(status).toBe(200);
       const { next: _, ...envelope } = body;
@@ -43,12 +43,12 @@ describe('Organizations', () => {
       ]);
     });
 
-    it('is 403 for organization admins and individuals, whatever their role holds', async () => {
+    it('Listing organizations returns 403 to organization admins and individuals, whatever their role holds', async () => {
       expect((await get('', admin)).status).toBe(403);
       expect((await get('', await buildIndividual(stack))).status).toBe(403);
     });
 
-    it('takes order, newest first by default', async () => {
+    it('Organizations are listed newest first, or by order', async () => {
       await buildOrganization(stack);
       const ids = async (query: string): Promise<string[]> =>
         (await get(`?limit=100${query}`, platformAdmin)).body.organizations.map(({ id }: { id: string }) => id);
@@ -58,7 +58,7 @@ describe('Organizations', () => {
   });
 
   describe('GET /v1/organizations/sizes', () => {
-    it('lists id, label and range to platform and organization users', async () => {
+    it('Sizes are listed with id, label and range to platform and organization users', async () => {
       for (const by of [platformAdmin, admin]) {
         const { status, body } = await get('/sizes?order=asc', by);
         expect([status, body.total]).toEqual([200, 4]);
@@ -75,7 +75,7 @@ describe('Organizations', () => {
   });
 
   describe('GET /v1/organizations/industries', () => {
-    it('lists id, value and label, spelled as documented', async () => {
+    it('Industries are listed with id, value and label, spelled as documented', async () => {
       const { status, body } = await get('/industries?order=asc&limit=100', admin);
       expect([status, body.total]).toEqual([200, 11]);
       expect(body.industries.map(({ value }: { value: string }) => value)).toEqual([
@@ -95,15 +95,18 @@ describe('Organizations', () => {
       expect((await get('/industries', await buildIndividual(stack))).status).toBe(403);
     });
 
-    it.each(['page=0', 'limit=0', 'limit=101', 'page=x', 'order=x'])('refuses %s with 400', async (query) => {
-      for (const path of ['', '/sizes', '/industries']) {
-        expect((await get(`${path}?${query}`, platformAdmin)).status).toBe(400);
-      }
-    });
+    it.each(['page=0', 'limit=0', 'limit=101', 'page=x', 'order=x'])(
+      'Listing industries with %s returns 400',
+      async (query) => {
+        for (const path of ['', '/sizes', '/industries']) {
+          expect((await get(`${path}?${query}`, platformAdmin)).status).toBe(400);
+        }
+      },
+    );
   });
 
   describe('GET /v1/organizations/:organization_id', () => {
-    it('answers message and the fields flat to the platform and to users of the organization', async () => {
+    it('An organization is returned with message and flat fields to platform and to its users', async () => {
       const employee = await buildIndividual(stack, { organizationId: ownId });
       for (const by of [platformAdmin, admin, employee]) {
         const { status, body } = await get(`/${ownId}`, by);
@@ -123,7 +126,7 @@ describe('Organizations', () => {
       }
     });
 
-    it('is 403 for users of another organization or of none, 404 when missing, 400 when malformed', async () => {
+    it('Reading an organization returns 403 to users of another or none, 404 when missing and 400 when malformed', async () => {
       const otherId = await buildOrganization(stack);
       expect((await get(`/${otherId}`, admin)).status).toBe(403);
       expect((await get(`/${ownId}`, await buildIndividual(stack))).status).toBe(403);
@@ -131,7 +134,7 @@ describe('Organizations', () => {
       expect((await get('/7', platformAdmin)).status).toBe(400);
     });
 
-    it('needs read-organization', async () => {
+    it('Reading an organization needs read-organization', async () => {
       const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
       const clerk = await buildOrganizationAdmin(stack, { organizationId: ownId, role: role.name });
       expect((await get(`/${ownId}`, clerk)).status).toBe(403);
@@ -139,7 +142,7 @@ describe('Organizations', () => {
   });
 
   describe('PATCH /v1/organizations/:organization_id', () => {
-    it('changes what is sent and answers message and the fields flat; emits RESOURCE_UPDATED', async () => {
+    it('Changing an organization affects the fields sent, returns message and flat fields, and records RESOURCE_UPDATED', async () => {
       const fields = {
         name: 'Yayasan Baru',
         logo_id: ' kept as sent ',
@@ -155,14 +158,14 @@ describe('Organizations', () => {
       expect(JSON.stringify(event)).not.toContain('new@example.org');
     });
 
-    it('clears optional fields that are null', async () => {
+    it('Null clears optional fields of an organization', async () => {
       const cleared = { logo_id: null, phone_number: null, official_registration_number: null };
       await change(ownId, { logo_id: 'logo', phone_number: '021-555', official_registration_number: 'AHU-7' }, admin);
       expect(await change(ownId, cleared, admin)).toMatchObject({ status: 200, body: cleared });
       expect((await change(ownId, { email: null }, admin)).status).toBe(400);
     });
 
-    it('of another organization is 401 for everybody but a super admin', async () => {
+    it('Changing another organization returns 401 to everyone but a super admin', async () => {
       const otherId = await buildOrganization(stack);
       for (const by of [admin, platformAdmin]) {
         const { status, body } = await change(otherId, { name: 'Taken over' }, by);
@@ -173,13 +176,13 @@ describe('Organizations', () => {
       expect((await change(newId(), { name: 'x' }, superAdmin)).status).toBe(404);
     });
 
-    it('needs update-organization, before anything else', async () => {
+    it('Changing an organization needs update-organization, before anything else', async () => {
       const employee = await buildIndividual(stack, { organizationId: ownId });
       expect((await change(ownId, { name: 'x' }, employee)).status).toBe(403);
       expect((await change(newId(), { name: 'x' }, employee)).status).toBe(403);
     });
 
-    it('lets the super admin set any status, and its own admins only inactive', async () => {
+    it('The super admin may set any status of an organization, and its own admins only inactive', async () => {
       const organizationId = await buildOrganization(stack, { status: 'pending' });
       const own = await buildOrganizationAdmin(stack, { organizationId });
       for (const status of ['active', 'suspended']) {
@@ -201,12 +204,12 @@ describe('Organizations', () => {
       ['email', 'nobody'],
       ['phone_number', 'call me'],
       ['status', 'gone'],
-    ])('refuses %s: %j with 400', async (field, value) => {
+    ])('Changing an organization with %s: %j returns 400', async (field, value) => {
       expect((await change(ownId, { [field]: value }, admin)).status).toBe(400);
     });
   });
 
-  it('never get a status from one of their individuals, not even inactive', async () => {
+  it('An organization’s individuals cannot set its status, not even to inactive', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['update-organization'] });
     const member = await buildIndividual(stack, { organizationId: ownId, role: role.name });
     const { status, body } = await change(ownId, { status: 'inactive', name: 'Closed' }, member);
@@ -218,7 +221,7 @@ describe('Organizations', () => {
 
   describe('that are inactive or suspended', () => {
     it.each(['inactive', 'suspended'])(
-      'let their users read but change nothing when %s; logging out works',
+      'Users of an organization that is %s may read and log out, but change nothing',
       async (status) => {
         const organizationId = await buildOrganization(stack, { status });
         const own = await buildOrganizationAdmin(stack, { organizationId });
@@ -234,7 +237,7 @@ describe('Organizations', () => {
       },
     );
 
-    it('have no such limits while pending', async () => {
+    it('A pending organization has no such limits', async () => {
       const organizationId = await buildOrganization(stack, { status: 'pending' });
       const own = await buildOrganizationAdmin(stack, { organizationId });
       expect((await change(organizationId, { name: 'x' }, own)).status).toBe(200);

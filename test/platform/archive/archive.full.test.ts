@@ -48,7 +48,7 @@ describe('An old month', () => {
     expect(before.map((rows) => rows.length)).toEqual([3, 2, 2]);
   }, 60_000);
 
-  it('is archived, and restored as it was', async () => {
+  it('An old month is archived, and restored as it was', async () => {
     expect(run('archive', ['--month', month])).toMatchObject({
       status: 0,
       stdout: 'events: archived, 3 rows\ngateway_callbacks: archived, 2 rows\nwebhook_deliveries: archived, 2 rows',
@@ -72,7 +72,7 @@ describe('An old month', () => {
     });
   }, 120_000);
 
-  it('takes its keys with it nowhere: what was there once is not stored again', async () => {
+  it('An old month archived again does not store the same keys twice', async () => {
     await archive(month, 'gateway_callbacks');
     const again = stack.owner().execute(
       `insert into callback_keys (webhook_id, body_digest, callback_id) select webhook_id, body_digest, uuidv7()
@@ -83,7 +83,7 @@ describe('An old month', () => {
   });
 
   it.each(casesOf(['archive.removed', 'archive.closed', 'archive.part', 'archive.copied']))(
-    'is archived although the command was killed at %s',
+    'An old month is archived although the command was killed at %s',
     async (failpoint) => {
       expect(run('archive', ['--month', month], { FAILPOINTS: `${failpoint}=kill` }).signal).toBe('SIGKILL');
       expect(run('archive', ['--month', month])).toMatchObject({ status: 0 });
@@ -96,7 +96,7 @@ describe('An old month', () => {
   );
 
   it.each(casesOf(['restore.attached', 'restore.part', 'restore.loaded']))(
-    'is restored although the command was killed at %s',
+    'An old month is restored although the command was killed at %s',
     async (failpoint) => {
       for (const table of divided) await archive(month, table);
       expect(run('archive-restore', ['--month', month], { FAILPOINTS: `${failpoint}=kill` }).signal).toBe('SIGKILL');
@@ -108,7 +108,7 @@ describe('An old month', () => {
     120_000,
   );
 
-  it('stays archived where an object differs or is missing, and is restored once it is back', async () => {
+  it('An old month stays archived if an object differs or is missing, and is restored once it is back', async () => {
     await archive(month, 'events');
     const { storage } = stack.deps;
     const keys: string[] = [];
@@ -135,7 +135,7 @@ describe('An old month', () => {
     expect(await rowsOf(stack, 'events', month)).toEqual(before[0]);
   });
 
-  it('is not written to once it is being archived', async () => {
+  it('An old month accepts no rows once its archiving has started', async () => {
     await archive(month, 'events');
     await restore(month, 'events');
     const insert = `insert into events (id, event, impact, resource_type, created_at)
@@ -149,7 +149,7 @@ describe('An old month', () => {
   }, 60_000);
 });
 
-describe('A month', () => {
+describe('Months that are not archived', () => {
   const month = monthsAgo(15);
   beforeAll(async () => {
     await buildIndividual(stack);
@@ -199,7 +199,7 @@ describe('A month', () => {
       'update webhook_deliveries set body_sealed = null',
     ],
   ];
-  it.each(cases)('is left open while %s', async (reason, table, plant, undo) => {
+  it.each(cases)('A month is not archived while %s', async (reason, table, plant, undo) => {
     await stack.owner().execute(plant);
     expect(await archive(month, table)).toMatchObject({ state: 'needed', reason: expect.stringMatching(reason) });
     // It can still be written to.
@@ -208,7 +208,7 @@ describe('A month', () => {
     await restore(month, table);
   });
 
-  it('that is young, or not sealed, is left', async () => {
+  it('A recent or unsealed month is not archived', async () => {
     const young = monthsAgo(12);
     await stack.owner().execute(`select make_month('events', '${young}-01')`);
     expect(await archive(young, 'events')).toMatchObject({
@@ -223,13 +223,13 @@ describe('A month', () => {
     ).toMatchObject({ state: 'needed', reason: `the last day of ${month} is not sealed` });
   }, 60_000);
 
-  it('that never existed is reported so', async () => {
+  it('A month that never existed is reported as such', async () => {
     expect(await archive(monthsAgo(40), 'events')).toMatchObject({ state: 'absent' });
     expect(await restore(monthsAgo(40), 'events')).toMatchObject({ state: 'absent' });
   });
 });
 
-describe('The commands refuse, naming it,', () => {
+describe('Refused archive commands', () => {
   it.each([
     ['a month that is none', ['--month', '2025-13'], {}, '--month is a month, YYYY-MM'],
     ['no month', [], {}, '--month is a month, YYYY-MM'],
@@ -251,13 +251,13 @@ describe('The commands refuse, naming it,', () => {
       { ARCHIVE_AFTER_MONTHS: '3' },
       /ARCHIVE_AFTER_MONTHS is malformed/,
     ],
-  ] as const)('%s', (_, args, env, sentence) => {
+  ] as const)('The archive commands refuse %s and name it', (_, args, env, sentence) => {
     const { status, stderr } = run('archive', [...args], env);
     expect(status).toBe(2);
     expect(stderr).toMatch(sentence);
   });
 
-  it('a role that is not the owner', () => {
+  it('The archive commands refuse a role that is not the owner', () => {
     const { status, stderr } = run('archive', ['--month', '2025-01'], {
       MIGRATION_DATABASE_URL: stack.databaseUrls.app,
     });

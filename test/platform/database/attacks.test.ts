@@ -22,7 +22,7 @@ const tooMuch = 999_999_999_999;
 
 const { gatewayClearing, feeRevenue, providerCost, suspense, openDonationPool } = systemAccounts;
 
-/** What there is to steal: a stack with a past, and the ids of it. */
+/** The loot: a stack with a history, and its ids. */
 interface Loot {
   stack: Stack;
   urls: { owner: string; app: string; reader: string };
@@ -111,7 +111,7 @@ async function sessionOf(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** How statements end: the SQLSTATE of the first that is refused. Nothing of them stays. */
+/** How statements end: the SQLSTATE of the first that is refused. They leave nothing behind. */
 async function attempt(url: string, ...statements: string[]): Promise<string> {
   const client = await sessionOf(url);
   try {
@@ -133,7 +133,7 @@ const journal = (kind: string, key: string, postings: Record<string, number>) =>
 
 const decision = newId();
 const settle = `select settle_receipt('${newId()}', '${decision}')`;
-/** Two people of the platform decide that the money in suspense is the thief's, or what else is said. */
+/** Two platform users decide that the suspense money is the thief's, or another claim. */
 const decided = (
   it: Loot,
   {
@@ -286,12 +286,12 @@ const payFromBalance = (
     purpose: 'pocket_transfer',
     answer: '',
   };
-  // A refused payment is an outcome and no error: here it is made one.
+  // A refused payment is an outcome and no error; here it becomes one.
   return `select 1 / (outcome = 'paid')::integer
     from pay_from_balances('${JSON.stringify([asked])}', targets_at(array['${target}'::uuid]))`;
 };
 
-/** A circle of the thief's alone, whose holding account is this one, and its pot. */
+/** A circle of the thief alone with this holding account, and its pot. */
 const circleOver = (it: Loot, account: string): string[] => {
   const [circle, member] = [newId(), newId()];
   return [
@@ -311,7 +311,7 @@ const circleOver = (it: Loot, account: string): string[] => {
   ];
 };
 
-/** A partner of the thief's whose account for what is available is this one, and a payout of it. */
+/** A partner of the thief with this account for available money, and a payout of it. */
 const partnerOver = (it: Loot, account: string): string[] => {
   const [partner, payout] = [newId(), newId()];
   return [
@@ -329,7 +329,7 @@ const partnerOver = (it: Loot, account: string): string[] => {
   ];
 };
 
-/** Refused to the application's role by what judges it; the reader may not even ask. */
+/** Refused to the application's role by checks; the reader may not even ask. */
 const ofTheApplication: Attack[] = [
   ['moves an order that is paid back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
   ['moves a payout that is final back', (it) => [moved('payouts', 'pending', it.payout)], againstItsLaw],
@@ -612,7 +612,7 @@ const ofTheApplication: Attack[] = [
     'pays from an account that has no balance yet',
     (it) => {
       const source = newId();
-      // It opens when the statement that makes the account ends.
+      // It is opened when the statement that creates the account completes.
       const paid = payFromBalance(it, { user: it.thief.id, source, amount: tooMuch }).replace(
         /'(\[.*?\])'/,
         `jsonb_set('$1', '{0,source_account_id}', to_jsonb(made.id))`,
@@ -794,7 +794,7 @@ const ofTheApplication: Attack[] = [
          periods_paid) values ('${newId()}', '${it.thief.id}', '${newId()}', 5, '${it.thief.accountId}', 'monthly',
          'active', now(), 2147483647)`,
     ],
-    // No calendar has the instant at which that period would be due.
+    // No calendar contains the instant at which that period would be due.
     '22008',
   ],
   [
@@ -842,7 +842,7 @@ function refundOfCircle({ thief }: Loot, holding: string): string[] {
   ];
 }
 
-/** A partner of the thief that has these accounts, and a payout that reserves from the one to the other. */
+/** A partner of the thief with these accounts, and a payout that reserves from one to the other. */
 function reservationOf(
   { thief }: Loot,
   accounts: { available?: string; pending?: string; reserved?: string },
@@ -867,21 +867,24 @@ function reservationOf(
 
 const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
 
-/** The reader is refused the same by the rights of the same tables; a few stand for the others. */
+/** The reader is refused the same by the rights on the same tables; a few represent the others. */
 const aFew = (_: Attack, index: number): boolean => index % 8 === 0;
 
-describe.each(['app', 'reader'])('Whoever holds the password of the %s never', (role) => {
-  it.each(role === 'app' ? ofTheOwner : casesOf(ofTheOwner, aFew))('%s', async (_, statements, refusal) => {
-    expect(await attempt(url(role), ...statements(loot))).toBe(refusal);
-  });
+describe.each(['app', 'reader'])('An attacker with the password of the %s', (role) => {
+  it.each(role === 'app' ? ofTheOwner : casesOf(ofTheOwner, aFew))(
+    'An attacker with a database password never %s',
+    async (_, statements, refusal) => {
+      expect(await attempt(url(role), ...statements(loot))).toBe(refusal);
+    },
+  );
 });
 
-describe('Whoever holds the password of the application never', () => {
-  it.each(ofTheApplication)('%s', async (_, statements, refusal) => {
+describe('An attacker with the application’s password', () => {
+  it.each(ofTheApplication)('An attacker with the application’s password never %s', async (_, statements, refusal) => {
     expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
   });
 
-  it('adds a transaction to an earlier journal whose transaction began at the same instant', async () => {
+  it('An attacker with the application’s password never extends an earlier journal of a transaction that began at the same instant', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -890,7 +893,7 @@ describe('Whoever holds the password of the application never', () => {
       const account = loot.victim.accountId;
       const rest = { source_account_id: account, reference_type: 'account_top_up', reference_id: account };
       const added = JSON.stringify([{ ...row, ...rest, purpose: 'pocket_transfer' }]);
-      // Both transactions are of one message, and so of one instant.
+      // Both transactions are in one message, and so start at one instant.
       const statements = [
         'begin',
         payFromBalance(loot, { journalId: id }),
@@ -905,14 +908,14 @@ describe('Whoever holds the password of the application never', () => {
     }
   });
 
-  it('adds a second transaction row from a subtransaction of the transaction that posted', async () => {
+  it('An attacker with the application’s password never adds a second transaction row from a subtransaction of the posting one', async () => {
     const id = newId();
     const recorded = `select record_transactions('${id}', '[]')`;
     const parts = ['savepoint a', payFromBalance(loot, { journalId: id }), 'release a', 'savepoint b', recorded];
     expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
   });
 
-  it('deletes too soon by setting a calendar in which a day lasts for weeks', async () => {
+  it('An attacker with the application’s password never deletes early by a calendar in which a day lasts for weeks', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -933,7 +936,7 @@ describe('Whoever holds the password of the application never', () => {
     }
   });
 
-  it('posts the same journal or settles the same suspense twice', async () => {
+  it('An attacker with the application’s password never posts a journal or settles suspense money twice', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -959,12 +962,12 @@ describe('Whoever holds the password of the application never', () => {
   });
 });
 
-describe('Whoever holds the password of the reader never', () => {
-  it.each(casesOf(ofTheApplication, aFew))('%s', async (_, statements) => {
+describe('An attacker with the reader’s password', () => {
+  it.each(casesOf(ofTheApplication, aFew))('An attacker with the reader’s password never %s', async (_, statements) => {
     expect(await attempt(loot.urls.reader, ...statements(loot))).toBe(notPermitted);
   });
 
-  it('writes into any table', async () => {
+  it('An attacker with the reader’s password never writes to any table', async () => {
     const tables = await loot.stack
       .owner()
       .execute<{ name: string }[]>(
@@ -995,14 +998,14 @@ describe('Whoever holds the password of the reader never', () => {
     'select answer_body from requests',
     'select fingerprint, answer_sealed from requests',
     'select request_digest from payouts',
-  ])('reads a secret: %s', async (sql) => {
+  ])('An attacker with the reader’s password never reads a secret: %s', async (sql) => {
     expect(await attempt(loot.urls.reader, sql)).toBe(notPermitted);
   });
 });
 
-describe('A temporary table, where one can be created, never', () => {
+describe('Temporary tables', () => {
   // As the owner, who may: the functions must not see it.
-  it('provides a balance that does not exist', async () => {
+  it('A temporary table, where one can be created, never provides a balance that does not exist', async () => {
     const shadows = [
       'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',
       `insert into account_balances values ('${loot.victim.accountId}', 0, ${tooMuch})`,

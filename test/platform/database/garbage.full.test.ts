@@ -10,15 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-describe('What a statement has returned', () => {
-  it('is free with the young generation, and does not fill the old one', async () => {
+describe('Query results in memory', () => {
+  it('Query results are freed with the young generation and do not fill the old one', async () => {
     const script = join(import.meta.dirname, 'measure-garbage.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...serviceNodeOptions,
       script,
       stack.databaseUrls.app,
     ]);
-    // Of 13,000 bytes for each.
+    // Rows of 13,000 bytes each.
     expect(Number(stdout)).toBeGreaterThan(0);
     expect(Number(stdout)).toBeLessThan(3_000);
   }, 120_000);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { monthsSince } from '../../support/make-months.ts';
 
-/** Whose the most of the rows are: a person, an organization and a partner with a long past. */
+/** The owners of most rows: a person, an organization and a partner with a long history. */
 export interface Owners {
   userId: string;
   accountId: string;
@@ -12,14 +12,14 @@ export interface Owners {
   categoryId: string;
 }
 
-/** The id of the row of this number, as SQL: it grows with the number, and each kind has another. */
+/** The id of the row with this number, as SQL: it grows with the number, and is unique to its kind. */
 const id = (kind: string, number = 'n'): string =>
   `(lpad(to_hex((${number})::bigint), 12, '0') || '${createHash('md5').update(kind).digest('hex').slice(0, 20)}')::uuid`;
 
 /** A year of rows, the last of them a few minutes ago. */
 const at = `timestamptz ':now' - interval '5 minutes' - (:rows - n) * (interval '1 year' / :rows)`;
 
-/** The same for what is divided by month: it begins with the row's instant, as a UUID of version 7. */
+/** The same for tables partitioned by month: it starts with the row's instant, as a UUID of version 7. */
 const timed = (kind: string): string => {
   const digest = createHash('md5').update(kind).digest('hex');
   return `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7${digest.slice(0, 3)}8'
@@ -29,7 +29,7 @@ const timed = (kind: string): string => {
 const clearing = `'00000000-0000-4000-8000-000000000001'::uuid`;
 /** One row in fifty is the person's, one in ten the organization's, a third the partner's. */
 const user = `case when n % 50 = 0 then :user else ${id('user')} end`;
-/** A circle is run by few. */
+/** Few people run circles. */
 const circleOwner = `case when n % 5000 = 0 then :user else ${id('user')} end`;
 const account = `case when n % 50 = 0 then :account else ${id('account')} end`;
 const organization = `case when n % 10 = 0 then :organization end`;
@@ -40,7 +40,9 @@ const isOpen = '(n > :rows - 20)';
 /** One payout in twenty. */
 const hasFailed = '(n % 20 = 7)';
 
-/** What stands in each table, as the columns and a `select` over `n`, and how many rows there are for each of `rows`. */
+/**
+ * The contents of each table, as its columns and a `select` over `n`, and how many rows there are for each of `rows`.
+ */
 const tables: [table: string, columns: string, select: string, share?: number][] = [
   [
     'organizations',
@@ -326,12 +328,12 @@ const smallestBig = 10_000;
 export const bigTables = (rows: number): ReadonlySet<string> =>
   new Set(tables.filter(([, , , share = 1]) => rows * share >= smallestBig).map(([table]) => table));
 
-/** The id of a transaction that the person received, and did not pay. */
+/** The id of a transaction that the person received and did not pay. */
 export const receivedTransaction = `select ${id('transaction', '25')} as id`;
 
 /**
- * Fills the database with so many rows in each big table (a tenth of it where rows are fewer in life), past triggers and
- * foreign keys, as the owner; what the planner knows is then up to date.
+ * Fills the database with this many rows in each big table (a tenth of it where there are fewer in reality), past
+ * triggers and foreign keys, as the owner, and updates the planner's statistics.
  */
 export async function growDatabase(url: string, rows: number, owners: Owners): Promise<void> {
   const literals: Record<string, string> = {
@@ -365,7 +367,7 @@ export async function growDatabase(url: string, rows: number, owners: Owners): P
          from (select n, n % 1000 = 999 and n > ${rows} - 2000 as broken from generate_series(1, ${Math.floor(rows * share)}) n) rows`,
       );
     }
-    // Of a divided table: of its months, too.
+    // For a partitioned table, including its partitions.
     for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
     for (const [table] of tables) await client.query(`vacuum (analyze) ${table}`);
   } finally {

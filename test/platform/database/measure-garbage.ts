@@ -2,8 +2,8 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { openDatabase } from '../../../src/wiring/open-database.ts';
 
 /**
- * Asks the database (the first argument is its URL) as a busy process does, a statement with some 13 kB of rows after
- * the other, and prints by how many bytes each has made V8's old generation grow.
+ * Queries the database (the first argument is its URL) like a busy process, one statement of some 13 kB of rows after
+ * another, and prints by how many bytes each made V8's old generation grow.
  */
 const statements = 15_000;
 const sql = "select i, repeat('x', 300) || i as text from generate_series(1, 40) i";

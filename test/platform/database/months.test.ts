@@ -34,7 +34,7 @@ const placeOf = async (resourceId: string): Promise<string | undefined> => {
     ]);
   return rows[0]?.place;
 };
-/** The partitions that a statement reads when it runs. */
+/** The partitions that a statement reads when executed. */
 async function partitionsOf(sql: string): Promise<string[]> {
   const rows = await stack
     .owner()
@@ -45,8 +45,8 @@ async function partitionsOf(sql: string): Promise<string[]> {
     .toSorted();
 }
 
-describe('A table that is divided by month', () => {
-  it('has its partitions ahead, which only its owner reaches', async () => {
+describe('Tables partitioned by month', () => {
+  it('Partitions exist in advance, and only their owner accesses them', async () => {
     expect(await makeComingMonths(stack.em())).toEqual([]);
     await expect(stack.em().execute(`select from months.${await monthOf('3 months')}`)).rejects.toMatchObject({
       code: '42501',
@@ -54,7 +54,7 @@ describe('A table that is divided by month', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('keeps what comes while a month is missing, says so, and puts it into its month', async () => {
+  it('Rows of a missing month are kept, reported and moved to their month', async () => {
     const missing = await monthOf('1 month');
     await stack.owner().execute(`drop table months.${missing}`);
     expect(await problems()).toEqual([
@@ -72,7 +72,7 @@ describe('A table that is divided by month', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('lets those go first who use it while a month is made', async () => {
+  it('Creating a month yields to the sessions that use the table', async () => {
     const missing = await monthOf('1 month');
     await stack.owner().execute(`drop table months.${missing}`);
     const reader = stack.owner();
@@ -84,7 +84,7 @@ describe('A table that is divided by month', () => {
     expect(await makeComingMonths(stack.em())).toEqual([missing]);
   });
 
-  it('is read only where it has to be', async () => {
+  it('Only the needed partitions are read', async () => {
     const [thisMonth, inSpring] = [await monthOf('0'), await monthOf('-5 months')];
     const [{ id }] = await stack.em().execute<[{ id: string }]>('select uuidv7() as id');
     expect(await partitionsOf(`select * from events where id = '${id}'`)).toEqual([thisMonth]);
@@ -100,14 +100,14 @@ describe('A table that is divided by month', () => {
            and id < first_id_at(timestamptz '${middle}Z' + interval '2 days')`,
       ),
     ).toEqual([inSpring]);
-    // The key of a webhook finds it in one month, which is known only when it runs.
+    // A webhook's key finds it in one partition, which is known only at execution.
     expect(
       (await partitionsOf(`select d.* from (values ('${id}'::uuid)) k (id) join webhook_deliveries d on d.id = k.id`))
         .length,
     ).toBe(1);
   });
 
-  it('refuses an event whose id is of another time', async () => {
+  it('An event whose id is of another time is refused', async () => {
     await expect(
       stack
         .em()
@@ -118,8 +118,8 @@ describe('A table that is divided by month', () => {
   });
 });
 
-describe('A body of', () => {
-  it('a callback is forgotten after its time, when it was delivered; its digest stays', async () => {
+describe('Expired bodies', () => {
+  it('A callback’s body is deleted after its retention period once delivered; its digest stays', async () => {
     const plant = (ago: string, delivered: string) =>
       stack.owner().execute(
         `with key as (insert into callback_keys values (uuidv7(), 'd', uuidv7(interval '-${ago}')) returning *)
@@ -144,7 +144,7 @@ describe('A body of', () => {
     expect(await kept()).toEqual(['29 days now()', '29 days null', '31 days null']);
   });
 
-  it('a webhook is forgotten after its time, unless it is being sent; then it cannot be sent again', async () => {
+  it('A webhook’s body is deleted after its retention period unless it is being sent; then it cannot be sent again', async () => {
     const partner = await buildPartner(stack, {
       webhook: { url: 'http://127.0.0.1:9/hook' },
       permissions: ['manage-webhooks'],

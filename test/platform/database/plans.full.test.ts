@@ -18,7 +18,7 @@ import { type Cast, runAllChecks, runProduct } from './run-product.ts';
 const rows = Number(process.env.AMANAH_PLAN_ROWS ?? (isFullRun() ? 200_000 : 20_000));
 const preparedWithinMs = isFullRun() ? 90 * 60_000 : 300_000;
 
-/** Statements that may read big tables whole (those named, or any), and why. */
+/** Statements that may scan big tables (those named, or any), and the reason. */
 type Exemption = [statement: RegExp, tables: readonly string[] | 'any', reason: string];
 const exemptions: Exemption[] = [
   [/^select \*, count\(\*\) over \(\) as violations from "check_/, 'any', 'a check reads the books'],
@@ -65,7 +65,7 @@ const exemptions: Exemption[] = [
     ['events', 'gateway_callbacks', 'webhook_deliveries'],
     'as many are forgotten at once as these months have',
   ],
-  // Half of what is here is forgotten in one round; of more rows it is little, and read by its age.
+  // Half of the rows here expire in one round; in a larger table they are few, and found by age.
   ...(isFullRun() ? [] : [[/^update requests set answer_status = null/, ['requests'], 'the same'] satisfies Exemption]),
   [/^insert into users .* from roles where name = \?/, ['roles'], 'of this test, not of the product'],
   [
@@ -80,7 +80,7 @@ const exemptions: Exemption[] = [
   ],
 ];
 
-/** Statements in the code that neither run here nor can be planned alone, and why. */
+/** Statements in the code that neither run here nor can be planned alone, and the reason. */
 const unplanned: [file: string, statement: RegExp, reason: string][] = [
   ['src/platform/database/database-time-outs.ts', /^select name, setting::int/, 'reads settings'],
   [
@@ -110,7 +110,7 @@ const unplanned: [file: string, statement: RegExp, reason: string][] = [
   ],
 ];
 
-/** Indexes that no plan uses here, and why they are there. */
+/** Indexes that no plan uses here, and their purpose. */
 const idleIndexes: Record<string, string> = {
   payment_orders_pending: 'as small as the index of all open orders, while few are open',
   payment_orders_settling: 'the same',
@@ -133,13 +133,13 @@ const idleIndexes: Record<string, string> = {
 
 let stack: Stack;
 let owner: pg.Client;
-/** What ran, each statement with each plan of it once, and how many there were. */
+/** The executed statements, with each of their plans once, and how many there were. */
 const ran = new Map<string, RunStatement>();
 let plansRead = 0;
 const big = bigTables(rows);
-/** Months with enough rows that reading all of them costs more than an index. */
+/** Partitions with enough rows that a scan costs more than an index. */
 const fullMonths = new Set<string>();
-/** The index of a divided table by that of each of its months. */
+/** Maps each partition's index to that of its table. */
 const indexOfMonth = new Map<string, string>();
 
 beforeAll(async () => {
@@ -148,7 +148,7 @@ beforeAll(async () => {
   owner = new pg.Client({ connectionString: url });
   await owner.connect();
   const cast = await buildCast();
-  // What is grown is in the first seal.
+  // The grown rows are in the first seal.
   await sealAll(stack);
   await growDatabase(url, rows, {
     userId: cast.person.id,
@@ -194,7 +194,9 @@ async function buildCast(): Promise<Cast> {
   };
 }
 
-/** From its next connection on, the database tells the plan of every statement, `nested` for those inside functions too. */
+/**
+ * From its next connection on, the database logs the plan of every statement, `nested` for those inside functions too.
+ */
 async function explainWhatRuns({ nested }: { nested: boolean }): Promise<void> {
   const settings = {
     session_preload_libraries: 'auto_explain',
@@ -236,7 +238,7 @@ async function findMonths(): Promise<void> {
 
 const usedIn = (plan: PlanNode): string[] => indexesIn(plan).map((name) => indexOfMonth.get(name) ?? name);
 
-/** The big tables that the statement reads whole, and may not. */
+/** The big tables that the statement scans and should not. */
 function forbiddenScans(sql: string, plan: PlanNode): string[] {
   const exempted = exemptions.filter(([statement]) => statement.test(sql)).map(([, tables]) => tables);
   const read = tablesReadWhole(plan).filter((name) => tableOf(name) === name || fullMonths.has(name));
@@ -247,7 +249,7 @@ function forbiddenScans(sql: string, plan: PlanNode): string[] {
 
 /** The plan of a statement of the code without its parameters; null when it cannot be planned alone. */
 async function planAlone(sql: string): Promise<PlanNode | null> {
-  // Several statements of one message: the first would be planned, and the others would run.
+  // Several statements in one message: the first would be planned, and the others would run.
   if (/;\s*\S/.test(sql)) return null;
   let parameters = 0;
   const numbered = sql.replaceAll('?', () => {
@@ -260,7 +262,7 @@ async function planAlone(sql: string): Promise<PlanNode | null> {
 }
 
 describe(`Over ${rows} rows in each big table`, () => {
-  it('no statement that the product runs scans one of them', () => {
+  it('No executed statement scans a big table', () => {
     const found = [...ran.values()].flatMap(({ sql, plan }) =>
       forbiddenScans(sql, plan).map((table) => `${table}: ${sql}`),
     );
@@ -268,7 +270,7 @@ describe(`Over ${rows} rows in each big table`, () => {
     expect(plansRead).toBeGreaterThan(5_000);
   });
 
-  it('every statement in the code is planned, and none scans one of them', async () => {
+  it('Every statement in the code is planned, and none scans a big table', async () => {
     const texts = [...new Set([...ran.values()].map(({ sql }) => sql))];
     const wasRun = (sql: string) => {
       const pieces = piecesOf(withoutValues(sql));
@@ -296,7 +298,7 @@ describe(`Over ${rows} rows in each big table`, () => {
     expect(problems).toEqual([]);
   });
 
-  it('every index is used by one of them, or says what it is for', async () => {
+  it('Every index is used by a statement or has a stated purpose', async () => {
     const used = new Set([...ran.values()].flatMap(({ plan }) => usedIn(plan)));
     for (const { sql, hasHoles } of findProductStatements()) {
       const plan = hasHoles ? null : await planAlone(sql);

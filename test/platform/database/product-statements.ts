@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneLine } from './read-plans.ts';
 
-/** A statement as it stands in the code: its pieces between the holes, which are `${}` and parameters. */
+/** A statement as it is in the code: its pieces between the holes, which are `${}` and parameters. */
 export interface WrittenStatement {
   file: string;
   /** On one line, each hole of the code as `${}`. */
@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../../..');
 const isStatement = /^(select [^.]|insert into \w|update \w+ set |delete from \w|with \w+ as )/;
 const hole = ['$', '{}'].join('');
 
-/** Every statement that stands in the product's code as one text. */
+/** Every statement that is one string in the product's code. */
 export function findProductStatements(): WrittenStatement[] {
   return globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root })
     .filter((file) => !file.startsWith('src/migrat'))
@@ -35,7 +35,10 @@ export const piecesOf = (sql: string): string[] =>
     .map((piece) => piece.trim())
     .filter((piece) => piece !== '');
 
-/** The texts in code, those in the holes of others too. Of comments and regular expressions it knows what it has to. */
+/**
+ * The strings in code, including those in holes of others. It understands comments and regular expressions as far as
+ * needed.
+ */
 function textsOf(code: string): string[] {
   const texts: string[] = [];
   let at = 0;

@@ -16,7 +16,7 @@ afterAll(() => stack?.stop());
 
 const log = () => readFileSync(join(testRun().directory, 'logs', 'postgres.log'), 'utf8');
 
-it("nothing secret reaches PostgreSQL's log, whatever fails", async () => {
+it("PostgreSQL's log contains no secret, whatever fails", async () => {
   const before = log().length;
   const sinceThen = () => log().slice(before);
   const email = `${newId()}@example.org`;
@@ -26,7 +26,7 @@ it("nothing secret reaches PostgreSQL's log, whatever fails", async () => {
   const id = made.find(({ status }) => status === 201)?.body.data.id;
   const { access_token, refresh_token } = (await stack.post('/v1/auth/login', { email, password })).body.data;
 
-  // A lock's time-out, at the statement that writes the new password; the bank account's waits for the same row.
+  // A lock time-out at the statement that writes the new password; the bank account's waits for the same row.
   const changed = 'another correct horse';
   const { token } = await buildIndividual(stack);
   await stack.owner().transactional(async (tx) => {
@@ -42,7 +42,7 @@ it("nothing secret reaches PostgreSQL's log, whatever fails", async () => {
     ]);
     expect(late.map(({ status }) => status)).toEqual(late.map(() => 503));
   });
-  // Constraints that refuse whole rows, and a deadlock, of which the server tells the statements of both sides.
+  // Constraints that refuse whole rows, and a deadlock, for which the server logs the statements of both sides.
   const secret = 'a secret within a statement';
   const em = stack.em();
   for (const [statement, ...values] of [

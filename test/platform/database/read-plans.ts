@@ -9,7 +9,7 @@ export interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** A statement as it was run, with its plan. */
+/** An executed statement with its plan. */
 export interface RunStatement {
   sql: string;
   plan: PlanNode;
@@ -18,8 +18,8 @@ export interface RunStatement {
 export const oneLine = (sql: string): string => sql.replaceAll(/\s+/g, ' ').trim();
 
 /**
- * What auto_explain has written in the server's log since a place in it: the plan of every statement, those inside
- * functions and triggers too.
+ * What auto_explain has written to the server's log since a position: the plan of every statement, including those
+ * inside functions and triggers.
  */
 export async function* readPlans(logFile: string, from: number): AsyncGenerator<RunStatement> {
   let document: string[] | undefined;
@@ -41,10 +41,10 @@ function toStatement(text: string): RunStatement {
 
 const partition = /_(\d{4}_\d{2}|default)(?=_|$)/;
 
-/** The table that a partition is of; any other by its own name. */
+/** The table of a partition; any other by its own name. */
 export const tableOf = (relation: string): string => relation.replace(partition, '');
 
-/** The tables, and months of tables, that a plan reads from their beginning to their end. */
+/** The tables and partitions that a plan scans completely. */
 export function tablesReadWhole(plan: PlanNode): string[] {
   const isWhole = plan['Node Type'] === 'Seq Scan';
   const own = isWhole && plan['Relation Name'] !== undefined ? [plan['Relation Name']] : [];

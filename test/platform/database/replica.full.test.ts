@@ -48,7 +48,7 @@ async function outcomes(): Promise<Outcomes> {
   const { values } = (await metric?.get()) ?? { values: [] };
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
 }
-/** What the work's reads came to. */
+/** The number of reads by the work. */
 async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   const before = await outcomes();
   await work();
@@ -58,14 +58,14 @@ async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   );
 }
 
-/** A replica that was late or down rests; a read makes it serve again. */
+/** A replica that was late or down is skipped for a while; a read makes it serve again. */
 const untilServing = () =>
   eventually(
     () => readFresh(product(), isReplica),
     (replica) => replica,
   );
 
-/** The answer to a GET of which one read is done on the replica; asked for again while that is late. */
+/** The answer to a GET with one read on the replica; retried while that is late. */
 async function readOnReplica(path: string, { token }: BuiltUser): Promise<HttpAnswer> {
   let answer: HttpAnswer | undefined;
   await eventually(
@@ -138,7 +138,7 @@ async function pauseReplay<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('With DATABASE_READ_URL', () => {
-  it('a list comes from the replica and shows what was committed just before, whoever wrote it', async () => {
+  it('A list comes from the replica and shows what was committed just before, by anyone', async () => {
     const counted = await outcomesOf(async () => {
       for (let round = 0; round < 20; round += 1) {
         const label = `fresh ${round}`;
@@ -149,7 +149,7 @@ describe('With DATABASE_READ_URL', () => {
     expect(counted.replica ?? 0).toBeGreaterThan(10);
   }, 60_000);
 
-  it('the replica’s answer includes everything committed before', async () => {
+  it('The replica’s answer includes everything committed before', async () => {
     const name = 'Written by another process';
     const count = async (reader: EntityManager) => ({
       replica: await isReplica(reader),
@@ -168,7 +168,7 @@ describe('With DATABASE_READ_URL', () => {
     expect(seen.filter(({ replica }) => replica).length).toBeGreaterThan(50);
   }, 60_000);
 
-  it('a statement, an export and the checks come from the replica, each from one snapshot', async () => {
+  it('A statement, an export and the checks come from the replica, each from one snapshot', async () => {
     const counted = await outcomesOf(async () => {
       const statement = await stack.get(`/v1/accounts/${person.accountId}/statement`, { token: person.token });
       expect([statement.status, statement.body.data.closing_balance]).toEqual([200, '1000.0000']);
@@ -178,7 +178,7 @@ describe('With DATABASE_READ_URL', () => {
       expect(JSON.stringify(journals.body)).toContain(person.accountId);
     });
     expect(counted).toEqual({ replica: 2 });
-    // On a busy machine the replica may be late once, and then rests.
+    // On a busy machine the replica may be late once, and is then skipped.
     await eventually(
       async () => {
         let views = 0;
@@ -191,14 +191,14 @@ describe('With DATABASE_READ_URL', () => {
     );
   });
 
-  it('the transactions and the events come from the replica, too', async () => {
+  it('Transactions and events come from the replica, too', async () => {
     const own = await readOnReplica('/v1/transactions', person);
     expect([own.status, own.body.data.transactions]).toEqual([200, []]);
     const all = await readOnReplica('/v1/events', platform);
     expect([all.status, all.body.data.items.length > 0]).toEqual([200, true]);
   });
 
-  it('a list is of one moment, also when the replica shows what the primary does not show yet', async () => {
+  it('A list is a snapshot, even when the replica is ahead of what the primary shows', async () => {
     const [withdrawal, account] = [newId(), newId()];
     const rows = `
       with account as (insert into accounts (id, name, kind, user_id) values ('${account}', 'Of the replica', 'user', '${person.id}')),
@@ -228,7 +228,7 @@ describe('With DATABASE_READ_URL', () => {
     }
   }, 60_000);
 
-  it('signing in, permissions, balances and single resources are read from the primary', async () => {
+  it('Logins, permissions, balances and single resources are read from the primary', async () => {
     const id = await addAddress('mine');
     const counted = await outcomesOf(async () => {
       for (const path of ['/v1/auth/me', `/v1/addresses/${id}`, `/v1/accounts/${person.accountId}`]) {
@@ -239,14 +239,14 @@ describe('With DATABASE_READ_URL', () => {
     expect(await isReplica(product())).toBe(false);
   });
 
-  it('a read within a transaction stays in it', async () => {
+  it('A read within a transaction stays in it', async () => {
     const counted = await outcomesOf(() =>
       product().transactional(async (tx) => expect(await readFresh(tx, isReplica)).toBe(false)),
     );
     expect(counted).toEqual({});
   });
 
-  it('a refusal is not asked for again on the primary', async () => {
+  it('A refused read on the replica is not repeated on the primary', async () => {
     const path = '/v1/addresses?after=00000000-0000-4000-8000-000000000000';
     const counted = await outcomesOf(async () =>
       expect((await stack.get(path, { token: platform.token })).status).toBe(400),
@@ -265,7 +265,7 @@ describe('With DATABASE_READ_URL', () => {
     ['fails', 'select 1 from nothing'],
     ['takes too long', 'set local statement_timeout = 50; select pg_sleep(10)'],
   ])(
-    'a read that %s on the replica is done on the primary, which answers alone for a while',
+    'A read that %s on the replica is repeated on the primary, which answers alone for a while',
     async (_, sql) => {
       const read = async (reader: EntityManager) => {
         if (await isReplica(reader)) await reader.execute(sql);
@@ -291,28 +291,25 @@ describe('With DATABASE_READ_URL', () => {
     30_000,
   );
 
-  itInFull(
-    'a download that fails on the replica once it has begun is not begun again; the next begins on the primary',
-    async () => {
-      let begun = 0;
-      const parts: number[] = [];
-      const inParts = async function* () {
-        begun += 1;
-        yield begun;
-        throw Object.assign(new Error('conflict with recovery'), { code: '40001' });
-      };
-      const read = async () => {
-        for await (const part of readInSnapshot(product(), inParts)) parts.push(part);
-      };
-      await expect(read()).rejects.toThrow('conflict with recovery');
-      expect(parts).toEqual([1]);
-      expect(await outcomesOf(() => readFresh(product(), isReplica))).toEqual({ resting: 1 });
-    },
-  );
+  itInFull('A download that fails on the replica midway is not restarted; the next starts on the primary', async () => {
+    let begun = 0;
+    const parts: number[] = [];
+    const inParts = async function* () {
+      begun += 1;
+      yield begun;
+      throw Object.assign(new Error('conflict with recovery'), { code: '40001' });
+    };
+    const read = async () => {
+      for await (const part of readInSnapshot(product(), inParts)) parts.push(part);
+    };
+    await expect(read()).rejects.toThrow('conflict with recovery');
+    expect(parts).toEqual([1]);
+    expect(await outcomesOf(() => readFresh(product(), isReplica))).toEqual({ resting: 1 });
+  });
 });
 
 describe('A replica that does not replay', () => {
-  it('is waited for a moment and then left alone: each answer is fresh, from the primary', async () => {
+  it('A replica that does not replay is awaited briefly and then skipped: each answer is fresh, from the primary', async () => {
     const counted = await pauseReplay(() =>
       outcomesOf(async () => {
         for (const label of ['while paused 1', 'while paused 2', 'while paused 3']) {
@@ -328,7 +325,7 @@ describe('A replica that does not replay', () => {
     });
   }, 60_000);
 
-  it('catches up within the wait when it is only a moment behind', async () => {
+  it('A replica that is only a moment behind catches up within the wait', async () => {
     await addAddress('before the pause');
     const counted = await outcomesOf(async () => {
       let listing: Promise<string[]> | undefined;
@@ -343,7 +340,7 @@ describe('A replica that does not replay', () => {
 });
 
 describe('A replica that is down', () => {
-  it('affects no request, and serves again when it is back', async () => {
+  it('A replica that is down affects no request, and serves again when it is back', async () => {
     await replicated.stopReplica();
     try {
       const counted = await outcomesOf(async () => {
@@ -364,7 +361,7 @@ describe('A replica that is down', () => {
   }, 120_000);
 
   itInFull(
-    'holds up one read for half a second at most when it takes connections and says nothing',
+    'A replica that accepts connections and never answers delays one read by half a second at most',
     async () => {
       const sockets: Socket[] = [];
       const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
@@ -395,7 +392,7 @@ describe('A replica that is down', () => {
 
 describe('A replica that vanishes during a read', () => {
   itInFull(
-    'holds up that read for three seconds at most',
+    'A replica that vanishes during a read delays it by three seconds at most',
     async () => {
       const sockets: Socket[] = [];
       const { port: behind } = new URL(replicated.replicaUrl);
@@ -430,7 +427,7 @@ describe('A replica that vanishes during a read', () => {
   );
 });
 
-/** A way to a server that counts how often somebody who had been answered, or had just come, sends something. */
+/** A proxy to a server that counts round trips. */
 async function countTurns(port: string) {
   const sockets: Socket[] = [];
   let turns = 0;
@@ -458,21 +455,21 @@ async function countTurns(port: string) {
   };
 }
 
-describe('A read on the replica', () => {
-  it('takes one round trip to the primary, and to the replica two to begin, itself, and one to end', async () => {
+describe('Round trips of a read on the replica', () => {
+  it('A read on the replica takes one round trip to the primary, and to the replica two to begin, itself, and one to end', async () => {
     using toPrimary = await countTurns(new URL(replicated.database.url).port);
     using toReplica = await countTurns(new URL(replicated.replicaUrl).port);
     await using primary = await openDatabase({ url: toPrimary.through(replicated.database.url), poolSize: 1 });
     await using replica = await openDatabase({ url: toReplica.through(replicated.replicaUrl), poolSize: 1 });
     attachReplica(primary, replica);
     const turns = async () => [toPrimary.turns(), toReplica.turns()];
-    // Once its first round trips, which open the connections, are over.
+    // After its first round trips, which open the connections.
     await eventually(
       () => readFresh(primary.em.fork(), isReplica),
       (isRead) => isRead,
     );
     await replica.em.fork().execute('select 1');
-    // One that finds the replica late is answered by the primary, and asked again.
+    // A read that finds the replica late is answered by the primary, and retried.
     const counted = await eventually(
       async () => {
         const [ofPrimary = 0, ofReplica = 0] = await turns();
@@ -487,7 +484,7 @@ describe('A read on the replica', () => {
 });
 
 describe('After a failover', () => {
-  it('a replica left on the old timeline is not read, however far it has replayed there', async () => {
+  it('A replica left on the old timeline after a failover is not read, however far it has replayed there', async () => {
     await using primary = await openDatabase({ url: await replicated.failOver(), poolSize: 2 });
     await using replica = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     const told: ReadOutcome[] = [];
@@ -506,8 +503,8 @@ describe('After a failover', () => {
   }, 120_000);
 });
 
-describe('While the primary is being replaced', () => {
-  it('lists are read where DATABASE_URL leads, which may be a standby for a moment', async () => {
+describe('Reads while the primary is being replaced', () => {
+  it('Lists are read from DATABASE_URL while the primary is being replaced, which may be a standby for a moment', async () => {
     await using standby = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     await using replica = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     const told: ReadOutcome[] = [];
@@ -518,7 +515,7 @@ describe('While the primary is being replaced', () => {
 });
 
 describe('DATABASE_READ_URL', () => {
-  it('is refused at the start when it leads to anything but a replica, as the same role', async () => {
+  it('DATABASE_READ_URL is refused at the start if it leads to anything but a replica, with the same role', async () => {
     const { url, ownerUrl, readerUrl } = replicated.database;
     const refusalOf = async (readUrl: string): Promise<string> => {
       await using primary = await openDatabase({ url, poolSize: 1 });
@@ -539,7 +536,7 @@ describe('DATABASE_READ_URL', () => {
     );
   });
 
-  it('is malformed when it is no database, or the very one that DATABASE_URL names', () => {
+  it('DATABASE_READ_URL is malformed if it is no database, or the one in DATABASE_URL', () => {
     const { DATABASE_URL, DATABASE_READ_URL } = stack.env;
     expect(readConfig(stack.env).DATABASE_READ_URL).toBe(DATABASE_READ_URL);
     const complaint = (value: string) => () => readConfig({ ...stack.env, DATABASE_READ_URL: value });

@@ -52,7 +52,7 @@ async function keep(place: Place): Promise<Backups> {
   return backups;
 }
 
-/** Resolves once a restored server takes writes. */
+/** Resolves once a restored server accepts writes. */
 const promoted = (place: Place) =>
   withClient(postgresUrl(place), (client) =>
     eventually(
@@ -62,10 +62,10 @@ const promoted = (place: Place) =>
   );
 
 describe('A restored base backup', () => {
-  it('has the roles with their passwords, rights and time-outs, and refuses what it refused before', async () => {
+  it('A restored base backup has the roles with their passwords, rights and time-outs, and the same refusals', async () => {
     const original = await start('original');
     const { password } = original;
-    // An owner who is no superuser, as in a deployment: it makes the roles, which then have the passwords given.
+    // An owner without superuser rights, as in a deployment: it creates the roles, which then have the passwords given.
     const owner = postgresUrl({ ...original, role: 'amanah_owner' });
     await withClient(postgresUrl(original), async (client) => {
       await client.query(`create role amanah_owner login createrole password '${password}'`);
@@ -105,8 +105,8 @@ describe('A restored base backup', () => {
   }, 120_000);
 });
 
-describe('The backups that run beside PostgreSQL', () => {
-  it('restore to a point in time, with complete books until then, and continue with the restored server', async () => {
+describe('Backups taken beside PostgreSQL', () => {
+  it('Continuous backups restore to a point in time, with complete books until then, and continue with the restored server', async () => {
     const original = await start('archived');
     const url = postgresUrl(original);
     await withClient(url, (client) => client.query('create table kept (what text)'));
@@ -146,7 +146,7 @@ describe('The backups that run beside PostgreSQL', () => {
     expect(found.rows).toEqual([{ what: 'before' }, { what: 'anew' }]);
   }, 240_000);
 
-  it('brings a database back that is lost under load: every payment that was streamed, and books in order', async () => {
+  it('Continuous backups restore a database lost under load: every streamed payment is there, and the books are in order', async () => {
     const original = await start('lost');
     const ownerUrl = postgresUrl(original);
     const urlOf = (role: string) => postgresUrl({ ...original, role });

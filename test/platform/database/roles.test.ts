@@ -30,18 +30,18 @@ async function ask<Row extends pg.QueryResultRow>(url: string, ...statements: st
   }
 }
 
-describe('Every function of the schema', () => {
-  it('has a search path without temporary tables', async () => {
+describe('Functions of the schema', () => {
+  it('Every function has a search path without temporary tables', async () => {
     const open = await ask(
       database.ownerUrl,
-      // A body that was parsed when it was made looks nothing up.
+      // A body that was parsed at creation resolves no names.
       `select oid::regprocedure::text as name, proconfig from pg_proc where pronamespace = 'public'::regnamespace
        and prosqlbody is null and not coalesce('search_path=pg_catalog, public, pg_temp' = any (proconfig), false)`,
     );
     expect(open).toEqual([]);
   });
 
-  it('can only be called by roles that are named', async () => {
+  it('Every function can be called only by named roles', async () => {
     const rows = await ask(
       database.ownerUrl,
       `select oid::regprocedure::text as name from pg_proc where pronamespace = 'public'::regnamespace
@@ -58,7 +58,7 @@ describe('Every function of the schema', () => {
     await ask(database.ownerUrl, 'drop function later()');
   });
 
-  it('with the owner’s rights is on the reviewed list, and runs no text as a statement', async () => {
+  it('Every function with the owner’s rights is on the reviewed list, and executes no dynamic SQL', async () => {
     const rows = await ask<{ name: string }>(
       database.ownerUrl,
       "select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1",
@@ -99,13 +99,14 @@ describe('Every function of the schema', () => {
       String.raw`select proname as name from pg_proc where pronamespace = 'public'::regnamespace
          and prosrc ~* '\mexecute\M'`,
     );
-    // Their text has the names of divided tables, from the catalogue, and of months: nothing that a caller gives.
+    // Their text contains the names of partitioned tables, from the catalogue, and of months: nothing that a caller
+    // supplies.
     expect(dynamic.map(({ name }) => name).toSorted()).toEqual(['find_month_problems', 'make_month']);
   });
 });
 
-describe('The application', () => {
-  it('moves every sealed value to a newer key', async () => {
+describe('The application’s role', () => {
+  it('The application can move every encrypted value to a newer key', async () => {
     const rows = await ask(
       database.ownerUrl,
       `select c.relname || '.' || a.attname as place from pg_class c
@@ -117,8 +118,8 @@ describe('The application', () => {
   });
 });
 
-describe('The reader', () => {
-  it('reads every column except sealed and hashed ones, digests of requests, and kept answers of people', async () => {
+describe('The reader’s role', () => {
+  it('The reader reads every column except encrypted and hashed ones, digests of requests, and stored answers of people', async () => {
     const rows = await ask<{ place: string; secret: boolean; readable: boolean }>(
       database.ownerUrl,
       `select c.relname || '.' || a.attname as place,
@@ -131,7 +132,7 @@ describe('The reader', () => {
     expect(rows.filter(({ secret }) => secret).length).toBeGreaterThan(15);
   });
 
-  it('reads every check, and what waits for people', async () => {
+  it('The reader reads every check, and the queue of pending work', async () => {
     await using orm = await openDatabase({ url: database.readerUrl, poolSize: 1 });
     const checks = await runChecks(orm.em.fork());
     expect(checks.length).toBeGreaterThan(30);
@@ -139,7 +140,7 @@ describe('The reader', () => {
   });
 
   it.each(casesOf([applicationRole, readerRole]))(
-    'reads every check whatever search path the role %s was given',
+    'The role %s reads every check whatever its search path',
     async (role) => {
       const url = role === readerRole ? database.readerUrl : database.url;
       const setting = `alter role ${role} in database ${new URL(url).pathname.slice(1)}`;
@@ -154,8 +155,8 @@ describe('The reader', () => {
   );
 });
 
-describe('A row that cannot be read', () => {
-  it('counts as a violation of its check, and hides no other check', async () => {
+describe('An unreadable row', () => {
+  it('An unreadable row counts as a violation of its check, and hides no other check', async () => {
     await ask(database.ownerUrl, 'create view check_a_row as select 1 / n as share from (values (0)) v (n)');
     await using orm = await openDatabase({ url: database.ownerUrl, poolSize: 1 });
     const checks = await runChecks(orm.em.fork());
@@ -170,7 +171,7 @@ describe('A row that cannot be read', () => {
     ]);
   });
 
-  it('counts as waiting for the longest possible time, and hides nothing else that waits', async () => {
+  it('An unreadable row counts as waiting for the longest possible time, and hides no other pending work', async () => {
     await ask(
       database.ownerUrl,
       "set session_replication_role = 'replica'",
@@ -187,26 +188,26 @@ describe('A row that cannot be read', () => {
   });
 });
 
-/** The statements of the runbook that only read, with something in each place that is to be filled in. */
+/** The read-only statements of the runbook, with every placeholder filled in. */
 const runbookQueries = blocksOf('sql')
   .flatMap((text) => text.replaceAll(/--.*$/gm, '').split(';'))
   .map((statement) => statement.trim().replaceAll(/<[^>]+>/g, '00000000-0000-4000-8000-000000000001'))
   .filter((statement) => statement.startsWith('select '));
 
-describe('The runbook', () => {
-  it('has queries', () => expect(runbookQueries.length).toBeGreaterThan(15));
+describe('Queries in the runbook', () => {
+  it('The runbook has queries', () => expect(runbookQueries.length).toBeGreaterThan(15));
 
-  it.each(runbookQueries)('only asks for what the reader may read: %s', async (query) => {
+  it.each(runbookQueries)('The runbook queries only what the reader may read: %s', async (query) => {
     await expect(ask(database.readerUrl, query)).resolves.toBeDefined();
   });
 });
 
-describe('A process in production', () => {
+describe('Processes in production', () => {
   let name: string;
   beforeAll(() => {
     name = new URL(database.ownerUrl).pathname.slice(1);
   });
-  // One database for all of them: each takes back what it did, and the next would name what is left of it.
+  // One database for all of them: each undoes its changes, and the next would report leftovers.
   afterAll(() => expect(judge(database.url)).resolves.toBeUndefined());
   const undoing = (statement: string): string =>
     statement
@@ -219,11 +220,11 @@ describe('A process in production', () => {
     await refuseMightyRole(orm.em.fork());
   };
 
-  it('runs as the application’s role', async () => {
+  it('A process in production runs as the application’s role', async () => {
     await expect(judge(database.url)).resolves.toBeUndefined();
   });
 
-  it('never runs as the owner, and names everything that is wrong with that role', async () => {
+  it('A process in production never runs as the owner, and names everything wrong with that role', async () => {
     await expect(judge(database.ownerUrl)).rejects.toThrow(
       /superuser.*owns tables.*may write .*journals.*postings.*may create tables.*temporary tables.*npm run migrate/s,
     );
@@ -255,7 +256,7 @@ describe('A process in production', () => {
       /settings of its own \(default_transaction_isolation\)/,
     ],
     ['that owns a table', 'create table mine (n int); alter table mine owner to amanah_app', /owns tables \(mine\)/],
-  ])('never runs as a role %s', async (_, grant, sentence) => {
+  ])('A process in production never runs as a role %s', async (_, grant, sentence) => {
     const statement = grant.replace('{}', name);
     await ask(database.ownerUrl, statement);
     try {
@@ -265,7 +266,7 @@ describe('A process in production', () => {
     }
   });
 
-  /** Has a member of the application's role judged that belongs to another role, too, after these statements. */
+  /** Checks a member of the application's role that also belongs to another role, after these statements. */
   async function expectRefused(statementsFor: (database: string) => string[], sentence: RegExp): Promise<void> {
     const [mighty, member] = [`mighty_${name}`, `member_${name}`];
     await ask(database.ownerUrl, `create role ${mighty}`, `create role ${member} login password 'p'`);
@@ -295,32 +296,34 @@ describe('A process in production', () => {
       (mighty: string) => `grant set on parameter session_replication_role to ${mighty}`,
       /may set session_replication_role/,
     ],
-  ])('never runs as a member of a role that %s, even without inheriting it', (_, grant, sentence) =>
-    expectRefused(
-      (name) => [`grant mighty_${name} to member_${name} with inherit false, set true`, grant(`mighty_${name}`)],
-      sentence,
-    ),
+  ])(
+    'A process in production never runs as a member of a role that %s, even without inheriting it',
+    (_, grant, sentence) =>
+      expectRefused(
+        (name) => [`grant mighty_${name} to member_${name} with inherit false, set true`, grant(`mighty_${name}`)],
+        sentence,
+      ),
   );
 
   it.each([
     ['is a superuser', 'superuser', /it may become a superuser/],
     ['may create roles', 'createrole', /it may create roles/],
     ['copies the whole cluster', 'replication', /it may copy the whole cluster/],
-  ])('never runs as a member of a role that %s', (_, right, sentence) =>
+  ])('A process in production never runs as a member of a role that %s', (_, right, sentence) =>
     expectRefused((name) => [`alter role mighty_${name} ${right}`], sentence),
   );
 
   // A membership that is not inherited is one that may be taken at any time.
-  it('never runs as a role that may become one that writes everything', () =>
+  it('A process in production never runs as a role that may become one with write access to everything', () =>
     expectRefused(
       (name) => [`grant pg_write_all_data to member_${name} with inherit false`],
       /may become pg_write_all_data/,
     ));
 
   it.each(casesOf(['api', 'worker']))(
-    'ends at once on a role that could rewrite the books, in one sentence, whatever its time-outs are: %s',
+    'A process exits at once, with one sentence, on a role that could rewrite the books, whatever its time-outs: %s',
     async (name) => {
-      // Time-outs are what migrating would set; it would not help such a role.
+      // Time-outs are what migrating would set, which would not help such a role.
       const other = await cloneDatabase();
       const { username, pathname } = new URL(other.ownerUrl);
       await ask(other.ownerUrl, `alter role ${username} in database ${pathname.slice(1)} reset all`);
@@ -346,11 +349,11 @@ describe('A process in production', () => {
 });
 
 describe('npm run migrate', () => {
-  it('refuses the application’s role, and says what to set', async () => {
+  it('npm run migrate refuses the application’s role and says what to set', async () => {
     await expect(migrate(database.url)).rejects.toThrow(/amanah_app may not make tables.*MIGRATION_DATABASE_URL/);
   });
 
-  it('runs as an owner who is not a superuser, and says what an administrator must run if that is not enough', async () => {
+  it('npm run migrate runs as an owner without superuser rights, and says what an administrator must run if those are needed', async () => {
     const empty = await createEmptyDatabase();
     const name = new URL(empty.ownerUrl).pathname.slice(1);
     const owner = `owner_of_${name}`;

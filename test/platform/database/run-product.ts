@@ -44,7 +44,7 @@ import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 
-/** Everybody who uses the product here, most of them with a long past. */
+/** All users of the product here, most of them with a long history. */
 export interface Cast {
   platform: BuiltUser;
   admin: BuiltUser;
@@ -56,7 +56,7 @@ export interface Cast {
   transactionId: string;
 }
 
-/** Runs the product on whatever its database contains: every list and resource, every way of money, every sweep. */
+/** Runs the product on its database's contents: every list and resource, every way of moving money, every sweep. */
 export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await moveMoney(stack, cast);
   await readEverything(stack, cast);
@@ -67,7 +67,7 @@ export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await keepHouse(stack, cast);
 }
 
-/** Asks until it is done: a busy machine may say that it has no time. */
+/** Retries until it succeeds: a busy machine may return 503. */
 const done = async (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => {
   const answer = await asAClient(ask);
   if (answer.status > 299) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
@@ -83,7 +83,7 @@ const words: Ids = { type: 'legal_agreement', day, year: day.slice(0, 4) };
 const pathOf = ({ path }: Route, ids: Ids): string =>
   path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? words[name] ?? '');
 
-/** Every `GET`, by the owner of the thing, the platform and the partner, by each of its parameters. */
+/** Every `GET`, by the resource's owner, the platform and the partner, with each of its parameters. */
 async function readEverything(stack: Stack, cast: Cast): Promise<void> {
   for (const route of every('get')) {
     for (const owner of ownersOf(cast)) {
@@ -98,12 +98,12 @@ async function readEverything(stack: Stack, cast: Cast): Promise<void> {
   for (const { token } of [cast.person, cast.admin]) {
     await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
   }
-  // By its number, behind the first page.
+  // By number, after the first page.
   await stack.get('/v1/receipts?page=2', { token: cast.platform.token });
   await stack.get(`/paid/${newId()}`);
 }
 
-/** Every `DELETE` of a thing, by its owner and by the platform: what refers to it is looked for. */
+/** Every `DELETE` of a resource, by its owner and by the platform: references to it are searched. */
 async function removeThings(stack: Stack, cast: Cast): Promise<void> {
   for (const route of every('delete').filter(namesThings)) {
     for (const owner of ownersOf(cast)) {
@@ -118,7 +118,7 @@ interface Field {
   anyOf?: Field[];
 }
 
-/** The queries of a route: none, and each of its parameters alone, with each of its words where it has words. */
+/** The queries of a route: none, and each of its parameters alone, with each of its values where it has an enum. */
 function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
   if (query === undefined) return [''];
   const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }) as {
@@ -139,7 +139,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
     external_ref: 'ref-3',
     day,
     endpoint_id: cast.person.id,
-    // Not every list has them all: what is refused runs nothing.
+    // Not every list supports all of them: a refused one runs nothing.
     after: [somewhere, nextOf(`${place} ${cast.person.id}`), nextOf(`${place} 1`)],
   };
   return [
@@ -155,7 +155,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
 
 const endsWithinMs = 60_000;
 
-/** Moves money in every way that the product has, to completion. */
+/** Moves money in every way the product has, to completion. */
 async function moveMoney(stack: Stack, { person, partner, platform, causeId }: Cast): Promise<void> {
   const payFromBalance = (reference_type: string, reference_id: string, key?: string) =>
     stack.post(
@@ -170,7 +170,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   await done(() => payFromBalance('saving_goal_contribution', goal.id));
   await done(() => payFromBalance('investment', product.id));
   await payFromBalance('charitable_cause_donate', person.id, 'refused-key');
-  // Two go alone, and the others gather behind them.
+  // Two go alone, and the others queue behind them.
   const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
   const given = donors.map(({ id, accountId }) =>
     stack.deps.payTogether(charitableCauseDonate, {
@@ -278,7 +278,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   await passTime(stack, id, new Date(Date.now() + 100 * 24 * 60 * 60 * 1000).toISOString());
 }
 
-/** What people do besides: files, logins, roles. */
+/** Other actions of people: files, logins, roles. */
 async function administer(stack: Stack, { person, platform }: Cast): Promise<void> {
   const transaction = await buildTransaction(stack, person);
   await done(() => upload(stack, person, transaction));
@@ -292,7 +292,7 @@ async function administer(stack: Stack, { person, platform }: Cast): Promise<voi
   await done(() => stack.post('/v1/auth/logout', {}, { token: other.token }));
 }
 
-/** What partners do about their webhooks, from adding an endpoint to deleting it. */
+/** Actions of partners on their webhooks, from adding an endpoint to deleting it. */
 async function manageWebhooks({ partner }: Cast): Promise<void> {
   const endpoint = { url: 'http://127.0.0.1:9/hook', events: ['payment.succeeded'] };
   const { id } = (await done(() => partner.send('post', '/webhook-endpoints', endpoint))).body.data;
@@ -349,7 +349,7 @@ async function decideThings(stack: Stack, { partner, person }: Cast): Promise<vo
   await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 days' where id = ?", [old]);
 }
 
-/** Every view that reads the books: whole, and what came within the last hour. */
+/** Every view over the books: whole, and limited to the last hour. */
 export async function runAllChecks(stack: Stack): Promise<void> {
   const [{ since }] = await stack.em().execute<[{ since: string }]>("select uuidv7(interval '-1 hour') as since");
   for (const check of await findChecks(stack.em())) {
@@ -358,7 +358,7 @@ export async function runAllChecks(stack: Stack): Promise<void> {
   }
 }
 
-/** What runs by itself: sweeps, retention, comparisons, what is measured. Nobody is woken. */
+/** Background work: sweeps, retention, comparisons, metrics. No workflow is signalled. */
 async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
   const em = () => stack.em();
@@ -395,7 +395,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await eraseSomebody(stack);
 }
 
-/** Somebody who was invited and never came, and is forgotten by now. */
+/** A user who was invited, never accepted, and has been deleted by now. */
 async function letInvitationExpire(stack: Stack, { platform: { token } }: Cast): Promise<void> {
   const invitation = { email: `${newId()}@example.org`, name: 'Never Came', user_type: 'individual' };
   const { body } = await done(() => stack.post('/v1/users/invitations', invitation, { token }));

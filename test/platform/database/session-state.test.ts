@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack.stop());
 
-/** What a session keeps after its transactions, which a pooler in transaction mode would give to another client. */
+/** Session state that outlives its transactions, which a pooler in transaction mode would pass to another client. */
 const kept = `select
   (select count(*)::int from pg_locks where pid = pg_backend_pid() and locktype = 'advisory') as locks,
   (select coalesce(json_agg(name), '[]') from pg_settings where source = 'session') as settings,
@@ -23,7 +23,7 @@ const kept = `select
   (select count(*)::int from pg_prepared_statements where from_sql) as prepared_by_text,
   pg_my_temp_schema()::int as temporary`;
 
-it('After payments, lists, documents and checks a connection keeps nothing that a pooler would lose', async () => {
+it('A connection keeps no session state that a pooler would lose after payments, lists, documents and checks', async () => {
   const person = await buildIndividual(stack, { balance: '100000' });
   const platform = await buildPlatformAdmin(stack);
   const { token } = person;
@@ -58,7 +58,7 @@ it('After payments, lists, documents and checks a connection keeps nothing that 
       expect(must(rows[0], 'a session has a state')).toEqual({
         locks: 0,
         settings: [],
-        // Both are passed on by a pooler.
+        // A pooler passes both on.
         start_up: ['application_name', 'client_encoding'],
         channels: 0,
         cursors: 0,

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/wiring/open-database.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { issue, makeAuthority, type Pems, write } from '../../wiring/temporal/tls-gate.ts';
 
-/** What a client sends first that wants TLS: its length, and a number of its own. */
+/** The first message of a client that wants TLS: its length, and a magic number. */
 const wantsTls = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 let stack: Stack;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     open.add(socket);
     socket.on('error', () => undefined);
     const [first] = (await once(socket, 'data').catch(() => [Buffer.alloc(0)])) as [Buffer];
-    // A server that demands TLS ends what begins in the clear.
+    // A server that demands TLS closes plain-text connections.
     if (!first.equals(wantsTls)) return socket.destroy();
     socket.pause();
     socket.write('S');
@@ -47,7 +47,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** The database behind the gate, by the name of its host, with these parameters. */
+/** The database behind the gate, by its host name, with these parameters. */
 function urlOf(host: string, parameters: Record<string, string>): string {
   const url = new URL(stack.databaseUrls.app);
   url.hostname = host;
@@ -78,7 +78,7 @@ describe('A database that demands TLS', () => {
       () => ({ sslmode: 'require', ...believing(authority) }),
     ],
     ['verify-full, by its name', 'localhost', () => ({ sslmode: 'verify-full', ...believing(authority) })],
-  ])('is reached with sslmode %s', async (_, host, parameters) => {
+  ])('A database that demands TLS is reached with sslmode %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).toBe('answered');
   });
 
@@ -89,12 +89,12 @@ describe('A database that demands TLS', () => {
     ['with require and another authority', '127.0.0.1', () => ({ sslmode: 'require', ...believing(stranger) })],
     ['with verify-ca and the authorities that everybody knows', '127.0.0.1', () => ({ sslmode: 'verify-ca' })],
     ['with verify-full and another name', '127.0.0.1', () => ({ sslmode: 'verify-full', ...believing(authority) })],
-  ])('is not spoken to %s', async (_, host, parameters) => {
+  ])('A connection to a database that demands TLS fails %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).not.toBe('answered');
   });
 });
 
-describe('A configuration', () => {
+describe('DATABASE_URL parameters', () => {
   const complaintOf = (changes: Record<string, string>): string => {
     try {
       readConfig({ ...stack.env, ...changes });
@@ -123,12 +123,12 @@ describe('A configuration', () => {
       { NODE_ENV: 'production', MIGRATION_DATABASE_URL: far },
       'MIGRATION_DATABASE_URL is malformed: names a database elsewhere',
     ],
-  ])('with %j is refused before anything connects, naming variable and parameter', (changes, complaint) => {
+  ])('A configuration with %j is refused before connecting, naming variable and parameter', (changes, complaint) => {
     expect(complaintOf(changes)).toContain(complaint);
     expect(complaintOf(changes)).not.toContain('secret');
   });
 
-  it('may say in production that a database elsewhere is spoken to in the clear, and needs not for one of this machine', () => {
+  it('A configuration may allow plain text to a remote database in production, and needs no permission for this machine', () => {
     const names = ['DATABASE_URL', 'DATABASE_READ_URL', 'KEYS_DATABASE_URL'];
     const by = (urls: string[]) =>
       complaintOf({

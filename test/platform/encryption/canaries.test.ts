@@ -11,7 +11,7 @@ import { type ProcessStack, startProcessStack } from '../../support/processes.ts
 import { testRun } from '../../support/run.ts';
 import { eventually } from '../../support/stack.ts';
 
-/** Values that are in no row, log line or history as they are, by where they were given. */
+/** Values that appear in no row, log line or history in plain text, by where they were given. */
 const sealed = new Map<string, string>();
 
 const canary = (where: string): string => {
@@ -68,7 +68,7 @@ async function useEveryField(): Promise<void> {
   keep(sealed, 'recovery code', confirmed.data.recovery_codes[0]);
 }
 
-/** Everything else that writes a person down. */
+/** All other ways of storing personal data. */
 async function inviteAndBecome(): Promise<void> {
   const { token } = await buildPlatformAdmin(stack);
   const person = () => ({
@@ -161,8 +161,8 @@ const found = (text: string, canaries: Iterable<[string, string]>): string[] => 
   return [...canaries].filter(([, value]) => lower.includes(value.toLowerCase())).map(([where]) => where);
 };
 
-describe('No secret value', () => {
-  it('is in a dump of the database, in any column of any row of any table', async () => {
+describe('Secret values', () => {
+  it('No secret value is in a dump of the database, in any column of any row of any table', async () => {
     const em = stack.owner();
     const tables = await em.execute<{ name: string }[]>(
       "select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables where schemaname !~ '^(pg_|information_schema)'",
@@ -175,14 +175,14 @@ describe('No secret value', () => {
     expect(dump).toContain(user.id);
     expect(dump).toContain('addresses');
     expect(found(dump, sealed)).toEqual([]);
-    // Bytes are told in hex, and what is packed into base64 is read too.
+    // Bytes are shown in hex, and contents of base64 are read too.
     const packed = [...dump.matchAll(/\\x([0-9a-f]{16,})|([A-Za-z0-9+/_-]{24,})/g)].map(([, hex, base64]) =>
       hex ? Buffer.from(hex, 'hex').toString('latin1') : Buffer.from(base64 ?? '', 'base64').toString('latin1'),
     );
     expect(found(packed.join('\n'), sealed)).toEqual([]);
   });
 
-  it('is in the logs of API and worker at debug level', () => {
+  it('No secret value is in the logs of API and worker at debug level', () => {
     const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '');
     for (const name of ['api', 'worker']) {
       const log = readFileSync(join(directory, `${name}.log`), 'utf8');
@@ -191,7 +191,7 @@ describe('No secret value', () => {
     }
   });
 
-  it('is in a workflow: not in its history, ids, summary or search attributes', async () => {
+  it('No secret value is in a workflow’s history, ids, summary or search attributes', async () => {
     const address = stack.env.TEMPORAL_ADDRESS ?? '';
     const client = openTemporal({ address, namespace: 'default' });
     const query = `TaskQueue = '${stack.env.TEMPORAL_TASK_QUEUE}'`;

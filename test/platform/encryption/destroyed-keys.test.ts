@@ -23,19 +23,19 @@ async function fileOf(table: string): Promise<Buffer> {
   const [{ file }] = await inKeys(`select pg_read_binary_file(pg_relation_filepath('${table}')) as file`);
   return file;
 }
-/** What opens a key with the encryption key: its first characters suffice to tell. */
+/** What decrypts a key with the encryption key: its first characters suffice to identify it. */
 const ciphertextOf = (sealed: string) => must(sealed.split('.')[3], 'a sealed text has five parts').slice(0, 24);
 
 describe('A key that was destroyed', () => {
   it.each(['personal_keys', 'order_keys'] as const)(
-    'is gone from the file of %s once it was vacuumed, wherever in it it was',
+    'A destroyed key is gone from the file of %s after vacuum, wherever it was stored there',
     async (table) => {
       const { personalKeys } = stack.deps;
       const ids = Array.from({ length: 100 }, () => newId());
       for (const id of ids) await (table === 'personal_keys' ? personalKeys : personalKeys.orders).make(id);
       const rows = await inKeys(`select id, key_sealed from ${table} where id = any($1) order by ctid`, [ids]);
       const sealed = rows.map(({ key_sealed }) => ciphertextOf(key_sealed));
-      // Among others, beside each other, and the last of all.
+      // Among others, adjacent to each other, and the last of all.
       const chosen = [3, 40, 41, 42, 77, 99];
       const gone = chosen.map((at) => rows[at].id);
       if (table === 'personal_keys') await personalKeys.destroy(gone);
@@ -44,7 +44,7 @@ describe('A key that was destroyed', () => {
         await inKeys('vacuum order_keys');
         await personalKeys.destroyOrders(async () => [], { days: 1, limit: 100 });
       }
-      // The full run waits for autovacuum itself, which looks once a minute.
+      // The full run waits for autovacuum itself, which runs once a minute.
       const left = await eventually(
         async () => {
           // It skips what another transaction of the busy server still holds.
@@ -60,10 +60,13 @@ describe('A key that was destroyed', () => {
     210_000,
   );
 
-  it.each(['personal_keys', 'order_keys'])('has autovacuum begin with the first dead row of %s', async (table) => {
-    const [{ options }] = await inKeys(`select reloptions as options from pg_class where oid = '${table}'::regclass`);
-    expect(options).toEqual(
-      expect.arrayContaining(['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0']),
-    );
-  });
+  it.each(['personal_keys', 'order_keys'])(
+    'A destroyed key makes autovacuum start with the first dead row of %s',
+    async (table) => {
+      const [{ options }] = await inKeys(`select reloptions as options from pg_class where oid = '${table}'::regclass`);
+      expect(options).toEqual(
+        expect.arrayContaining(['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0']),
+      );
+    },
+  );
 });

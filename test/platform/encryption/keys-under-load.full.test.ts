@@ -31,7 +31,7 @@ const starts: Record<string, (env: Record<string, string>) => Promise<Part>> = {
   api2: (env) => startApi({ env: { ...env, PORT: String(ports[1]) }, logFile: 'ignore' }),
   worker: (env) => startWorker({ env, logFile: 'ignore' }),
 };
-/** One after the other, politely. */
+/** One after another. */
 async function restartAll(env: Record<string, string>): Promise<void> {
   for (const [name, start] of Object.entries(starts)) {
     const running = parts.get(name);
@@ -53,7 +53,7 @@ async function run(command: string, env: Record<string, string>): Promise<string
   return said;
 }
 
-whenFull('While keys are rotated under load', () => {
+whenFull('Rotating keys under load', () => {
   beforeAll(async () => {
     const env = { ...keys(old, fresh), RATE_LIMIT_REQUESTS_PER_10S: '100000', DRAIN_DELAY_SECONDS: '1' };
     stack = await startStack({ own: true, isImpatient: true, sandbox: true, env });
@@ -68,10 +68,10 @@ whenFull('While keys are rotated under load', () => {
     await stack.stop();
   });
 
-  it('no valid request gets a 401 or 500, and in the end the new key alone decrypts everything', async () => {
+  it('Rotating keys under load causes no 401 or 500, and in the end the new key alone decrypts everything', async () => {
     const apis = ports.map((port) => createHttp(`http://127.0.0.1:${port}`));
     const refused: string[] = [];
-    /** Until one of the APIs answers something final, as a client behind a balancer sees it. */
+    /** Until one of the APIs returns a final answer, as a client behind a load balancer sees it. */
     const insist = (what: string, ask: (api: Http) => Promise<HttpAnswer>): Promise<HttpAnswer> => {
       let turn = Math.floor(Math.random() * apis.length);
       return eventually(
@@ -125,7 +125,7 @@ whenFull('While keys are rotated under load', () => {
         const options = { token, raw, headers: { ...headers, 'x-idempotency-key': freshKey() } };
         const { body } = await insist('payout', (api) => api.post('/v1/partners/payouts', undefined, options));
         made.payouts.push([body.data.id, name]);
-        // The stored answer of the key, which is sealed.
+        // The stored answer of the key, which is encrypted.
         const again = await insist('replay', (api) => api.post('/v1/partners/payouts', undefined, options));
         expect(again.body).toEqual(body);
         const [id, beneficiary] = pickOf(made.payouts);
@@ -163,7 +163,7 @@ whenFull('While keys are rotated under load', () => {
     await load;
     expect(refused).toEqual([]);
 
-    // Everything that was made under whichever key is read with the new one, by tokens of whichever key: they were rotated twice.
+    // Everything created under any key is read with the new one, with tokens of any key: they were rotated twice.
     expect(new Set(made.tokens.map((token) => decodeProtectedHeader(token).kid)).size).toBe(3);
     for (const token of made.tokens) await insist('an old token', (api) => api.get('/v1/auth/me', { token }));
     for (const [id, token] of made.documents)
@@ -176,7 +176,7 @@ whenFull('While keys are rotated under load', () => {
         .em()
         .execute<{ sealed: string }[]>(`select ${column} as sealed from ${table} where ${column} is not null`);
       const ids = new Set(rows.map(({ sealed }) => decodeProtectedHeader(sealed).kid));
-      // What is under the own key of a person or an order stays as it is: that key is sealed anew.
+      // Data under the key of a person or an order stays as it is: only that key is encrypted anew.
       const others = [...ids].filter((id = '') => id !== 'fresh' && !isUnderOwnKey(id));
       expect([table, column, others]).toEqual([table, column, []]);
     }

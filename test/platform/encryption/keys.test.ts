@@ -25,7 +25,7 @@ afterAll(() => stack?.stop());
 
 describe('A person’s own key', () => {
   const agree = (checkValue: string) => agreeOnKeys(stack.deps.orm)(checkValue);
-  /** Keys of another process over the same database: nothing is at hand there. */
+  /** Keys of another process over the same database, which has cached none. */
   const elsewhere = () =>
     createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS), agree);
   const rows = (id: string) =>
@@ -42,7 +42,7 @@ describe('A person’s own key', () => {
     person: { id, isNew: true } as const,
   });
 
-  it('is one per person, even for many simultaneous requests', async () => {
+  it('A person has one key, even after many simultaneous requests', async () => {
     const id = newId();
     const keys = await Promise.all([elsewhere(), elsewhere(), elsewhere()].flatMap((it) => [it.make(id), it.make(id)]));
     expect(new Set(keys.map((made) => Buffer.from(made).toString('hex'))).size).toBe(1);
@@ -50,7 +50,7 @@ describe('A person’s own key', () => {
     expect(keys[0]).toHaveLength(32);
   });
 
-  it('is never taken for a destroyed one where there is no trace of it, and may be destroyed all the same', async () => {
+  it('A key without any trace is never taken for destroyed, and may still be destroyed', async () => {
     const id = newId();
     await expect(elsewhere().find(id)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
     expect([await elsewhere().destroy([id]), await elsewhere().destroy([id])]).toEqual([[id], []]);
@@ -58,7 +58,7 @@ describe('A person’s own key', () => {
     await expect(elsewhere().make(id)).rejects.toMatchObject(erased);
   });
 
-  it('is made for somebody new only: where it is missing nothing is sealed, as what it sealed would not open again', async () => {
+  it('A key is created for new people only: nothing is encrypted for a person whose key is missing, since it could not be decrypted', async () => {
     const id = newId();
     const sealer = createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS, elsewhere());
     const later = { ...placeOf(id), person: { id } };
@@ -69,7 +69,7 @@ describe('A person’s own key', () => {
     expect([await sealer.open(later, first), await sealer.open(later, second)]).toEqual(['Siti', 'Siti Rahayu']);
   });
 
-  it('rests sealed under the encryption key', async () => {
+  it('A key is stored encrypted under the encryption key', async () => {
     const id = newId();
     const made = await elsewhere().make(id);
     const [row] = await rows(id);
@@ -77,7 +77,7 @@ describe('A person’s own key', () => {
     expect(row?.key_sealed).not.toContain(Buffer.from(made).toString('base64'));
   });
 
-  it('seals what is said to be about the person, and nothing else opens it', async () => {
+  it('A key encrypts data about its person, and no other key decrypts it', async () => {
     const [siti, budi] = [newId(), newId()];
     const { sealer } = stack.deps;
     const sealed = await sealer.seal(placeOf(siti), 'Siti');
@@ -92,7 +92,7 @@ describe('A person’s own key', () => {
     await expect(createSealer([key('test')]).open(placeOf(siti), sealed)).rejects.toThrow();
   });
 
-  it('is gone for good once destroyed, for every process, and never made again', async () => {
+  it('A destroyed key is gone for every process and never recreated', async () => {
     const id = newId();
     const [here, there] = [elsewhere(), elsewhere()];
     await here.make(id);
@@ -113,7 +113,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('is looked up with many others in one query, and kept at hand for a while', async () => {
+  it('Many keys are loaded in one query and cached for a while', async () => {
     const ids = Array.from({ length: 200 }, () => newId());
     const there = elsewhere();
     await Promise.all(ids.map((id) => there.make(id)));
@@ -132,7 +132,7 @@ describe('A person’s own key', () => {
     expect(asked.filter((sql) => String(sql).includes('personal_keys'))).toHaveLength(1);
   });
 
-  it('moves to a newer encryption key, while what it sealed stays as it is', async () => {
+  it('A key can be re-encrypted under a newer encryption key without touching the data', async () => {
     const [old, fresh] = [key('old'), key('fresh')];
     const id = newId();
     const live = stack.deps.config.DATA_ENCRYPTION_KEYS;
@@ -148,7 +148,7 @@ describe('A person’s own key', () => {
     await reencrypt(em, { sealer: createSealer([...live, fresh]), newestKeyId: 'test' });
   });
 
-  it('is not read, made or destroyed where the keys are those of another deployment', async () => {
+  it('Keys of another deployment are not read, created or destroyed', async () => {
     const other = await cloneDatabase();
     try {
       const keys = await openDatabase({ url: other.keysUrl, poolSize: 2 });
@@ -168,7 +168,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('is not read, created or destroyed while a new connection leads to another database, and is again afterwards', async () => {
+  it('Keys are not read, created or destroyed while a new connection leads to another database, and are again afterwards', async () => {
     const other = await cloneDatabase();
     try {
       const keys = await openDatabase({ url: other.keysUrl, poolSize: 2 });
@@ -181,7 +181,7 @@ describe('A person’s own key', () => {
       const [id, order, later] = [newId(), newId(), newId()];
       const key = Buffer.from(await there.make(id));
       await there.orders.make(order);
-      // What is at hand is right wherever connections lead: of others it asks.
+      // Cached keys are valid wherever connections lead; others are queried.
       const [fresh, lost] = [newId(), newId()];
       leadsTo = wrong;
       for (const use of [
@@ -209,7 +209,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('is swept after a day when it is unused, or its invitee was deleted, and otherwise stays', async () => {
+  it('An unused key, or one of a deleted invitee, is swept after a day, and all others stay', async () => {
     const user = await buildIndividual(stack);
     const { token } = await buildPlatformAdmin(stack);
     const invite = async () => {
@@ -250,7 +250,7 @@ describe('Re-encryption to the newest key', () => {
 
   const place = (row: string) => ({ table: 'reencrypt_sample', column: 'secret_sealed', row });
 
-  /** Sealed under the old key, but for those from the tenth on of which it is said that they were moved before. */
+  /** Encrypted under the old key, except those from the tenth on, which count as moved before. */
   async function plant(count: number, movedBefore = 0): Promise<Map<string, string>> {
     const planted = new Map<string, string>();
     for (let index = 0; index < count; index += 1) planted.set(newId(), `secret ${index}`);
@@ -268,7 +268,7 @@ describe('Re-encryption to the newest key', () => {
   }
   const rows = () =>
     stack.em().execute<{ id: string; secret_sealed: string }[]>('select id, secret_sealed from reencrypt_sample');
-  // What other tables hold is sealed with the stack's own key: it is not this test's to open.
+  // Other tables are encrypted with the stack's own key, which this test cannot decrypt.
   const run = async (onProgress?: () => void) => {
     await stack.owner().execute('delete from token_signing_keys');
     const results = await reencrypt(stack.em(), {
@@ -279,7 +279,7 @@ describe('Re-encryption to the newest key', () => {
     return results.find(({ table }) => table === 'reencrypt_sample');
   };
 
-  it('knows every sealed column by its name', async () => {
+  it('Re-encryption knows every encrypted column by its name', async () => {
     const columns = (await findSealedColumns(stack.em())).map(({ table, column }) => `${table}.${column}`);
     expect(columns).toEqual(
       expect.arrayContaining(['token_signing_keys.private_key_sealed', 'reencrypt_sample.secret_sealed']),
@@ -289,11 +289,11 @@ describe('Re-encryption to the newest key', () => {
        where table_schema = 'public' and column_name like '%sealed%' and column_name not like '%\\_sealed'
          and table_name <> 'seals'`,
     );
-    // A seal over journals hides nothing.
+    // A seal over journals encrypts nothing.
     expect(others).toEqual([]);
   });
 
-  it('moves every value, over several batches, and every value still opens where it lives', async () => {
+  it('Re-encryption moves every value, over several batches, and every value still decrypts in its place', async () => {
     const movedBefore = isFullRun() ? 0 : 590;
     const planted = await plant(620, movedBefore);
     let steps = 0;
@@ -309,7 +309,7 @@ describe('Re-encryption to the newest key', () => {
     }
   });
 
-  it('skips what is done, so that an interrupted run can continue', async () => {
+  it('Re-encryption skips finished rows, so that an interrupted run can continue', async () => {
     const planted = await plant(20);
     const [first] = [...planted.keys()];
     const moved = await after.seal(place(String(first)), 'moved before');
@@ -318,7 +318,7 @@ describe('Re-encryption to the newest key', () => {
     expect(await run()).toMatchObject({ rows: 20, moved: 0 });
   });
 
-  it('never overwrites what a writer changes at the same time', async () => {
+  it('Re-encryption never overwrites what a writer changes at the same time', async () => {
     const planted = await plant(50);
     const ids = [...planted.keys()];
     const write = async () => {
@@ -333,7 +333,7 @@ describe('Re-encryption to the newest key', () => {
     }
   });
 
-  it('leaves rows without a value alone', async () => {
+  it('Re-encryption leaves rows without a value alone', async () => {
     const { id } = await buildIndividual(stack);
     await stack.owner().execute('insert into reencrypt_sample (id, other) values (?, ?)', [id, 'x']);
     expect(await run()).toMatchObject({ rows: 0, moved: 0 });

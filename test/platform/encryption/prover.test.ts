@@ -5,18 +5,18 @@ const old = keyOf('old', 1);
 const young = keyOf('young.2', 2);
 const facts = { amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] }, left: undefined };
 const about = 'opening payout 1';
-/** As Temporal hands it on. */
+/** As Temporal delivers it. */
 const travel = <Facts>(value: Facts): Facts => JSON.parse(JSON.stringify(value));
 
 describe('A proof', () => {
   const prover = createProver([young, old]);
 
-  it('is accepted with what it proves, and is taken off the result', () => {
+  it('A proof is accepted with what it proves, and is removed from the result', () => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(about, proved)).toEqual({ amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] } });
   });
 
-  it('by an older key is accepted for as long as that key is live', () => {
+  it('A proof by an older key is accepted while that key is live', () => {
     const proved = travel(createProver([old]).prove(about, facts));
     expect(prover.check(about, proved)).not.toBeNull();
     expect(createProver([young]).check(about, proved)).toBeNull();
@@ -38,12 +38,12 @@ describe('A proof', () => {
     ],
     ['under no key', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice('young.2.'.length) })],
     ['cut short', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
-  ])('%s is rejected', (_, claimed, change) => {
+  ])('A proof %s is rejected', (_, claimed, change) => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(claimed, travel(change(proved)))).toBeNull();
   });
 
-  it('uses a key of its own: an encryption key alone proves nothing', () => {
+  it('A proof uses a key of its own: an encryption key alone proves nothing', () => {
     const [mine, other] = [old, keyOf('old', 2)].map((key) => createProver([key]).prove(about, facts).proof);
     expect(mine).not.toBe(other);
     expect(mine).toMatch(/^old\.[\w-]{43}$/);

@@ -64,7 +64,7 @@ const withKey = async (id: string): Promise<number> => {
 };
 
 describe('npm run keys:reencrypt', () => {
-  it('continues after a kill, while the API reads and writes, until the new key alone opens everything', async () => {
+  it('keys:reencrypt continues after a kill, while the API reads and writes, until the new key alone decrypts everything', async () => {
     await plant();
     const killed = await reencrypt({ FAILPOINTS: 'reencrypt.after-batch=kill' });
     expect(killed.code).toBeNull();
@@ -107,7 +107,7 @@ describe('npm run keys:reencrypt', () => {
     }
   }, 120_000);
 
-  it('names what no configured key opens, moves the rest and ends with an error', async () => {
+  it('keys:reencrypt names what no configured key decrypts, moves the rest and exits with an error', async () => {
     const lost = createSealer([{ id: 'lost', key: new Uint8Array(randomBytes(32)) }]);
     const sealed = await lost.seal({ ...kept, row: '7' }, 'gone');
     await stack.owner().execute('update official_documents set details_sealed = ? where id = 7', [sealed]);

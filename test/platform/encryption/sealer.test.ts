@@ -5,16 +5,16 @@ import { createSealer } from '../../../src/platform/encryption/sealer.ts';
 const key = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
 const place = { table: 'addresses', column: 'details_sealed', row: '1' };
 
-describe('A sealed value', () => {
+describe('Encrypted values', () => {
   const sealer = createSealer([key('one')]);
 
-  it('opens where it was sealed, and is a different text each time', async () => {
+  it('An encrypted value decrypts in its place, and is a different text each time', async () => {
     const [first, second] = [await sealer.seal(place, 'Bandung'), await sealer.seal(place, 'Bandung')];
     expect(first).not.toBe(second);
     expect([await sealer.open(place, first), await sealer.open(place, second)]).toEqual(['Bandung', 'Bandung']);
   });
 
-  it('is a JWE, which any library reads', async () => {
+  it('An encrypted value is a JWE, which any library reads', async () => {
     const own = key('two');
     const { plaintext } = await compactDecrypt(await createSealer([own]).seal(place, 'Bandung'), own.key);
     expect(Buffer.from(plaintext).toString()).toBe('Bandung');
@@ -24,11 +24,11 @@ describe('A sealed value', () => {
     ['row', { ...place, row: '2' }],
     ['column', { ...place, column: 'label' }],
     ['table', { ...place, table: 'documents' }],
-  ])('moved to another %s is refused', async (_, elsewhere) => {
+  ])('An encrypted value moved to another %s is refused', async (_, elsewhere) => {
     await expect(sealer.open(elsewhere, await sealer.seal(place, 'Bandung'))).rejects.toThrow('another place');
   });
 
-  it('is refused with its place rewritten, a byte changed or its end cut off', async () => {
+  it('An encrypted value is refused with its place rewritten, a byte changed or its end cut off', async () => {
     const sealed = await sealer.seal(place, 'Bandung');
     const [head = '', ...rest] = sealed.split('.');
     const header = JSON.parse(Buffer.from(head, 'base64url').toString());
@@ -41,7 +41,7 @@ describe('A sealed value', () => {
     }
   });
 
-  it('reveals nothing of its text without the key', async () => {
+  it('An encrypted value reveals nothing without the key', async () => {
     const sealed = await sealer.seal(place, 'Bandung');
     const readable = sealed.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
     expect(readable.join()).not.toContain('Bandung');
@@ -50,7 +50,7 @@ describe('A sealed value', () => {
 });
 
 describe('Several live keys', () => {
-  it('open what each of them sealed; the first seals', async () => {
+  it('Several live keys each decrypt what they encrypted; the first one encrypts', async () => {
     const [old, fresh] = [key('old'), key('fresh')];
     const sealed = await createSealer([old]).seal(place, 'Bandung');
     const both = createSealer([fresh, old]);

@@ -36,13 +36,13 @@ describe('GET /v1/events', () => {
       ...fields,
     });
 
-  it('is for the platform, with read-event', async () => {
+  it('Events are for platform users with read-event', async () => {
     expect((await stack.get('/v1/events', { token: (await buildOrganizationAdmin(stack)).token })).status).toBe(403);
     expect((await stack.get('/v1/events', { token: (await buildIndividual(stack)).token })).status).toBe(403);
     expect((await stack.get('/v1/events')).status).toBe(401);
   });
 
-  it('answers message and data with items, page, limit, total, newest first', async () => {
+  it('Events are listed with message and data: items, page, limit and total, newest first', async () => {
     const resourceId = newId();
     for (const event of ['FIRST', 'SECOND', 'THIRD']) await record({ resourceId, event });
     const { body } = await stack.get(`/v1/events?resource_id=${resourceId}`, { token: platformAdmin.token });
@@ -64,7 +64,7 @@ describe('GET /v1/events', () => {
     });
   });
 
-  it('filters by event, resource type, resource and actor', async () => {
+  it('Events are filtered by event, resource type, resource and actor', async () => {
     const actorId = newId();
     const resourceId = newId();
     await record({ actorId, resourceId, event: 'SOMETHING_ELSE', resourceType: 'widget' });
@@ -76,7 +76,7 @@ describe('GET /v1/events', () => {
     expect((await list(`resource_id=${resourceId}&event=RESOURCE_DELETED`)).total).toBe(0);
   });
 
-  it('filters by period: date-times, and whole days in UTC+7', async () => {
+  it('Events are filtered by period: date-times, and whole days in UTC+7', async () => {
     const resourceId = newId();
     await stack.owner().execute("select make_month('events', '2026-03-01')");
     for (const at of [
@@ -101,13 +101,13 @@ describe('GET /v1/events', () => {
   });
 
   it.each(['from=yesterday', 'to=2026-02-30', 'actor_id=7', 'page=0', 'limit=101', 'event=', 'resource_id=%00'])(
-    'refuses %s with 400',
+    'Listing events with %s returns 400',
     async (query) => {
       expect((await stack.get(`/v1/events?${query}`, { token: platformAdmin.token })).status).toBe(400);
     },
   );
 
-  it('pages by number and by the last row seen alike', async () => {
+  it('Events are paged by number and by the last row seen alike', async () => {
     const actorId = newId();
     for (let index = 0; index < 7; index += 1) await record({ actorId, event: `E${index}` });
     const names = async (query: string) => (await list(`actor_id=${actorId}&${query}`)).items.map(({ event }) => event);
@@ -119,7 +119,7 @@ describe('GET /v1/events', () => {
     expect(await names('page=5')).toEqual([]);
   });
 
-  it('has no event of a change that was rolled back', async () => {
+  it('A change that was rolled back leaves no event', async () => {
     const resourceId = newId();
     const failed = stack.em().transactional(async (tx) => {
       await recordEvent(tx, {
@@ -154,7 +154,7 @@ describe('GET /v1/events', () => {
       },
     ],
   ])(
-    'reports that the platform read somebody else’s %s, one or a list, but not that its owner did',
+    'Reading someone else’s %s as platform, one or a list, records an event, and reading one’s own does not',
     async (type, path, make) => {
       const owner = await buildIndividual(stack);
       const [id, own] = [await make(owner), await make(platformAdmin)];
@@ -170,7 +170,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('forgets events of reads after 90 days, and no others', async () => {
+  it('Events of reads are deleted after 90 days, and no others', async () => {
     const resourceId = newId();
     await makeMonthsSince(stack.owner(), '91 days');
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'r' });

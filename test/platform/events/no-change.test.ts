@@ -42,14 +42,14 @@ interface Patched {
   path: string;
   id: string;
   token: string;
-  /** As it is, in another spelling where there is one. */
+  /** The same value, in another notation if there is one. */
   same: object;
   other: object;
-  /** Others who may change it, to whom not every field of it is open: they send back what they read, too. */
+  /** Other users who may change it, but not every field: they send back what they read, too. */
   others?: string[];
 }
 
-/** Everything that is changed by PATCH, with what it has already and with something else. */
+/** Everything that PATCH can change, with its current value and another one. */
 const patched: [name: string, path: string, build: () => Promise<Patched>][] = [
   [
     'a product',
@@ -206,7 +206,7 @@ function fieldsOf(path: string): string[] {
   return Object.keys((must(route, 'a path of the list has its PATCH').body as z.ZodObject).shape);
 }
 
-/** The resource of this id in an answer, wherever it stands. */
+/** The resource with this id in an answer, wherever it is. */
 function resourceIn(answer: unknown, id: string): Record<string, unknown> | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const fields = answer as Record<string, unknown>;
@@ -216,7 +216,7 @@ function resourceIn(answer: unknown, id: string): Record<string, unknown> | unde
     .find((found) => found !== undefined);
 }
 
-/** Routes of the same method that are no change of fields, or stand in a test of their own. */
+/** Routes of the same method that change no fields, or have a test of their own. */
 const elsewhere = [
   '/v1/acl/assign-role',
   '/v1/auth/me',
@@ -224,8 +224,8 @@ const elsewhere = [
   '/v1/partners/webhook-endpoints/:id',
 ];
 
-describe('A PATCH', () => {
-  it('of every resource that has one is listed here', () => {
+describe('Updates without changes', () => {
+  it('Every resource with a PATCH is in this test', () => {
     const paths = patched.map(([, path]) => path);
     const routes = routeGroups.flatMap((group) => group.routes).filter(({ method }) => method === 'patch');
     const wanted = routes.map(({ path }) => path).filter((path) => !elsewhere.includes(path));
@@ -233,7 +233,7 @@ describe('A PATCH', () => {
   });
 
   it.each(patched)(
-    'of %s that changes nothing, or sends back what was read, with null for empty fields, leaves no event, and one that changes something leaves one',
+    'A PATCH of %s that changes nothing, or sends back what was read, records no event, and one with a change records one',
     async (_, route, build) => {
       const { path, id, token: own, same, other, others = [] } = await build();
       expect(declared(path)).toBe(route);
@@ -252,7 +252,7 @@ describe('A PATCH', () => {
     },
   );
 
-  it('of a user’s role to the same role leaves no event', async () => {
+  it('Assigning a user the same role records no event', async () => {
     const { id, organizationId, name } = await buildRole(stack);
     const user = await buildIndividual(stack, { organizationId, role: name });
     const body = { user_id: user.id, role_id: id };

@@ -16,7 +16,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
-/** Of 600 a minute, 100 may be made at once, and 8.3 come back each second (one is set aside). */
+/** Of 600 a minute, 100 may be made at once, and 8.3 are added each second (one is reserved). */
 const perMinute = 600;
 const perSecond = 499 / 60;
 const fill = (tokens: number) =>
@@ -32,7 +32,7 @@ const takeMany = async (count: number, payout: boolean, partnerId: string | null
 };
 
 describe('The budget of calls to the provider', () => {
-  it('never lets more calls through than a minute allows, however many ask at once', async () => {
+  it('The call budget never allows more calls than a minute permits, however many ask at once', async () => {
     await fill(1_000_000);
     const { taken, refilled, rests } = await takeMany(160, true);
     expect(taken).toBeGreaterThanOrEqual(100);
@@ -40,18 +40,18 @@ describe('The budget of calls to the provider', () => {
     expect(Math.max(...rests)).toBeLessThanOrEqual(1000 / perSecond + 1);
   });
 
-  it('lets payouts go first: it reserves a share for them', async () => {
+  it('The call budget reserves a share for payouts, which go first', async () => {
     await fill(100);
     const others = await takeMany(200, false);
     expect(others.taken).toBeGreaterThanOrEqual(50);
     expect(others.taken).toBeLessThanOrEqual(50 + others.refilled);
     expect((await takeMany(45, true)).taken).toBe(45);
-    // Where payouts need all of it, the others wait until it is half full again.
+    // When payouts need all of it, the others wait until it is half full again.
     const [rest = 0] = (await takeMany(1, false)).rests;
     expect(rest).toBeGreaterThan(1_000);
   });
 
-  it('lets everybody go before a partner that takes more than a quarter of all calls, which gets what they leave', async () => {
+  it('The call budget serves everyone before a partner with more than a quarter of all calls, which gets the rest', async () => {
     const [large, small] = [(await buildPayer(stack)).id, (await buildPayer(stack)).id];
     await fill(100);
     expect((await takeMany(20, false, large)).taken).toBe(20);
@@ -80,7 +80,7 @@ describe('The budget of calls to the provider', () => {
   });
 
   it.each(['-13 hours', '-39 hours', '-400 days', '13 hours'])(
-    'lets a partner call that was last counted %s from now',
+    'The call budget allows a partner’s call that was last counted %s from now',
     async (away) => {
       const { id } = await buildPayer(stack);
       await stack
@@ -94,7 +94,7 @@ describe('The budget of calls to the provider', () => {
     },
   );
 
-  it('never holds up everybody because the clock was set back', async () => {
+  it('The call budget never blocks everyone because the clock was set back', async () => {
     await stack.owner().execute(
       `update provider_budget set tokens = 0, filled_at = clock_timestamp() + interval '1 hour',
          paused_until = clock_timestamp() + interval '1 hour'`,
@@ -106,7 +106,7 @@ describe('The budget of calls to the provider', () => {
     );
   });
 
-  it('pauses for as long as the provider asks, although an earlier pause seems far ahead since the clock was set back', async () => {
+  it('The call budget pauses as long as the provider asks, even if the clock was set back during an earlier pause', async () => {
     const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
     await fill(100);
     await stack.owner().execute(`update provider_budget set paused_until = clock_timestamp() + interval '1 hour'`);
@@ -119,7 +119,7 @@ describe('The budget of calls to the provider', () => {
     await fill(0);
   });
 
-  it('lets a call that follows another go ahead of everybody, and of the budget by one', async () => {
+  it('The call budget lets a follow-up call go first, and exceed the budget by one', async () => {
     const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
     const { id } = await buildPayer(stack);
     const following = { payout: true, partnerId: id, follows: true };
@@ -134,7 +134,7 @@ describe('The budget of calls to the provider', () => {
     await fill(0);
   });
 
-  it('lets ten calls of a partner wait in a process, and tells its others at once when to come again', async () => {
+  it('The call budget lets ten calls of a partner wait in a process, and tells further ones at once when to retry', async () => {
     const budget = { ...createCallBudget(stack.deps.orm, 'xendit', perMinute), take: async () => 100 };
     const ending = new AbortController();
     const told: (string | null)[] = [];
@@ -157,7 +157,7 @@ describe('The budget of calls to the provider', () => {
     expect(told).toHaveLength(60);
   });
 
-  it('has no limit when set to 0', async () => {
+  it('The call budget has no limit when set to 0', async () => {
     await fill(0);
     expect(await createCallBudget(stack.deps.orm, 'xendit', 0).take({ payout: false, partnerId: null })).toBe(0);
   });
@@ -195,8 +195,8 @@ it('A call for a partner counts as its own, and one without a partner does not',
   expect(await counted()).not.toEqual([1]);
 });
 
-describe('A call that finds the budget empty', () => {
-  it('waits for its turn', async () => {
+describe('Calls on an empty budget', () => {
+  it('A call on an empty budget waits for its turn', async () => {
     await fill(-9);
     const gateway = open(30_000);
     const began = performance.now();
@@ -204,7 +204,7 @@ describe('A call that finds the budget empty', () => {
     expect(performance.now() - began).toBeGreaterThan(100);
   });
 
-  it('never waits beyond its own time: it is not made, and says when to try again', async () => {
+  it('A call on an empty budget never waits beyond its time-out: it is not made, and says when to retry', async () => {
     await within(2_000, async () => {
       await fill(-200);
       const gateway = open(2_000);
@@ -217,7 +217,7 @@ describe('A call that finds the budget empty', () => {
     });
   });
 
-  it('finds it empty after the provider answered anybody with 429', async () => {
+  it('The budget is empty for all after the provider answered any call with 429', async () => {
     await fill(100);
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 30 } });
     const told = open(8_000);
@@ -230,8 +230,8 @@ describe('A call that finds the budget empty', () => {
   });
 });
 
-describe('A step whose call was not made because calls are limited', () => {
-  it('is tried again when the provider said, not before', async () => {
+describe('An activity whose call was not made because of the limit', () => {
+  it('An activity whose call was not made because of the limit is retried when the provider said, not before', async () => {
     const limited = step(stack.deps, 'limited', () => {
       throw new ProviderUnknown('limited', { restMs: 7_000 });
     });

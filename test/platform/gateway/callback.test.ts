@@ -12,8 +12,8 @@ const callback = (event: string, data: unknown) => ({
   data,
 });
 
-describe('reading a callback', () => {
-  test.each(['payment.succeeded', 'payment.failed', 'payment.pending'])('%s names the payment', (event) => {
+describe('Parsing callbacks', () => {
+  test.each(['payment.succeeded', 'payment.failed', 'payment.pending'])('A callback %s names the payment', (event) => {
     const data = {
       id: 'py-1',
       payment_request_id: 'pr-1',
@@ -32,19 +32,22 @@ describe('reading a callback', () => {
     });
   });
 
-  test.each(['payment_method.expired', 'payment_method.activated'])('%s names the payment method', (event) => {
-    expect(read(callback(event, { id: 'pm-1', reference_id: 'order-1', status: 'X' })).hint).toEqual({
-      kind: 'payment_method',
-      event,
-      reference: 'order-1',
-      providerPaymentId: null,
-      providerPaymentRequestId: null,
-      providerPaymentMethodId: 'pm-1',
-      providerTransferId: null,
-    });
-  });
+  test.each(['payment_method.expired', 'payment_method.activated'])(
+    'A callback %s names the payment method',
+    (event) => {
+      expect(read(callback(event, { id: 'pm-1', reference_id: 'order-1', status: 'X' })).hint).toEqual({
+        kind: 'payment_method',
+        event,
+        reference: 'order-1',
+        providerPaymentId: null,
+        providerPaymentRequestId: null,
+        providerPaymentMethodId: 'pm-1',
+        providerTransferId: null,
+      });
+    },
+  );
 
-  test.each(['payout.succeeded', 'payout.failed', 'payout.reversed'])('%s names the transfer', (event) => {
+  test.each(['payout.succeeded', 'payout.failed', 'payout.reversed'])('A callback %s names the transfer', (event) => {
     expect(read(callback(event, { id: 'disb-1', reference_id: 'payout-1', status: 'X' })).hint).toEqual({
       kind: 'transfer',
       event,
@@ -67,13 +70,13 @@ describe('reading a callback', () => {
     ['an event of others', callback('report.ready', { id: 'rpt-1' }), 'unknown event: report.ready'],
     ['the name of a method', callback('constructor.call', {}), 'unknown event: constructor.call'],
     ['a value', callback('payout.failed', { id: 'disb-1', reference_id: 4_111 }), 'misshapen: data.reference_id'],
-  ])('%s is unread, and the reason names fields, not their values', (_, body, unread) => {
+  ])('A callback with %s is unreadable, and the reason names fields, not their values', (_, body, unread) => {
     expect(read(body)).toEqual({ hint: null, unread });
   });
 });
 
-describe('the callback token', () => {
-  test('accepts only the right one, whatever the length of the others', () => {
+describe('The callback token', () => {
+  test('The callback token is compared exactly, whatever the length of the value sent', () => {
     expect(gateway.isCallbackToken(callbackToken)).toBe(true);
     for (const wrong of [
       undefined,

@@ -15,8 +15,8 @@ async function issue(changes: Partial<InstrumentRequest> = {}) {
   return { request, ...answer.instrument };
 }
 
-describe('instruments', () => {
-  test('a virtual account is accepted with its number and its deadline, and found by its reference', async () => {
+describe('Instruments at the provider', () => {
+  test('A virtual account is created with its number and deadline, and found by its reference', async () => {
     const { request, ...instrument } = await issue();
     expect(instrument).toEqual({
       providerPaymentRequestId: expect.stringMatching(/^pr-/),
@@ -32,7 +32,7 @@ describe('instruments', () => {
     });
   });
 
-  test('asked briefly, the payments of one that waits are not looked for; those of any other are', async () => {
+  test('A brief query does not load the payments of a waiting instrument, but those of any other', async () => {
     const { request, paymentCode } = await issue();
     const { url } = sandbox;
     const calls: string[] = [];
@@ -58,18 +58,18 @@ describe('instruments', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('a repeated request under the same reference gives the same instrument', async () => {
+  test('A repeated request under the same reference returns the same instrument', async () => {
     const { request, ...instrument } = await issue({ method: 'qris', channelCode: 'QRIS' });
     expect(await sandbox.gateway.requestInstrument(request)).toEqual({ outcome: 'accepted', instrument });
   });
 
-  test('a request for another amount under the same reference is unknown, because one exists already', async () => {
+  test('A request for another amount under the same reference is unknown, because one exists already', async () => {
     const { request } = await issue();
     const other = sandbox.gateway.requestInstrument({ ...request, amount: '15001.0000' });
     await expect(other).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
   });
 
-  test('an e-wallet’s code is its checkout URL, OVO’s the id of the request', async () => {
+  test('An e-wallet’s code is its checkout URL, OVO’s the id of the request', async () => {
     const dana = await issue({ method: 'ewallet', channelCode: 'DANA' });
     expect(dana.paymentCode).toBe(`${sandbox.url}/checkout/${dana.providerPaymentRequestId}`);
     expect(dana.expiresAt).toBeNull();
@@ -77,7 +77,7 @@ describe('instruments', () => {
     expect(ovo.paymentCode).toBe(ovo.providerPaymentRequestId);
   });
 
-  test('what the provider does not take is refused: OVO without a phone, a deadline that has passed', async () => {
+  test('An instrument that the provider does not accept is refused: OVO without a phone, a past deadline', async () => {
     const { customer: _, ...nobody } = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
     const refused = { outcome: 'refused', code: 'API_VALIDATION_ERROR' };
     expect(await sandbox.gateway.requestInstrument(nobody)).toMatchObject(refused);
@@ -86,7 +86,7 @@ describe('instruments', () => {
     expect(await sandbox.gateway.findInstrument(late.reference)).toBeNull();
   });
 
-  test('the state of a paid one says so and carries the payment, which is found by its own id too', async () => {
+  test('A paid instrument’s state includes the payment, which is found by its own id too', async () => {
     const { request, paymentCode, ...ids } = await issue();
     const { body } = await sandbox.pay(paymentCode);
     const state = await sandbox.gateway.findInstrument(request.reference);
@@ -106,7 +106,7 @@ describe('instruments', () => {
     expect(await sandbox.gateway.findPayment('pm-none', body.id)).toBeNull();
   });
 
-  test('a wrong amount is seen and leaves the instrument waiting', async () => {
+  test('A wrong amount is reported and leaves the instrument payable', async () => {
     const { request, paymentCode } = await issue();
     await sandbox.pay(paymentCode, 14_000);
     expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
@@ -115,7 +115,7 @@ describe('instruments', () => {
     });
   });
 
-  test('a declined one has failed with the provider’s code', async () => {
+  test('A declined instrument has failed with the provider’s code', async () => {
     const { request, paymentCode } = await issue({ method: 'ewallet', channelCode: 'SHOPEEPAY' });
     await sandbox.post('/sandbox/decline', { payment_code: paymentCode });
     expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
@@ -125,7 +125,7 @@ describe('instruments', () => {
     });
   });
 
-  test('one expires on demand, even twice; money that comes later is still reported', async () => {
+  test('An instrument can be expired, even twice; later money is still reported', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
@@ -137,7 +137,7 @@ describe('instruments', () => {
     });
   });
 
-  test('expiring a paid instrument succeeds and takes nothing back; expiring one that was never issued is unknown', async () => {
+  test('Expiring a paid instrument succeeds and reverses nothing; expiring one that was never issued is unknown', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.pay(paymentCode);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
@@ -146,14 +146,14 @@ describe('instruments', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
   });
 
-  test('a hundred and twenty payments under one instrument are all reported', async () => {
+  test('A hundred and twenty payments of one instrument are all reported', async () => {
     const { request, paymentCode } = await issue();
     for (let amount = 1; amount <= 120; amount += 1) await sandbox.pay(paymentCode, amount);
     const state = await sandbox.gateway.findInstrument(request.reference);
     expect(new Set(state?.payments.map(({ amount }) => amount)).size).toBe(120);
   });
 
-  test('the balance is money', async () => {
+  test('The provider’s balance is returned as money', async () => {
     expect(await sandbox.gateway.readBalance()).toMatch(/^\d+\.0000$/);
   });
 });

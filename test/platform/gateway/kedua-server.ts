@@ -30,7 +30,7 @@ export interface KeduaTransfer {
   created_at: string;
 }
 
-/** The second provider's server: what it has made, and a payer at its counter. */
+/** The second provider's server: its records, and a payer. */
 export async function startKedua() {
   const instruments: KeduaInstrument[] = [];
   const transfers: KeduaTransfer[] = [];
@@ -72,7 +72,7 @@ export async function startKedua() {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     transfers,
     instruments,
-    /** Pays an instrument by what its payer was shown; returns the callback that it sends. */
+    /** Pays an instrument by its payment code; returns the callback that it sends. */
     pay(code: string) {
       const instrument = instruments.find((one) => one.code === code);
       if (instrument === undefined) throw new Error(`kedua has no ${code}`);

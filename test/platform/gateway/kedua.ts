@@ -5,12 +5,12 @@ import { providers } from '../../../src/wiring/gateways.ts';
 import type { KeduaInstrument, KeduaPayment, KeduaTransfer } from './kedua-server.ts';
 
 /**
- * A second provider, whose own wire format is a question and an answer in JSON. Importing this file is the line that adds
- * it: the worker of a test imports it before it starts. `KEDUA_URL` is where it listens.
+ * A second provider with its own wire format of JSON requests and answers. Importing this file registers it: the worker
+ * of a test imports it before it starts. `KEDUA_URL` is its address.
  */
 providers.kedua = () => createKeduaGateway(process.env.KEDUA_URL ?? '', keduaToken);
 
-/** What its callbacks show. */
+/** The contents of its callbacks. */
 export const keduaToken = 'a-callback-token-of-kedua';
 
 function createKeduaGateway(url: string, callbackToken: string): Gateway {
@@ -20,7 +20,7 @@ function createKeduaGateway(url: string, callbackToken: string): Gateway {
       const answer = await fetch(`${url}/${question}`, sent);
       if (answer.ok) return (await answer.json()) as T;
     } catch {
-      // Whether it was heard is unknown.
+      // Whether it was received is unknown.
     }
     throw new ProviderUnknown(`kedua does not answer ${question}`);
   }

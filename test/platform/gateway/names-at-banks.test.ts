@@ -14,11 +14,11 @@ it.each([
   ['PT. Maju/Jaya, Tbk', 'PT. Maju/Jaya, Tbk'],
   ['Siti 🌸 Nurhaliza', 'Siti Nurhaliza'],
   ['王小明', ''],
-])('A bank is given %s as "%s"', (name, folded) => {
+])('The name %s is sent to a bank as "%s"', (name, folded) => {
   expect([foldForBank(name), isNameForBank(name)]).toEqual([folded, folded !== '']);
 });
 
-describe('A name that goes to a bank', () => {
+describe('Names sent to banks', () => {
   let stack: Stack;
   let partner: BuiltPartner;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('A name that goes to a bank', () => {
     await stack.stop();
   });
 
-  it('is sent in Latin letters, and shown as it was given', async () => {
+  it('A name is sent to the bank in Latin letters, and shown as it was given', async () => {
     const beneficiary_name = 'Zoë Ørsted 🌸';
     const { body } = await partner.post('/payouts', payoutBody({ beneficiary_name }));
     const { id } = body.data;
@@ -44,7 +44,7 @@ describe('A name that goes to a bank', () => {
     );
   });
 
-  it('of nothing that a bank can write is a 400, and nothing is made', async () => {
+  it('A name without any character that a bank accepts returns 400, and nothing is created', async () => {
     const refused = await partner.post('/payouts', payoutBody({ beneficiary_name: '王小明', external_ref: 'no name' }));
     expect(refused).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID_PAYLOAD' } } });
     expect(refused.body.error.message).toContain('beneficiary_name: must have a Latin letter or a digit');
@@ -62,7 +62,7 @@ describe('A name that goes to a bank', () => {
     ['an override of direction', 'Budi \u202eosotnaS'],
     ['an isolate', 'Budi \u2067Santoso'],
     ['a line feed at its end', 'Budi Santoso\n'],
-  ])('with %s is a 400', async (_, beneficiary_name) => {
+  ])('A name with %s returns 400', async (_, beneficiary_name) => {
     const { status, body } = await partner.post('/payouts', payoutBody({ beneficiary_name }));
     expect([status, body.error.message]).toEqual([400, expect.stringContaining('beneficiary_name: must')]);
     const user = await buildIndividual(stack);
@@ -71,7 +71,7 @@ describe('A name that goes to a bank', () => {
     expect((await partner.post('/payments', reference)).status).toBe(400);
   });
 
-  it('of a customer without one in Latin letters is ours', async () => {
+  it('A customer without a name in Latin letters is sent under the platform’s name', async () => {
     const named = async (customer_name: string): Promise<string> => {
       const body = { method: 'virtual_account', channel: 'BCA', amount: '50000', customer_name };
       const { id } = (await partner.post('/payments', body)).body.data;

@@ -3,11 +3,11 @@ import { createXenditGateway } from '../../../src/platform/gateway/xendit/create
 import { buildInstrumentRequest, buildTransferRequest } from '../../sandbox/open-sandbox.ts';
 import { openStubProvider, type StubAnswer } from './stub-provider.ts';
 
-/** What the adapter makes of each answer, and of none: accepted, refused or unknown. */
+/** How the adapter classifies each answer, and a missing one: accepted, refused or unknown. */
 let provider: Awaited<ReturnType<typeof openStubProvider>>;
 let gateway: Gateway;
 const options = { secretKey: 'xnd_development_outcomes', callbackToken: 'a-callback-token', timeoutMs: 20_000 };
-/** For what never answers. */
+/** For requests that are never answered. */
 const impatient = { ...options, timeoutMs: 300 };
 
 beforeAll(async () => {
@@ -32,8 +32,8 @@ const payout = (reference: string, status: string, failure_code?: string) => ({
   ...(failure_code === undefined ? {} : { failure_code }),
 });
 
-describe('a definite no from the provider is a refusal with its code', () => {
-  test.each([400, 402, 403, 404, 422])('a %d with an error code', async (status) => {
+describe('Definite refusals by the provider', () => {
+  test.each([400, 402, 403, 404, 422])('A %d with an error code is a refusal with that code', async (status) => {
     provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
     const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
     expect(await gateway.requestInstrument(buildInstrumentRequest())).toEqual(refused);
@@ -41,7 +41,7 @@ describe('a definite no from the provider is a refusal with its code', () => {
     expect(await gateway.requestTransfer(refundRequest)).toEqual(refused);
   });
 
-  test('a channel or a bank that the provider does not have is refused without a call', async () => {
+  test('A channel or bank that the provider does not have is refused without a call', async () => {
     provider.answer(() => null);
     const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'GOPAY' });
     expect(await gateway.requestInstrument(request)).toMatchObject({ outcome: 'refused' });
@@ -52,7 +52,7 @@ describe('a definite no from the provider is a refusal with its code', () => {
   });
 
   test.each(['FEATURE_NOT_ACTIVATED', 'OPERATION_NOT_ALLOWED', 'ACCOUNT_ACCESS_BLOCKED', 'DENIED_PERSON_LIST_MATCHED'])(
-    'a 403 that says %s',
+    'A 403 that says %s is a refusal',
     async (error_code) => {
       provider.answer(() => ({ status: 403, body: { error_code, message: 'no' } }));
       const refused = { outcome: 'refused', code: error_code };
@@ -63,12 +63,12 @@ describe('a definite no from the provider is a refusal with its code', () => {
   );
 });
 
-test('a refund that meets another in progress is known not to have been sent', async () => {
+test('A refund that conflicts with another in progress is known not to have been sent', async () => {
   provider.answer(() => ({ status: 400, body: { error_code: 'REFUND_IN_PROGRESS', message: 'wait' } }));
   await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject({ ...unknown, neverSent: true });
 });
 
-test('a refund is looked for on every page, as a second one may be under its reference', async () => {
+test('A refund is looked up on every page, as a second one may be under its reference', async () => {
   const page = (from: number) =>
     Array.from({ length: 50 }, (_, index) => ({
       id: `rfd-${from + index}`,
@@ -84,7 +84,7 @@ test('a refund is looked for on every page, as a second one may be under its ref
   expect(provider.seen).toHaveLength(2);
 });
 
-describe('anything but a definite answer', () => {
+describe('Anything but a definite answer', () => {
   const answers: [string, StubAnswer][] = [
     ['a 500', { status: 500, body: { error_code: 'SERVER_ERROR' } }],
     ['a 503', { status: 503, body: { error_code: 'CHANNEL_UNAVAILABLE' } }],
@@ -104,7 +104,7 @@ describe('anything but a definite answer', () => {
     ['a 200 without the payment', { status: 200, body: {} }],
   ];
 
-  test.each(answers)('%s is unknown', async (_, answer) => {
+  test.each(answers)('An answer with %s is unknown', async (_, answer) => {
     provider.answer(() => answer);
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
@@ -115,7 +115,7 @@ describe('anything but a definite answer', () => {
     [401, 'INVALID_API_KEY'],
     [401, 'ANYTHING'],
     [403, 'REQUEST_FORBIDDEN_ERROR'],
-  ])('a %d %s concerns our key: nothing was done, and a corrected key may ask again', async (status, error_code) => {
+  ])('A %d %s concerns our key: nothing was done, and a corrected key may retry', async (status, error_code) => {
     provider.answer(() => ({ status, body: { error_code, message: 'not you' } }));
     const ours = { ...unknown, neverSent: true };
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(ours);
@@ -123,7 +123,7 @@ describe('anything but a definite answer', () => {
     await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(ours);
   });
 
-  test('silence for longer than one call may take is unknown', async () => {
+  test('Silence for longer than the time-out of a call is unknown', async () => {
     provider.answer(() => null);
     const startedAt = Date.now();
     const hurried = createXenditGateway({ ...impatient, url: provider.url });
@@ -131,7 +131,7 @@ describe('anything but a definite answer', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test('a body that never ends is unknown', async () => {
+  test('A body that never ends is unknown', async () => {
     const stuck: typeof fetch = async (_, init) =>
       new Response(
         new ReadableStream({
@@ -144,7 +144,7 @@ describe('anything but a definite answer', () => {
     await expect(slow.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
   });
 
-  test('a call that is aborted before or while it runs is unknown', async () => {
+  test('A call aborted before or while it runs is unknown', async () => {
     const patient = createXenditGateway({ ...options, url: provider.url, timeoutMs: 60_000 });
     provider.answer(() => null);
     const signal = AbortSignal.timeout(100);
@@ -152,13 +152,13 @@ describe('anything but a definite answer', () => {
     await expect(patient.findTransfer('any', { signal })).rejects.toMatchObject(unknown);
   });
 
-  test('a server that cannot be reached is unknown', async () => {
+  test('An unreachable server is unknown', async () => {
     const lost = createXenditGateway({ ...options, url: 'http://127.0.0.1:9' });
     await expect(lost.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(lost.readBalance()).rejects.toMatchObject(unknown);
   });
 
-  test('an answer for another reference or another amount is unknown', async () => {
+  test('An answer for another reference or amount is unknown', async () => {
     provider.answer(() => ({ status: 200, body: payout('another', 'ACCEPTED') }));
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
     const request = buildTransferRequest({ amount: '24999' });
@@ -166,7 +166,7 @@ describe('anything but a definite answer', () => {
     await expect(gateway.requestTransfer(request)).rejects.toMatchObject(unknown);
   });
 
-  test('the error does not repeat what the provider said about people', async () => {
+  test('The error does not repeat what the provider said about people', async () => {
     provider.answer(() => ({ status: 500, body: { error_code: 'SERVER_ERROR', message: 'Siti 1234567890' } }));
     const error = await gateway.requestTransfer(buildTransferRequest()).catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ message: 'request transfer: the provider answered 500 SERVER_ERROR' });
@@ -174,8 +174,8 @@ describe('anything but a definite answer', () => {
   });
 });
 
-describe('look-ups', () => {
-  test('only an empty list, or an explicit answer, means that there is none', async () => {
+describe('Look-ups at the provider', () => {
+  test('Only an empty list, or an explicit answer, means that there is none', async () => {
     provider.answer(() => ({ status: 200, body: { data: [], has_more: false } }));
     expect(await gateway.findTransfer('a')).toBeNull();
     expect(await gateway.findInstrument('a')).toBeNull();
@@ -194,7 +194,7 @@ describe('look-ups', () => {
     }
   });
 
-  test('an instrument whose payments cannot be looked up is unknown', async () => {
+  test('An instrument whose payments cannot be looked up is unknown', async () => {
     const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
     const payment_method = { id: 'pm-1', type: 'VIRTUAL_ACCOUNT', status: 'ACTIVE', virtual_account };
     const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, status: 'PENDING', payment_method };
@@ -206,7 +206,7 @@ describe('look-ups', () => {
     await expect(gateway.findInstrument('ours')).rejects.toMatchObject(unknown);
   });
 
-  test('a list that ignores the filter does not pass another transfer off as ours', async () => {
+  test('A list that ignores the filter does not pass off another transfer as ours', async () => {
     provider.answer(() => ({ status: 200, body: { data: [payout('another', 'SUCCEEDED')] } }));
     expect(await gateway.findTransfer('ours')).toBeNull();
   });
@@ -219,7 +219,7 @@ describe('look-ups', () => {
     ['FAILED', 'failed', 'TRANSFER_ERROR'],
     ['CANCELLED', 'failed', 'CANCELLED'],
     ['REVERSED', 'reversed', null],
-  ])('a payout that is %s counts as %s', async (status, expected, failureCode) => {
+  ])('A payout that is %s counts as %s', async (status, expected, failureCode) => {
     const code = status === 'FAILED' ? 'TRANSFER_ERROR' : undefined;
     provider.answer(() => ({ status: 200, body: { data: [payout('ours', status, code)] } }));
     expect(await gateway.findTransfer('ours')).toEqual({
@@ -233,19 +233,19 @@ describe('look-ups', () => {
     });
   });
 
-  test('an unrecognized status is unknown, never a failure', async () => {
+  test('An unrecognized status is unknown, never a failure', async () => {
     provider.answer(() => ({ status: 200, body: { data: [payout('ours', 'ROUTING')] } }));
     await expect(gateway.findTransfer('ours')).rejects.toMatchObject(unknown);
   });
 
-  test('of two transfers under one reference, the one that may have moved money is reported', async () => {
+  test('Of two transfers under one reference, the one that may have moved money is reported', async () => {
     const two = [payout('ours', 'FAILED', 'TRANSFER_ERROR'), { ...payout('ours', 'SUCCEEDED'), id: 'disb-2' }];
     provider.answer(() => ({ status: 200, body: { data: two } }));
     expect(await gateway.findTransfer('ours')).toMatchObject({ providerTransferId: 'disb-2', status: 'succeeded' });
   });
 });
 
-describe('an instrument as the provider describes it', () => {
+describe('Instruments as described by the provider', () => {
   const asked = (status: string, methodStatus: string, payments: object[] = []) => {
     provider.answer(({ url }) => {
       if (url.startsWith('/v2/payment_methods/')) return { status: 200, body: { data: payments, has_more: false } };
@@ -280,26 +280,26 @@ describe('an instrument as the provider describes it', () => {
     ['CANCELED', 'EXPIRED', 'expired'],
     ['VOIDED', 'INACTIVE', 'expired'],
     ['PENDING', 'EXPIRED', 'expired'],
-  ])('a request that is %s on a method that is %s counts as %s', async (status, methodStatus, expected) => {
+  ])('A request that is %s on a method that is %s counts as %s', async (status, methodStatus, expected) => {
     expect(await asked(status, methodStatus)).toMatchObject({ status: expected });
   });
 
-  test('a method that ended because its money came has not expired', async () => {
+  test('A method that ended because it was paid has not expired', async () => {
     expect(await asked('PENDING', 'EXPIRED', [payment(15_000)])).toMatchObject({ status: 'waiting' });
     expect(await asked('PENDING', 'EXPIRED', [payment(14_000)])).toMatchObject({ status: 'expired' });
   });
 
-  test.each(['UNKNOWN', 'SOMETHING_NEW'])('a request that is %s is unknown', async (status) => {
+  test.each(['UNKNOWN', 'SOMETHING_NEW'])('A request that is %s is unknown', async (status) => {
     await expect(asked(status, 'ACTIVE')).rejects.toMatchObject(unknown);
   });
 
-  test('an invalid amount is unknown', async () => {
+  test('An invalid amount is unknown', async () => {
     await expect(asked('PENDING', 'ACTIVE', [payment(0.00001)])).rejects.toMatchObject(unknown);
   });
 });
 
-describe('what goes over the wire', () => {
-  test('the reference is the idempotency key, names are the provider’s, the amount is a whole number', async () => {
+describe('Requests to the provider', () => {
+  test('The reference is the idempotency key, names are the provider’s, and the amount is a whole number', async () => {
     const request = buildTransferRequest({ bankCode: 'MANDIRI' });
     provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
     await gateway.requestTransfer(request);
@@ -322,7 +322,7 @@ describe('what goes over the wire', () => {
     });
   });
 
-  test('every attempt for one instrument sends the same bytes', async () => {
+  test('Every attempt for one instrument sends the same bytes', async () => {
     const request = buildInstrumentRequest({ customer: { name: 'Årni   Ó’Brien, S.H.' } });
     provider.answer(() => ({ status: 500, body: {} }));
     await gateway.requestInstrument(request).catch(() => {});
@@ -348,7 +348,7 @@ describe('what goes over the wire', () => {
     });
   });
 
-  test('an e-wallet gets the return address, OVO the phone number in international form', async () => {
+  test('An e-wallet request has the return address, and OVO’s the phone number in international form', async () => {
     provider.answer(() => ({ status: 500, body: {} }));
     const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
     await gateway.requestInstrument(request).catch(() => {});
@@ -363,7 +363,7 @@ describe('what goes over the wire', () => {
     });
   });
 
-  test('a fraction of a rupiah, zero and negative amounts are never sent', async () => {
+  test('A fraction of a rupiah, zero and negative amounts are never sent', async () => {
     provider.answer(() => null);
     for (const amount of ['100.5000', '0', '-1']) {
       await expect(gateway.requestTransfer(buildTransferRequest({ amount }))).rejects.toThrow(RangeError);

@@ -4,7 +4,7 @@ import { createXenditGateway } from '../../../src/platform/gateway/xendit/create
 import { buildTransferRequest } from '../../sandbox/open-sandbox.ts';
 import { openStubProvider, type StubAnswer } from './stub-provider.ts';
 
-/** What is provably without effect, and what is frozen. */
+/** Requests proven to have had no effect, and frozen requests. */
 let provider: Awaited<ReturnType<typeof openStubProvider>>;
 let gateway: Gateway;
 const options = { secretKey: 'xnd_development_requests', callbackToken: 'a-callback-token', timeoutMs: 20_000 };
@@ -17,7 +17,7 @@ afterAll(() => provider.close());
 
 const unknown = { code: 'PROVIDER_UNKNOWN' };
 
-describe('a 429 of the provider was not executed', () => {
+describe('Requests that the provider answers with 429', () => {
   const limited = (header?: string): StubAnswer => ({
     status: 429,
     body: { error_code: 'RATE_LIMIT_EXCEEDED' },
@@ -35,26 +35,26 @@ describe('a 429 of the provider was not executed', () => {
     ['soon', 5_000],
     [undefined, 5_000],
     ['Sun, 01 Jan 2023 00:00:00 GMT', 1_000],
-  ])('and is made again after Retry-After: %s', async (header, restMs) => {
+  ])('A request answered with 429 was not executed and is repeated after Retry-After: %s', async (header, restMs) => {
     expect(await outcomeOf(limited(header))).toMatchObject({ ...unknown, neverSent: true, restMs });
   });
 
-  test('a 429 from something in between proves nothing of the kind', async () => {
+  test('A 429 from an intermediary does not prove that the request was not executed', async () => {
     expect(await outcomeOf({ status: 429, body: '<html>' })).toMatchObject({ neverSent: false, restMs: 0 });
   });
 
-  test('nor does a 429 to the second request of two', async () => {
+  test('A 429 to the second of two requests does not prove that nothing was executed', async () => {
     provider.answer(({ method }) => (method === 'POST' ? { status: 500, body: {} } : limited('3')));
     const error = await gateway.expireInstrument('pm-1').catch((thrown) => thrown);
     expect(error).toMatchObject({ ...unknown, neverSent: false, restMs: 3_000 });
   });
 });
 
-describe('a transfer that is requested', () => {
-  test('the digest of a transfer stays the same across deployments, and covers everything that is sent', async () => {
+describe('Requested transfers', () => {
+  test('A transfer’s digest stays the same across deployments and covers everything that is sent', async () => {
     const request = buildTransferRequest({ reference: '0198c0de-0000-7000-8000-000000000001' });
     const digest = gateway.digestTransfer(request);
-    // What open payouts have stored: a change here stops every repetition of theirs.
+    // Stored by open payouts: a change here stops every repetition of theirs.
     expect(digest).toBe('858a3bddd0775e6c1a5b8a2a3da910d4b373e19b1fd1073e37aa2b95f726b0ea');
     const others = [
       { reference: '0198c0de-0000-7000-8000-000000000002' },
@@ -71,7 +71,7 @@ describe('a transfer that is requested', () => {
     expect(createHash('sha256').update(sent).digest('hex')).toBe(digest);
   });
 
-  test('a request that may no longer be made is not made', async () => {
+  test('A request that may no longer be sent is not sent', async () => {
     provider.answer(() => ({ status: 500, body: {} }));
     const error = await gateway
       .requestTransfer(buildTransferRequest(), { beforeSend: async () => false })

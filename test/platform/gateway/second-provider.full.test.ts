@@ -55,8 +55,8 @@ const providersIn = async (table: string) =>
   );
 const both = ['kedua', 'xendit'];
 
-describe('A second provider beside the first', () => {
-  it('takes a top-up through its channels', async () => {
+describe('Two providers', () => {
+  it('A second provider accepts a top-up through its channels', async () => {
     const [here, there] = [await topUp(bca), await topUp(bni)];
     expect(kedua.instruments).toMatchObject([{ reference: there.payment_order_id, code: there.payment_code }]);
 
@@ -73,7 +73,7 @@ describe('A second provider beside the first', () => {
     expect(await providersIn('receipts')).toEqual(both);
   });
 
-  it('keeps what comes besides in suspense as its own', async () => {
+  it('A second provider’s unexpected money is held in suspense as its own', async () => {
     const again = kedua.pay(kedua.instruments[0]?.code ?? '');
     expect((await callBack('kedua', again)).status).toBe(200);
     const suspended = () =>
@@ -82,7 +82,7 @@ describe('A second provider beside the first', () => {
     expect(await suspended()).toEqual([{ provider: 'kedua', id: again.payment }]);
   });
 
-  it('pays nothing of the first, whatever its reference says', async () => {
+  it('A second provider’s money never settles an order of the first, whatever its reference says', async () => {
     const { payment_order_id: reference } = await topUp(bca);
     const stray = { reference, amount: '54000.0000', expires_at: new Date() };
     const made = await fetch(`${kedua.url}/instrument`, { method: 'POST', body: JSON.stringify(stray) });
@@ -97,7 +97,7 @@ describe('A second provider beside the first', () => {
     );
   });
 
-  it('sends payouts to its banks', async () => {
+  it('A second provider sends payouts to its banks', async () => {
     const partner = await buildPayer(stack);
     const here = await pay(partner, { bank_code: 'BRI' });
     const there = await pay(partner, { bank_code: 'BNI', bank_account_number: '0012345678' });
@@ -108,7 +108,7 @@ describe('A second provider beside the first', () => {
     expect(await providersIn('payouts')).toEqual(both);
   });
 
-  it('cannot have the ids of the first', async () => {
+  it('A second provider cannot reuse ids of the first', async () => {
     for (const [table, id] of [
       ['receipts', 'provider_payment_id'],
       ['payouts', 'provider_transfer_id'],
@@ -120,13 +120,13 @@ describe('A second provider beside the first', () => {
     }
   });
 
-  it('is compared with the books day by day', async () => {
+  it('A second provider is reconciled day by day', async () => {
     const day = westernIndonesiaDay(new Date());
     expect(await reconcileOn(stack, { day })).toMatchObject({ differences: 0, compared: 6 });
     expect(await providersIn('reconciled_days')).toEqual(both);
   });
 
-  it('keeps what was opened through it when a channel moves to another', async () => {
+  it('Orders opened through a provider stay with it when their channel moves to another', async () => {
     const waiting = await topUp(bni);
     await stack.owner().execute("update payment_channels set provider = 'xendit' where id = ?", [bni]);
     await callBack('kedua', kedua.pay(waiting.payment_code));

@@ -16,7 +16,7 @@ export interface StubAnswer {
   headers?: Record<string, string>;
 }
 
-/** A provider that answers what the test says; `null` never answers. For answers that the sandbox does not give. */
+/** A provider that answers as the test says; `null` never answers. For answers that the sandbox does not give. */
 export async function openStubProvider() {
   const seen: SeenRequest[] = [];
   let answer: (request: SeenRequest) => StubAnswer | null | Promise<StubAnswer | null> = () => null;

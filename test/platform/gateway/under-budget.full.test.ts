@@ -2,7 +2,7 @@ import { buildPayer, pay, payoutWhen, setFaults, transfersOf } from '../../money
 import { buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** The product under a budget of calls to the provider, which call-budget.test.ts has by itself. */
+/** The product under a budget of calls to the provider; call-budget.test.ts covers the budget itself. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true, env: { PROVIDER_CALLS_PER_MINUTE: '6000' } });
@@ -16,8 +16,8 @@ const fill = (tokens: number) =>
     .owner()
     .execute('update provider_budget set tokens = ?, filled_at = clock_timestamp(), paused_until = null', [tokens]);
 
-describe('What is asked for a partner', () => {
-  it('is counted as its own, and what is asked for others is not', async () => {
+describe('Calls on behalf of partners', () => {
+  it('Calls for a partner count as its own, and calls for others do not', async () => {
     await fill(1_000);
     const [partner, payer] = [await buildPayer(stack), await buildIndividual(stack)];
     const counted = () =>
@@ -39,7 +39,7 @@ describe('What is asked for a partner', () => {
 });
 
 describe('While the provider answers 429', () => {
-  it('payouts and payments never fail or need an operator; they continue afterwards', async () => {
+  it('Payouts and payments never fail or need an operator while the provider answers 429; they continue afterwards', async () => {
     await fill(1_000);
     const [partner, payer, operator] = [
       await buildPayer(stack),

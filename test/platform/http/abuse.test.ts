@@ -18,7 +18,7 @@ afterAll(() => stack.stop());
 
 const portOf = () => Number(new URL(stack.url).port);
 
-/** Everything that a server says to these bytes until it closes the connection. */
+/** The server's whole output for these bytes until it closes the connection. */
 async function say(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.end(text);
@@ -39,7 +39,7 @@ function read(answer: string): { status: number; headers: string; body: Record<s
   return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: JSON.parse(body) };
 }
 
-describe('A query of as many parameters as a request line holds', () => {
+describe('Queries of the largest size', () => {
   const pages = ['/reset-password', '/unsubscribe', '/operations', '/operations/propose', '/docs', '/healthz'];
   const gets = routeGroups.flatMap((group) => group.routes).filter(({ method }) => method === 'get');
   const paths = [...pages, ...gets.map(({ path }) => path.replace(/:\w+/g, newId()))];
@@ -47,7 +47,7 @@ describe('A query of as many parameters as a request line holds', () => {
   it.each([
     ['the same', 'a&'.repeat(7000)],
     ['different', Array.from({ length: 2500 }, (_, index) => `k${index}`).join('&')],
-  ])('costs no more than a body of its size: %s', async (_, query) => {
+  ])('A query with as many parameters as fit costs no more than a body of its size: %s', async (_, query) => {
     const dear: string[] = [];
     for (const path of paths) {
       const before = process.cpuUsage();
@@ -62,8 +62,8 @@ describe('A query of as many parameters as a request line holds', () => {
   });
 });
 
-describe('What the HTTP parser refuses', () => {
-  it('is answered in the envelope, with a request id', async () => {
+describe('Requests that the HTTP parser rejects', () => {
+  it('A request that the HTTP parser rejects is answered in the envelope, with a request id', async () => {
     const { status, headers, body } = read(await say(portOf(), 'GET /v1/users HTTP/9.9\r\n\r\n'));
     expect([status, body]).toEqual([
       400,
@@ -78,7 +78,7 @@ describe('What the HTTP parser refuses', () => {
     expect(headers).toContain('cache-control: no-store');
   });
 
-  it('is answered in the partners’ envelope under their prefix', async () => {
+  it('A request that the HTTP parser rejects is answered in the partners’ envelope under their prefix', async () => {
     const large = `x: ${'a'.repeat(40_000)}`;
     const answer = await say(portOf(), `GET /v1/partners/balance HTTP/1.1\r\nhost: x\r\n${large}\r\n\r\n`);
     const { status, body } = read(answer);
@@ -94,22 +94,25 @@ describe('What the HTTP parser refuses', () => {
   });
 });
 
-describe('Requests that Node itself refuses', () => {
+describe('Requests that Node rejects', () => {
   it.each([
     ['a request without Host', 'GET /v1/users HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
     ['an expectation nobody can meet', 'GET /v1/users HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n', 400, 'Bad Request'],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'Bad Request'],
-  ])('%s is answered in the envelope, with a request id', async (_, text, statusCode, error) => {
-    const { status, headers, body } = read(await say(portOf(), text));
-    expect([status, body]).toEqual([
-      statusCode,
-      { message: expect.any(String), statusCode, error, code: 'REQUEST_INVALID' },
-    ]);
-    expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
-    expect(headers).toContain('cache-control: no-store');
-  });
+  ])(
+    'A request that Node rejects is answered in the envelope, with a request id: %s',
+    async (_, text, statusCode, error) => {
+      const { status, headers, body } = read(await say(portOf(), text));
+      expect([status, body]).toEqual([
+        statusCode,
+        { message: expect.any(String), statusCode, error, code: 'REQUEST_INVALID' },
+      ]);
+      expect(headers).toMatch(/\r\nx-request-id: [0-9a-f-]{36}/);
+      expect(headers).toContain('cache-control: no-store');
+    },
+  );
 
-  it('is in the partners’ envelope under their prefix, and HTTP/1.0 needs no Host', async () => {
+  it('A request that Node rejects is answered in the partners’ envelope under their prefix, and HTTP/1.0 needs no Host', async () => {
     const { status, body } = read(await say(portOf(), 'GET /v1/partners/balance HTTP/1.1\r\n\r\n'));
     expect([status, body]).toEqual([
       400,
@@ -126,14 +129,14 @@ describe('Requests that Node itself refuses', () => {
   });
 });
 
-describe('A connection whose client closes its side early', () => {
+describe('Connections whose client closes its side early', () => {
   const head = (path: string) => `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
 
   it.each([
     ['in the headers', () => head('/v1/auth/login')],
     ['in a body of a length', () => `${head('/v1/auth/login')}content-length: 1000\r\n\r\n{"email":`],
     ['in a body in chunks', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
-  ])('%s is answered in the envelope, with a request id', async (_, text) => {
+  ])('A client that closes its side early gets an answer in the envelope, with a request id: %s', async (_, text) => {
     const { status, headers, body } = read(await say(portOf(), text()));
     expect([status, body]).toEqual([
       400,
@@ -143,8 +146,8 @@ describe('A connection whose client closes its side early', () => {
   });
 });
 
-describe('A body', () => {
-  it('that trickles ends with 408 after its time, however steadily bytes arrive', async () => {
+describe('Slow and excess bodies', () => {
+  it('A body that trickles in gets 408 after its time-out, however steadily bytes arrive', async () => {
     const refused = Promise.withResolvers<unknown>();
     await using server = createServer((request, response) => {
       readBody(request, { timeoutMs: 300 }).then(refused.reject, (error: unknown) => {
@@ -169,7 +172,7 @@ describe('A body', () => {
   it.each([
     ['by GET', 'GET / HTTP/1.1\r\n'],
     ['by POST', 'POST / HTTP/1.1\r\n'],
-  ])('that trickles on after an answer that nobody reads ends with its connection too (%s)', async (_, line) => {
+  ])('A body that trickles on after an answer nobody reads ends with its connection (%s)', async (_, line) => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 300,
@@ -179,7 +182,7 @@ describe('A body', () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.on('error', () => {});
     socket.resume();
-    // once() would fail with the error of a connection that is reset, which is an end like another.
+    // once() would fail with the error of a reset connection, which is a valid end here.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(`${line}host: x\r\ncontent-length: 100000\r\n\r\na`);
     const trickle = setInterval(() => socket.write('a'), 20);
@@ -191,7 +194,7 @@ describe('A body', () => {
     }
   });
 
-  it('that arrives after the answer leaves its connection open for the next request', async () => {
+  it('A body that arrives after the answer leaves its connection open for the next request', async () => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 1_500,
@@ -202,7 +205,7 @@ describe('A body', () => {
     const answers = () => once(socket, 'data').then(([bytes]) => String(bytes).split(' ')[1]);
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\na');
     expect(await answers()).toBe('200');
-    // Longer than an unread body may take: the rest came in time.
+    // Longer than the time-out of an unread body: the rest arrived in time.
     socket.write('aaa');
     await setTimeout(1_800);
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -210,7 +213,7 @@ describe('A body', () => {
     socket.destroy();
   });
 
-  it('that could follow CONNECT is not waited for: a client that keeps its side open loses the connection', async () => {
+  it('A body after CONNECT is not awaited: a client that keeps its side open loses the connection', async () => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 300,
@@ -233,7 +236,7 @@ describe('A body', () => {
     }
   });
 
-  it('whose client goes away is the client’s fault, never reported as an outage of ours', async () => {
+  it('A body whose client disconnects is the client’s fault, never reported as an outage', async () => {
     const refused = Promise.withResolvers<unknown>();
     await using server = createServer((request) => {
       readBody(request).then(refused.reject, (error: unknown) => refused.resolve(errorCodeOf(error)));
@@ -246,14 +249,14 @@ describe('A body', () => {
     expect(await refused.promise).toBe('REQUEST_INVALID');
   });
 
-  it('of nothing but unknown fields gets twenty complaints and no more', async () => {
+  it('A body of only unknown fields returns at most twenty errors', async () => {
     const body = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
     const answer = await stack.post('/v1/auth/login', body);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toHaveLength(20);
   });
 
-  it('with missing fields of any type names each of them as required', async () => {
+  it('A body with missing fields of any type names each of them as required', async () => {
     const answer = await stack.post('/v1/organizations/signup', {});
     expect(answer.body.message).toEqual(
       expect.arrayContaining(['name: is required', 'email: is required', 'admin: is required']),
@@ -261,8 +264,8 @@ describe('A body', () => {
   });
 });
 
-describe('Connections', () => {
-  it('beyond the limit are closed at once, and those within it are served', async () => {
+describe('Connection limits', () => {
+  it('Connections beyond the limit are closed at once, and those within it are served', async () => {
     await using server = createHttpServer((_request, response) => void response.end('served'), { maxConnections: 2 });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -278,7 +281,7 @@ describe('Connections', () => {
 });
 
 describe('Password hashing', () => {
-  it('for a crowd that signs up does not starve the other requests', async () => {
+  it('Password hashing for many sign-ups does not starve other requests', async () => {
     const answered: number[] = [];
     let isDone = false;
     const signUp = (index: number) =>
@@ -292,7 +295,7 @@ describe('Password hashing', () => {
     const crowd = Promise.all(Array.from({ length: 20 }, (_, index) => signUp(index))).finally(() => {
       isDone = true;
     });
-    // Others are answered all along, and the crowd is served in its own time.
+    // Others are answered all the time, and the crowd is served more slowly.
     while (!isDone) answered.push((await stack.get('/healthz')).status);
     expect((await crowd).map(({ status }) => status)).toEqual(Array(20).fill(201));
     expect(answered.length).toBeGreaterThan(5);
@@ -301,7 +304,7 @@ describe('Password hashing', () => {
 });
 
 describe('Metrics', () => {
-  it('are not served on the API’s own port in production', async () => {
+  it('Metrics are not served on the API’s own port in production', async () => {
     const { probes } = await import('../../../src/platform/http/probes.ts');
     expect(probes({}, null).match('/metrics', 'GET').route).toBe(false);
     expect(probes({}, stack.deps.metrics).match('/metrics', 'GET').route).toBe(true);

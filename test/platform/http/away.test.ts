@@ -16,7 +16,7 @@ const portOf = (server: Pick<Server, 'address'>): number => {
   return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
-describe('With the database away', () => {
+describe('While the database is down', () => {
   let stack: Stack;
   let user: BuiltUser;
   beforeAll(async () => {
@@ -28,43 +28,46 @@ describe('With the database away', () => {
   it.each([
     ['that refuses connections', false],
     ['that takes connections and never answers', true],
-  ])('a database %s is a 503 with Retry-After in 3 s once in three tries, without a reason', async (_, silent) => {
-    const wall = createServer();
-    wall.listen(0, '127.0.0.1');
-    await once(wall, 'listening');
-    const port = portOf(wall);
-    if (!silent) await new Promise((resolve) => wall.close(resolve));
-    const databaseUrl = `postgresql://nobody:nothing@127.0.0.1:${port}/none`;
-    const env = { ...stack.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' };
-    await using deps = await openDependencies(readConfig(env), { process: 'test' });
-    const server = createApp(deps).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
-    try {
-      const answers = await within(3000, () =>
-        Promise.all([
-          http.post('/v1/auth/login', { email: 'a@example.org', password: 'whatever it is' }),
-          http.get('/v1/auth/me', { token: user.token }),
-          http.get('/.well-known/jwks.json'),
-        ]),
-      );
-      for (const { status, headers, body } of answers) {
-        expect([status, headers.get('retry-after')]).toEqual([503, '2']);
-        expect(body.message).toBe('The service is unavailable for a moment; try again');
+  ])(
+    'A database %s makes requests return 503 with Retry-After within 3 s in one of three tries, without a reason',
+    async (_, silent) => {
+      const wall = createServer();
+      wall.listen(0, '127.0.0.1');
+      await once(wall, 'listening');
+      const port = portOf(wall);
+      if (!silent) await new Promise((resolve) => wall.close(resolve));
+      const databaseUrl = `postgresql://nobody:nothing@127.0.0.1:${port}/none`;
+      const env = { ...stack.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' };
+      await using deps = await openDependencies(readConfig(env), { process: 'test' });
+      const server = createApp(deps).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const http = createHttp(`http://127.0.0.1:${portOf(server)}`);
+      try {
+        const answers = await within(3000, () =>
+          Promise.all([
+            http.post('/v1/auth/login', { email: 'a@example.org', password: 'whatever it is' }),
+            http.get('/v1/auth/me', { token: user.token }),
+            http.get('/.well-known/jwks.json'),
+          ]),
+        );
+        for (const { status, headers, body } of answers) {
+          expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+          expect(body.message).toBe('The service is unavailable for a moment; try again');
+        }
+        const ready = await http.get('/readyz');
+        expect([ready.status, ready.body.checks.database]).toEqual([503, 'away']);
+        expect((await http.get('/healthz')).status).toBe(200);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+        wall.close();
       }
-      const ready = await http.get('/readyz');
-      expect([ready.status, ready.body.checks.database]).toEqual([503, 'away']);
-      expect((await http.get('/healthz')).status).toBe(200);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-      wall.close();
-    }
-  });
+    },
+  );
 });
 
-describe('With Temporal away', () => {
-  it('a process that reaches its database is ready, and tells of Temporal in the body and in the metrics', async () => {
+describe('While Temporal is down', () => {
+  it('A process is ready while Temporal is down, which its readiness body and metrics report', async () => {
     await using stack = await startStack({ own: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' } });
     const checks = { database: 'ok', temporal: 'away', storage: 'ok' };
     expect(await stack.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ok', checks } });
@@ -76,7 +79,7 @@ describe('With Temporal away', () => {
     ]);
   });
 
-  it('its dependencies are asked once a second, however many ask for it, and the log says once why one does not answer', async () => {
+  it('Dependencies are probed once a second, however many ask, and the reason of a failure is logged once', async () => {
     let asked = 0;
     const app = new Koa();
     const database = async () => {

@@ -20,7 +20,7 @@ afterAll(() => stack.stop());
 const postAs = ({ token }: BuiltUser, path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
   post(body, { ...headers, authorization: `Bearer ${token}` }, path);
 
-/** A body that gzip makes smaller by about this factor: noise, and text that it makes almost nothing of. */
+/** A body that gzip compresses by about this factor: noise, and text that compresses to almost nothing. */
 const noiseFor = (factor: number): string => {
   const noise = randomBytes(3000)
     .toString('latin1')
@@ -40,11 +40,11 @@ async function post(body: string | Buffer, headers: Record<string, string> = {},
 }
 
 describe('A JSON body', () => {
-  it('that begins with a byte order mark is read', async () => {
+  it('A JSON body with a byte order mark is read', async () => {
     expect((await post(`\uFEFF${JSON.stringify(login)}`)).status).toBe(401);
   });
 
-  it('is refused with 415 when it is compressed and its sender is not known', async () => {
+  it('A compressed body from an unknown sender returns 415', async () => {
     const body = gzipSync(JSON.stringify(login));
     for (const path of [
       '/v1/auth/login',
@@ -61,7 +61,7 @@ describe('A JSON body', () => {
     );
   });
 
-  it('has at most 16 KiB about a login, and 256 KiB elsewhere', async () => {
+  it('A body may have 16 KiB for a login, and 256 KiB elsewhere', async () => {
     const padded = (bytes: number) => JSON.stringify({ a: '' }).replace('""', `"${'x'.repeat(bytes - 8)}"`);
     expect((await post(padded(16 * 1024))).status).toBe(400);
     expect((await post(padded(16 * 1024 + 1))).status).toBe(413);
@@ -71,7 +71,7 @@ describe('A JSON body', () => {
     expect((await postAs(admin, '/v1/donations/allocate/preview', padded(1024 * 1024 + 1))).status).toBe(413);
   });
 
-  it(`is nested at most ${mostNesting} levels deep, the outermost counted`, async () => {
+  it(`A body may be nested ${mostNesting} levels deep, the outermost included`, async () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     expect((await post(nested(mostNesting))).body.message).toContain('a: unknown field');
     expect(await post(nested(mostNesting + 1))).toMatchObject({
@@ -80,19 +80,19 @@ describe('A JSON body', () => {
     });
   });
 
-  describe('of a known sender', () => {
+  describe('Bodies of authenticated senders', () => {
     it.each([
       ['gzip', gzipSync],
       ['br', brotliCompressSync],
       ['deflate', deflateSync],
-    ])('is read when it is sent as %s', async (encoding, compress) => {
+    ])('A body sent as %s is read', async (encoding, compress) => {
       const answer = await postAs(user, '/v1/payments/gateway', compress('{"some":1}'), {
         'content-encoding': encoding,
       });
       expect([answer.status, answer.body.message]).toEqual([400, expect.arrayContaining(['some: unknown field'])]);
     });
 
-    it('that does not match its encoding, or has an unknown one, is refused', async () => {
+    it('A body that does not match its encoding, or has an unknown one, is refused', async () => {
       expect(await postAs(user, '/v1/payments/gateway', '{}', { 'content-encoding': 'gzip' })).toMatchObject({
         status: 400,
         body: { message: 'The body is not well-formed gzip' },
@@ -101,7 +101,7 @@ describe('A JSON body', () => {
       expect(unknown.body.message).toContain('gzip, deflate or br');
     });
 
-    it(`may grow ${mostGrowth}-fold and no more when it is decompressed`, async () => {
+    it(`A body may grow ${mostGrowth}-fold when decompressed, and no more`, async () => {
       const repeated = gzipSync(JSON.stringify({ some: 'a'.repeat(20_000) }));
       const [least, most] = [noiseFor(16), noiseFor(25)].map((text) => gzipSync(text));
       const statusOf = async (body: Buffer = Buffer.of()) =>
@@ -109,7 +109,7 @@ describe('A JSON body', () => {
       expect([await statusOf(repeated), await statusOf(least), await statusOf(most)]).toEqual([413, 400, 413]);
     });
 
-    it('of a partner obeys the same bounds, in its envelope', async () => {
+    it('A partner’s body obeys the same limits, in the partners’ envelope', async () => {
       const partner = await buildPartner(stack);
       const answer = await partner.post('/payments', { a: JSON.parse('['.repeat(40) + ']'.repeat(40)) });
       expect([answer.status, answer.body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
@@ -122,11 +122,11 @@ describe('A JSON body', () => {
   it.each([
     ['{"email":"a@b.example","email":"c@d.example"}', 'email'],
     ['{"a":{"b":1},"c":[{"d":1,"\\u0064":2}]}', 'd'],
-  ])('that names a field twice is refused, naming it: %s', async (text, field) => {
+  ])('A body with a duplicate field is refused, and the error names it: %s', async (text, field) => {
     expect(await post(text)).toMatchObject({ status: 400, body: { message: `${field}: appears twice` } });
   });
 
-  it('is read as JSON.parse reads it, money as it was written', () => {
+  it('A body is parsed like JSON.parse, with money as written', () => {
     const sealed = (value: unknown): unknown => {
       if (typeof value === 'number') return new NumberLiteral(JSON.stringify(value));
       if (Array.isArray(value)) return value.map((item) => (typeof item === 'number' ? item : sealed(item)));
@@ -151,7 +151,7 @@ describe('A JSON body', () => {
 });
 
 describe('Refusals', () => {
-  it('of any kind are never cached on the way', async () => {
+  it('Error answers of any kind are never cached', async () => {
     for (const path of ['/v1/nothing', '/v1/auth/me', '/v1/partners/balance']) {
       const answer = await fetch(`${stack.url}${path}`);
       expect([path, answer.headers.get('cache-control')]).toEqual([path, 'no-store']);
@@ -159,18 +159,18 @@ describe('Refusals', () => {
   });
 });
 
-describe('A page', () => {
+describe('Page numbers', () => {
   let partner: BuiltPartner;
   beforeAll(async () => {
     partner = await buildPartner(stack);
   });
 
-  it.each(['999999999', '99999999999999999999999999'])('number %s is empty', async (page) => {
+  it.each(['999999999', '99999999999999999999999999'])('Page %s is empty', async (page) => {
     const { status, body } = await partner.get(`/payments?page=${page}`);
     expect([status, body.data.items]).toEqual([200, []]);
   });
 
-  it.each(['0', '-1', '1.5', 'x', ''])('number %j is refused', async (page) => {
+  it.each(['0', '-1', '1.5', 'x', ''])('Page %j is refused', async (page) => {
     expect((await partner.get(`/payments?page=${page}`)).status).toBe(400);
   });
 });

@@ -38,11 +38,11 @@ async function open(): Promise<{ socket: Socket; heard(): string }> {
   return { socket, heard: () => heard };
 }
 
-/** This whole process, server and client, does nothing for so long, as one that its machine has stopped. */
+/** This whole process, server and client, is blocked for this long, like one that its machine has paused. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 describe('Headers that arrive too late', () => {
-  it('are refused, and what they ask for is never done, even if the rest comes after the answer', async () => {
+  it('Late headers are refused, and their request is never executed, even if the rest arrives after the answer', async () => {
     const { socket, heard } = await open();
     socket.write('POST /late HTTP/1.1\r\nhost: x\r\n');
     await eventually(
@@ -54,10 +54,10 @@ describe('Headers that arrive too late', () => {
     expect(served).toEqual([]);
   });
 
-  it('are not late where the process stood still that should have read them', async () => {
+  it('Headers are not late if the process that should have read them was paused', async () => {
     const { socket, heard } = await open();
     socket.write('POST /in-time HTTP/1.1\r\nhost: x\r\n');
-    // From here on in the part of the event loop after which it looks at its clocks before it reads.
+    // From here on in the phase of the event loop after which it checks its clocks before it reads.
     await setImmediate();
     socket.write('content-length: 0\r\n\r\n');
     standStill(headersMs + 10 * lookEveryMs);
@@ -72,42 +72,48 @@ describe('Headers that arrive too late', () => {
   });
 });
 
-describe('Unreadable bytes after a request under way', () => {
+describe('Unreadable bytes after a pending request', () => {
   it.each([
     '{}\r\n\r\n',
     'POST /next HTTP/1.1\r\nhost: x\r\n',
     'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n',
     'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\nGET /tunnelled HTTP/1.1\r\nhost: x\r\n\r\n',
-  ])('ends the connection without an answer, which would be taken for that of the request (%j)', async (rest) => {
-    const { socket, heard } = await open();
-    socket.on('end', () => socket.end());
-    socket.write(`POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n${rest}`);
-    await once(socket, 'close');
-    expect(served).toEqual(['/slow']);
-    expect(['', 'HTTP/1.1 200 OK']).toContain(heard().split('\r\n')[0]);
-  });
+  ])(
+    'Unreadable bytes end the connection without an answer, which would be taken for that of the request (%j)',
+    async (rest) => {
+      const { socket, heard } = await open();
+      socket.on('end', () => socket.end());
+      socket.write(`POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n${rest}`);
+      await once(socket, 'close');
+      expect(served).toEqual(['/slow']);
+      expect(['', 'HTTP/1.1 200 OK']).toContain(heard().split('\r\n')[0]);
+    },
+  );
 });
 
-describe('What comes on a connection after a request that was refused for good', () => {
+describe('Requests after a fatally malformed one on the same connection', () => {
   it.each([
     'GET /nameless HTTP/1.1\r\n\r\n',
     'GET /magic HTTP/1.1\r\nhost: x\r\nexpect: magic\r\n\r\n',
     'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n',
-  ])('is not served, and the requests before it are answered in their order (%j)', async (refused) => {
-    const { socket, heard } = await open();
-    socket.on('end', () => socket.end());
-    socket.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
-    await eventually(
-      async () => heard(),
-      (text) => text.endsWith('served'),
-    );
-    socket.write(`${refused}POST /after HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`);
-    await once(socket, 'close');
-    expect(served).toEqual(['/first']);
-    expect(heard().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
-  });
+  ])(
+    'A request after a malformed one is not served, and the earlier ones are answered in order (%j)',
+    async (refused) => {
+      const { socket, heard } = await open();
+      socket.on('end', () => socket.end());
+      socket.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
+      await eventually(
+        async () => heard(),
+        (text) => text.endsWith('served'),
+      );
+      socket.write(`${refused}POST /after HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`);
+      await once(socket, 'close');
+      expect(served).toEqual(['/first']);
+      expect(heard().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    },
+  );
 
-  it('is not served where the answer before the refusal is still awaited, which comes', async () => {
+  it('A request after a malformed one is not served while an earlier answer is pending, which is still sent', async () => {
     const { socket, heard } = await open();
     socket.on('end', () => socket.end());
     const [slow, nameless, after] = ['/slow HTTP/1.1\r\nhost: x', '/nameless HTTP/1.1', '/after HTTP/1.1\r\nhost: x'];

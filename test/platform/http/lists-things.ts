@@ -6,29 +6,29 @@ import { buildPartner } from '../../support/partner.ts';
 import type { Stack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 
-/** Who makes rows here: what they own, and a stranger's. */
+/** The owners of rows here, and a stranger. */
 export interface Makers {
   owner: Owner;
   stranger: Owner;
 }
 
-/** A list: who reads it, what is in it, and what is not. */
+/** A list: its reader, its rows, and a row of another list. */
 export interface List {
   as: 'person' | 'admin' | 'platform' | 'partner';
   /**
-   * Makes rows of the list with this path, at least three with what is there; returns the ids in the path, and the row of
+   * Creates rows of the list with this path, at least three in total; returns the ids in the path, and the row of
    * another list.
    */
   make: (stack: Stack, makers: Makers, path: string) => Promise<{ ids?: Ids; foreign?: string }>;
-  /** SQL that takes the row with an id out of the list, where rows leave it. */
+  /** SQL that removes the row with an id from the list, where rows leave it. */
   leave?: string;
-  /** Of ids in their order: any id is a place in the list. */
+  /** Ordered by id: any id is a position in the list. */
   byId?: true;
   /** Its ids are numbers, not UUIDs. */
   numbered?: true;
 }
 
-/** Ids that no row of a list has: one like those of its rows, and one of another shape. */
+/** Ids that no row of a list has: one of the right shape, and one of another. */
 export const strangeIds = ({ numbered }: List): { absent: string; misshapen: string } =>
   numbered ? { absent: '9223372036854775806', misshapen: newId() } : { absent: newId(), misshapen: '1' };
 
@@ -41,7 +41,7 @@ async function thrice<T>(make: () => Promise<T>): Promise<[T, T, T]> {
 const make = async (stack: Stack, path: string, owner: Owner): Promise<Ids> =>
   thingsOf({ method: 'get', path: `${path}/:` }).make(stack, owner);
 
-/** The rows that the permission matrix makes under a path, three of the owner's and one of the stranger's. */
+/** The rows that the permission matrix creates under a path, three of the owner's and one of the stranger's. */
 const ofMatrix: List['make'] = async (stack, { owner, stranger }, path) => {
   await thrice(() => make(stack, path, owner));
   return { foreign: first(await make(stack, path, stranger)) };
@@ -161,7 +161,7 @@ async function accounts(stack: Stack, { owner, stranger }: Makers) {
 
 const deleteDocument = 'update documents set deleted_at = now(), deleted_by = created_by where id = ?';
 
-/** Every list, by its path; a new one needs its line here, or the test fails. */
+/** Every list, by its path; a new one needs a row here, or the test fails. */
 export const lists: Record<string, List> = {
   '/v1/accounts': { as: 'person', make: accounts },
   '/v1/acl/permissions': { as: 'admin', make: isThere },

@@ -56,16 +56,16 @@ const ask = ({ as }: List, path: string): Promise<HttpAnswer> =>
     ? partners.partner.get(path.slice('/v1/partners'.length))
     : stack.get(path, { token: people[as].token });
 
-/** What is refused, but for what names the request. */
+/** The error without its request id. */
 const refusalIn = ({ status, body }: HttpAnswer) => ({ status, body: { ...body, request_id: undefined } });
 
 describe('Every list', () => {
-  it('is in the table of this test', () => {
+  it('Every list is in the table of this test', () => {
     expect(Object.keys(lists).toSorted()).toEqual(paths.toSorted());
   });
 
   it.each(Object.entries(lists))(
-    '%s: continues by `next` to its end, whatever rows are deleted, and refuses an `after` that is none of its rows',
+    '%s continues by `next` to its end, whatever rows are deleted, and refuses an `after` that is none of its rows',
     async (template, list) => {
       const { ids: words = {}, foreign } = await list.make(stack, makersOf(list, { ...people, ...partners }), template);
       const path = template.replace(/:(\w+)/g, (_, name: string) => String(words[name]));
@@ -133,8 +133,8 @@ describe('Every list', () => {
   );
 });
 
-describe('`next`', () => {
-  it('tells rows of the same millisecond apart, and those of the same instant', async () => {
+describe('Keyset paging', () => {
+  it('`next` distinguishes rows of the same millisecond, and of the same instant', async () => {
     const made: string[] = [];
     for (const instant of ['000001', '000001', '000002', '000999']) {
       const id = await buildOrganization(stack);
@@ -155,7 +155,7 @@ describe('`next`', () => {
     expect(seen).toEqual(expected);
   });
 
-  it('carries the number of all matches, which is recounted when the filters change', async () => {
+  it('`next` carries the total, which is recounted when the filters change', async () => {
     const read = async (query: string) => {
       const { body } = await stack.get(`/v1/users?limit=1${query}`, { token: people.platform.token });
       return (body.data ?? body) as { total: number; next: string };

@@ -17,12 +17,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** The line of the request that was sent with this id. */
+/** The log line of the request that was sent with this id. */
 const lineOf = (id: string) => lines.find(({ request_id, msg }) => request_id === id && msg === 'request');
 const as = (id: string, more: Record<string, string> = {}) => ({ headers: { 'x-request-id': id, ...more } });
 
-describe('The line of a request', () => {
-  it('of a person names them and the route, never the query', async () => {
+describe('Request log lines', () => {
+  it('A request’s log line names the user and the route, never the query', async () => {
     await stack.get('/v1/transactions?limit=3', { token: payer.token, ...as('line-1') });
     expect(lineOf('line-1')).toEqual({
       level: 30,
@@ -40,7 +40,7 @@ describe('The line of a request', () => {
     });
   });
 
-  it('of a partner names the partner, and the code of a refusal as answered', async () => {
+  it('A partner’s request log line names the partner, and the code of an error as answered', async () => {
     await partner.post('/payments', { method: 'qris', amount: '1.5' }, 'key-of-a-line', { 'x-request-id': 'line-2' });
     expect(lineOf('line-2')).toMatchObject({
       caller: 'partner',
@@ -51,7 +51,7 @@ describe('The line of a request', () => {
     expect(lineOf('line-2')).not.toHaveProperty('user_id');
   });
 
-  it('of an unknown caller contains no name, and says why it was refused', async () => {
+  it('An unknown caller’s request log line contains no name, and says why it was refused', async () => {
     await stack.get('/v1/transactions', as('line-3'));
     expect(lineOf('line-3')).toMatchObject({ caller: 'nobody', status: 401, error: 'UNAUTHENTICATED' });
     await stack.get('/v1/partners/balance', as('line-4'));
@@ -60,7 +60,7 @@ describe('The line of a request', () => {
     expect(lineOf('line-5')).toMatchObject({ caller: 'nobody', status: 404, error: 'NOT_FOUND' });
   });
 
-  it('says when it replayed the first answer under a key', async () => {
+  it('A request log line says when the first answer under a key was replayed', async () => {
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data.id;
     const body = { destination_account_id: pocket, amount: '100' };
     const transfer = (id: string) =>

@@ -13,17 +13,17 @@ const optional = posts.flatMap(({ path, body }) =>
 );
 
 describe('Null in the body of a POST', () => {
-  it('is tested in many fields', () => {
+  it('Null is tested in many fields', () => {
     expect(optional.length).toBeGreaterThan(30);
   });
 
-  it.each(optional)('is the same as absent: %s', (_, field) => {
+  it.each(optional)('Null is the same as absent: %s', (_, field) => {
     const [given, absent] = [field.safeParse(null), field.safeParse(undefined)];
     expect(given.success).toBe(true);
     expect(given.data ?? undefined).toEqual(absent.data ?? undefined);
   });
 
-  it('says of a required field what its absence says: that it is required', () => {
+  it('Null in a required field is reported as missing', () => {
     const wrong = posts.flatMap(({ path, body }) => {
       if (!(body instanceof z.ZodObject)) return [];
       const required = Object.entries<z.ZodType>(body.shape).filter(([, field]) => !field.safeParse(undefined).success);
@@ -38,7 +38,7 @@ describe('Null in the body of a POST', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is refused if the field is required, and kept if it means something', () => {
+  it('Null is refused in a required field, and stored where it has a meaning', () => {
     const schema = nullsAsAbsent(
       z.strictObject({
         name: z.string(),

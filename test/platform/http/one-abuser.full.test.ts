@@ -12,9 +12,9 @@ import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty } from '../../support/stack.ts';
 
 /**
- * One caller does what they can to occupy the API; what others ask for is still done. It takes them not much longer than
- * beside a peaceful crowd: as many callers as the abuser has loops, each of whom reads one small thing after the other.
- * Both are measured one after the other, as this machine is now.
+ * One caller tries to exhaust the API; others are still served. It takes them not much longer than beside a peaceful
+ * crowd: as many callers as the abuser has loops, each of whom reads one small resource after another. Both are
+ * measured one after the other, on this machine under its current load.
  */
 let stack: ProcessStack;
 let victim: BuiltUser;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   victim = await buildIndividual(stack, { balance: '1000000' });
   abuser = await buildPayer(stack);
   reader = await buildIndividual(stack);
-  // Warms up what it meets.
+  // Warms up the code paths.
   await servedOthers(await buildOthers());
 }, 240_000);
 afterAll(() => expectChecksEmpty(stack));
@@ -35,18 +35,20 @@ afterAll(() => stack.stop());
 const turns = isFullRun() ? 30 : 8;
 const width = isFullRun() ? 64 : 16;
 
-/** Milliseconds in which nineteen of twenty of these were answered. */
+/** The 95th percentile of these answer times, in milliseconds. */
 const slowOf = (tookMs: number[]): number =>
   tookMs.toSorted((one, other) => one - other)[Math.floor(tookMs.length * 0.95)] ?? 0;
 /**
- * So many times as long as beside the peaceful crowd may it take beside an abuser, and this on top, which is a pause of a
- * busy machine. Measured again, as often as `tries`, when it took longer: a machine may be held up, but not each time.
+ * How many times as long as beside the peaceful crowd it may take beside an abuser, plus this, a pause of a busy
+ * machine. Measured again up to `tries` times when it took longer: a machine may be delayed, but not each time.
  */
 const patience = { times: 4, ms: 500, tries: 3 };
-/** Where the abuser's client, which shares the machine with everybody here, has megabytes to write: it takes its part. */
+/** Where the abuser's client, which shares the machine, has megabytes to write: it uses part of the processor. */
 const whereMuchIsWritten = 25;
 
-/** Others are served beside the peaceful crowd, and then beside the abuser: each has to succeed, and none to wait long. */
+/**
+ * Others are served beside the peaceful crowd, and then beside the abuser: each must succeed, and none may wait long.
+ */
 async function compare(abused: () => Promise<number[]>, times = patience.times): Promise<void> {
   const measured: string[] = [];
   while (measured.length < patience.tries) {
@@ -59,19 +61,19 @@ async function compare(abused: () => Promise<number[]>, times = patience.times):
 }
 
 interface Others {
-  /** Of its own each time: the limit of requests is each partner's. */
+  /** A new one each time: the rate limit is each partner's. */
   partner: BuiltPartner;
   /** Of the victim. */
   pocket: string;
 }
-/** Created before the abuse starts: it is not what is measured. */
+/** Created before the abuse starts: it is not measured. */
 async function buildOthers(): Promise<Others> {
   const partner = await buildPayer(stack);
   const made = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: victim.token });
   return { partner, pocket: made.body.data.id };
 }
 
-/** What others do: read, move money between pockets, and pay out; how long each answer took. */
+/** The other callers: they read, transfer between pockets, and pay out; returns how long each answer took. */
 async function servedOthers({ partner, pocket }: Others): Promise<number[]> {
   const tookMs: number[] = [];
   const timed = async (asked: Promise<HttpAnswer>): Promise<number> => {
@@ -97,12 +99,15 @@ async function servedOthers({ partner, pocket }: Others): Promise<number[]> {
   expect(body.data.balance).toBe(`${10 * turns}.0000`);
   const paying = partner.post('/payouts', payoutBody({ amount: '10000' }));
   expect(await timed(paying)).toBe(200);
-  // Its workflow gets on as well, and is not left until the abuse is over.
+  // Its workflow also progresses during the abuse.
   await payoutWhen(partner, (await paying).body.data.id, 'succeeded', 60_000);
   return tookMs;
 }
 
-/** Does this in so many loops for as long as the others need; how long they took, and how often a loop came round. */
+/**
+ * Runs this in a number of loops for as long as the others need; returns how long they took, and the number of
+ * iterations.
+ */
 async function besideLoops(act: (loop: number) => Promise<unknown>): Promise<{ tookMs: number[]; rounds: number }> {
   let going = true;
   let rounds = 0;
@@ -120,7 +125,7 @@ async function besideLoops(act: (loop: number) => Promise<unknown>): Promise<{ t
   return { tookMs, rounds };
 }
 
-/** Abuses in loops, and compares; answers how often a loop came round. */
+/** Abuses in loops, and compares; returns the number of iterations. */
 async function beside(abuse: (loop: number) => Promise<unknown>, times = patience.times): Promise<number> {
   let all = 0;
   await compare(async () => {
@@ -132,7 +137,7 @@ async function beside(abuse: (loop: number) => Promise<unknown>, times = patienc
 }
 
 const ports = () => Number(new URL(stack.url).port);
-/** A connection that says this and then nothing more. */
+/** A connection that sends this and then nothing more. */
 async function hang(text: string): Promise<Socket> {
   const socket = connect(ports(), '127.0.0.1');
   socket.on('error', () => {});
@@ -141,8 +146,8 @@ async function hang(text: string): Promise<Socket> {
   return socket;
 }
 
-describe('While one caller', () => {
-  it('floods the partners’ API far beyond its limit, all others are served, and the flood is refused', async () => {
+describe('One abusive caller', () => {
+  it('A flood on the partners’ API is refused, and all others are served', async () => {
     const statuses: number[] = [];
     const rounds = await beside(async () => statuses.push((await abuser.get('/balance')).status));
     expect(rounds).toBeGreaterThan(width);
@@ -151,7 +156,7 @@ describe('While one caller', () => {
   }, 600_000);
 
   itInFull(
-    'sends passwords to be hashed, all others are served, and somebody else signs up and logs in',
+    'A flood of passwords to hash leaves all others served, and sign-ups and logins working',
     async () => {
       let asked = 0;
       let hashed = 0;
@@ -170,7 +175,7 @@ describe('While one caller', () => {
       const rounds = await beside(async (loop) => {
         if (loop === 0) return signUpAndLogIn();
         asked += 1;
-        // From another address and for another name each time: what is throttled is not hashed.
+        // From another address and for another name each time: throttled requests are not hashed.
         const headers = { 'x-forwarded-for': `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}` };
         const body = { email: `nobody-${asked}@example.org`, password: 'a long enough pass phrase' };
         const { status } = await stack.post('/v1/auth/login', body, { headers });
@@ -179,7 +184,7 @@ describe('While one caller', () => {
       });
       expect(rounds).toBeGreaterThan(0);
       expect(hashed).toBeGreaterThan(turns);
-      // Each hash may wait for ten seconds, and is asked for again then.
+      // Each hash may wait for ten seconds, and is retried then.
       expect(tookMs).not.toEqual([]);
       expect(Math.max(...tookMs)).toBeLessThan(60_000);
     },
@@ -187,9 +192,9 @@ describe('While one caller', () => {
   );
 
   itInFull(
-    'sends bodies that are too large, all others are served',
+    'A flood of bodies that are too large leaves all others served',
     async () => {
-      // Made once: what it costs us to write one must not be what the others wait for.
+      // Created once: the cost of writing one must not delay the others.
       const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
       const headers = { 'content-type': 'application/json' };
       let refused = 0;
@@ -207,7 +212,7 @@ describe('While one caller', () => {
   );
 
   itInFull(
-    'asks for one long list after the other, all others are served',
+    'A flood of long lists leaves all others served',
     async () => {
       const { token, accountId } = await buildIndividual(stack, { balance: '1000' });
       const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -230,7 +235,7 @@ describe('While one caller', () => {
   );
 
   itInFull(
-    'holds hundreds of connections open with half a request, all others are served',
+    'Hundreds of connections with half a request leave all others served',
     async () => {
       const count = isFullRun() ? 2_000 : 300;
       const half = [

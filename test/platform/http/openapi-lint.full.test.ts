@@ -5,7 +5,7 @@ import { webhookDocuments } from '../../../src/wiring/webhook-documents.ts';
 import { itInFull } from '../../support/full.ts';
 import { describeWith, hasTool, loadTool } from '../../tools/index.ts';
 
-/** What is used of the linters. */
+/** The used part of the linters' types. */
 interface Redocly {
   createConfig(rules: object): Promise<object>;
   lintFromString(of: {
@@ -31,8 +31,8 @@ const ofPartners = JSON.stringify(
 
 const areThere = ['@redocly/openapi-core', '@stoplight/spectral-core'].every(hasTool);
 
-describeWith(areThere, 'two linters')("The OpenAPI documents, read by others' rules,", () => {
-  it('have nothing that Redocly recommends against, except redirects as answers and a public key set', async () => {
+describeWith(areThere, 'two linters')('OpenAPI documents under public linters', () => {
+  it('The OpenAPI documents pass Redocly’s recommended rules, except redirects as answers and a public key set', async () => {
     const { createConfig, lintFromString } = await loadTool<Redocly>('@redocly/openapi-core');
     const config = await createConfig({
       extends: ['recommended'],
@@ -49,7 +49,7 @@ describeWith(areThere, 'two linters')("The OpenAPI documents, read by others' ru
   }, 300_000);
 
   itInFull(
-    'have nothing that Spectral complains about',
+    'The OpenAPI documents pass Spectral',
     async () => {
       const { Spectral } = await loadTool<SpectralCore>('@stoplight/spectral-core');
       const { oas } = await loadTool<SpectralRulesets>('@stoplight/spectral-rulesets');

@@ -59,7 +59,7 @@ const operations = routes.map((route) => {
 });
 
 describe('The OpenAPI document', () => {
-  it('never lists a value for a parameter that its own type forbids', () => {
+  it('The OpenAPI document never lists a value that the parameter’s own type forbids', () => {
     const wrong = operations.flatMap(({ operation, name }) =>
       (operation.parameters ?? [])
         .filter(({ schema }) => schema.type === 'boolean' && schema.enum?.some((value) => typeof value !== 'boolean'))
@@ -68,7 +68,7 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('describes every field, parameter and webhook, with no unused text', () => {
+  it('The OpenAPI document describes every field, parameter and webhook, without unused texts', () => {
     const used = new Set<string>();
     const recorded = (texts: FieldTexts) =>
       new Proxy(texts, {
@@ -83,7 +83,7 @@ describe('The OpenAPI document', () => {
     expect(written.filter((key) => !used.has(key))).toEqual([]);
   });
 
-  it('shows true examples: nothing is called like its field, and no cause like a person', () => {
+  it('The OpenAPI document has realistic examples: no value equals its field’s name, and no cause has a person’s name', () => {
     const idle: string[] = [];
     const visit = (value: unknown, name: string, of: string): void => {
       if (typeof value === 'string') {
@@ -102,12 +102,12 @@ describe('The OpenAPI document', () => {
     expect(cause).toMatchObject({ name: 'Clean water for Sumba' });
   });
 
-  it('says whose id each `reference_id` is', () => {
+  it('The OpenAPI document says what each `reference_id` refers to', () => {
     for (const type of [...referenceTypes, ...ledgerReferenceTypes])
       expect(document.info.description).toContain(`\n| \`${type}\` | `);
   });
 
-  it('has code samples in five languages wherever something changes, but for files and callbacks', () => {
+  it('The OpenAPI document has code samples in five languages for every write, except files and callbacks', () => {
     const without = operations
       .filter(({ route, operation }) => route.method !== 'get' && operation['x-codeSamples']?.length !== 5)
       .map(({ name }) => name);
@@ -119,7 +119,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('says of a route that is deprecated since when it is and until when it works', () => {
+  it('The OpenAPI document says of a deprecated route since when it is and until when it works', () => {
     const access = open();
     const group = createRouteGroup({ prefix: '/v1/old', tag: 'Old' });
     const deprecated = { since: '2027-01-01', until: '2027-07-01' };
@@ -131,7 +131,7 @@ describe('The OpenAPI document', () => {
     expect(Object.keys(read?.responses[200]?.headers ?? {})).toEqual(expect.arrayContaining(['Deprecation', 'Sunset']));
   });
 
-  it('shows an example of every field and parameter that partners may send', () => {
+  it('The OpenAPI document has an example of every field and parameter that partners may send', () => {
     const isShown = ({ type, examples, enum: words, default: standard, items, anyOf = [] }: Schema): boolean =>
       [type].flat().includes('boolean') ||
       [examples, words, standard, items?.enum].some(Boolean) ||
@@ -149,7 +149,7 @@ describe('The OpenAPI document', () => {
     expect(bare).toEqual([]);
   });
 
-  it('names on every answer to partners the headers that it has', () => {
+  it('The OpenAPI document lists the headers of every answer to partners', () => {
     const limits = ['Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
     for (const { route, operation } of operations.filter(({ route: { access } }) => access.kind === 'partner')) {
       for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
@@ -160,14 +160,14 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('requires a body where a request without one is refused: for uploads, but not for callbacks, which are always stored', () => {
+  it('The OpenAPI document requires a body where one is needed: for uploads, not for callbacks, which are always stored', () => {
     const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
     expect(required('/v1/documents/upload')).toBe(true);
     expect(required('/v1/auth/login')).toBe(true);
     expect(required('/v1/gateway/callbacks/{provider}')).toBe(false);
   });
 
-  it('asks for a printable idempotency key from people only, as the API does', () => {
+  it('The OpenAPI document requires a printable idempotency key from people only, as the API does', () => {
     const patterns = (header: string) =>
       operations
         .flatMap(({ operation }) => operation.parameters ?? [])
@@ -177,13 +177,13 @@ describe('The OpenAPI document', () => {
     expect(new Set(patterns('X-Idempotency-Key'))).toEqual(new Set([undefined]));
   });
 
-  it('documents the 404 of a list filtered by a missing account', () => {
+  it('The OpenAPI document has the 404 of a list filtered by a missing account', () => {
     for (const path of ['/v1/charitable-causes', '/v1/saving-circles']) {
       expect(Object.keys(document.paths[path]?.get?.responses ?? {})).toContain('404');
     }
   });
 
-  it('describes every route, under an id of its own and a tag that is described', () => {
+  it('The OpenAPI document describes every route, with a unique id and a described tag', () => {
     expect(document.openapi).toBe('3.1.0');
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -196,7 +196,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('says what a tag is about once, in the words of the partners’ reference where that has a group for it', () => {
+  it('The OpenAPI document describes each tag once, in the words of the partners’ reference for its groups', () => {
     for (const { description = '' } of document.tags) {
       const sentences = description.split(/(?<=\.) /);
       expect(new Set(sentences).size).toBe(sentences.length);
@@ -205,7 +205,7 @@ describe('The OpenAPI document', () => {
     for (const text of [aboutPayouts, aboutWebhooks]) expect(about).toContain(text);
   });
 
-  it('says of each success what was done', () => {
+  it('The OpenAPI document says what each success has done', () => {
     for (const { route, operation } of operations) {
       for (const [status, shape] of Object.entries(route.answers)) {
         const expected = typeof shape === 'string' ? shape : `Succeeded: ${operation.summary}.`;
@@ -214,7 +214,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('says what a 503 means for a creation under a key, and without one', () => {
+  it('The OpenAPI document explains a 503 for a creation with a key, and without one', () => {
     const saidOf = ({ operation }: (typeof operations)[number]) => operation.responses[503]?.description ?? '';
     const keyed = operations.filter(({ route }) => route.idempotent);
     const partners = keyed.filter(({ route }) => route.path.startsWith('/v1/partners/'));
@@ -229,7 +229,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('shows for every body an example that the route itself accepts', () => {
+  it('The OpenAPI document has an example of every body that the route itself accepts', () => {
     const refused: unknown[] = [];
     for (const { route, operation, name } of operations) {
       const example = operation.requestBody?.content['application/json']?.example;
@@ -241,7 +241,7 @@ describe('The OpenAPI document', () => {
     expect(refused).toEqual([]);
   });
 
-  it('shows for every answer an example that its schema accepts, and for every refusal its envelope', () => {
+  it('The OpenAPI document has an example of every answer that its schema accepts, and of every error in its envelope', () => {
     const wrong: unknown[] = [];
     for (const { route, operation, name } of operations) {
       for (const [status, shape] of Object.entries(route.answers)) {
@@ -270,7 +270,7 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('names the other formats of the documents that have some', () => {
+  it('The OpenAPI document lists the other formats of documents that have some', () => {
     const others = operations.flatMap(({ operation, name }) => {
       const { 'application/json': _, ...content } = operation.responses['200']?.content ?? {};
       return Object.keys(content).map((type) => `${name} ${type}`);
@@ -285,7 +285,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('says who may call: bearer or cookie, partner key and signature, or anybody', () => {
+  it('The OpenAPI document says who may call each route: bearer or cookie, partner key and signature, or anyone', () => {
     expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([
       'bearer',
       'cookie',
@@ -305,7 +305,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('has every webhook, with an example that its schema accepts', () => {
+  it('The OpenAPI document has every webhook, with an example that its schema accepts', () => {
     expect(Object.keys(document.webhooks)).toEqual([...webhookTypes]);
     for (const { type, body } of webhookDocuments) {
       const example = document.webhooks[type]?.post.requestBody?.content['application/json']?.example;

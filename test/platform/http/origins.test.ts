@@ -18,7 +18,7 @@ describe('An origin', () => {
     ['https://app.example:8443', false],
     ['null', false],
     ['', false],
-  ])('%s is allowed: %s', (origin, isAllowed) => {
+  ])('The origin %s is allowed: %s', (origin, isAllowed) => {
     expect(origins.has(origin)).toBe(isAllowed);
   });
 });

@@ -28,7 +28,7 @@ const options = { version: '1.0.0', url: 'http://localhost', webhooks: webhookDo
 const reference = JSON.parse(JSON.stringify(buildPartnerDocument(routeGroups, options))) as PartnerDocument;
 
 describe("The partners' reference", () => {
-  it("has only partners' operations, and only their signatures", () => {
+  it("The partners’ reference has only partners' operations and only their signatures", () => {
     const paths = routeGroups.flatMap(({ routes }) => routes.filter(({ access }) => access.kind === 'partner'));
     expect(Object.keys(reference.paths).toSorted()).toEqual(
       [...new Set(paths.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))].toSorted(),
@@ -40,7 +40,7 @@ describe("The partners' reference", () => {
     ]);
   });
 
-  it("groups operations in the order of a partner's work, each group described, under their own ids", () => {
+  it("The partners’ reference groups operations in the order of a partner's work, each group described, with its own ids", () => {
     const operations = Object.values(reference.paths).flatMap(Object.values);
     const events = Object.values(reference.webhooks).flatMap(Object.values);
     const names = reference.tags.map(({ name }) => name);
@@ -59,14 +59,14 @@ describe("The partners' reference", () => {
     expect(inGroup('Payments')).toContain('createPayment');
   });
 
-  it('gives the cause and the remedy of every code that they can meet', () => {
+  it('The partners’ reference explains cause and remedy of every code that partners may get', () => {
     const codes = reference.components.schemas.PartnerError.properties.error.properties.code.enum;
     expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
     for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
     expect(reference.info.description).toContain('(/docs/errors)');
   });
 
-  it('explains every failure code by which the sandbox, or the provider by a 403, declines money', () => {
+  it('The partners’ reference explains every failure code of the sandbox and of the provider’s 403 refusals', () => {
     const directory = join(import.meta.dirname, '..', '..', '..', 'dev', 'sandbox');
     const text = readdirSync(directory)
       .map((name) => readFileSync(join(directory, name), 'utf8'))
@@ -74,7 +74,7 @@ describe("The partners' reference", () => {
     const said =
       /(?:WireError\(40[04], |refused: |fails\(|declineCode = |[fF]ailureCode(?: =|:) .*?)'([A-Z]+_[A-Z_]+)'/g;
     const codes = [...decliningCodes, unsupportedChannel, ...[...text.matchAll(said)].map(([, code = '']) => code)];
-    // Of calls that move no money, or that only a defect of ours makes.
+    // Of calls that move no money, or that only a bug of ours makes.
     const others = ['INACTIVE_PAYMENT_METHOD', 'INVALID_PAYOUT_STATUS', 'INVALID_JSON_FORMAT', 'NOT_FOUND'];
     const explained = Object.keys(failureCodes);
     expect(codes.length).toBeGreaterThan(15);
@@ -110,7 +110,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await stack?.stop();
   });
 
-  /** Chooses an operation in the side bar, as a reader does, and gives its section. */
+  /** Chooses an operation in the side bar, as a reader does, and returns its section. */
   const open = async (group: string, summary: string) => {
     const sidebar = page.getByRole('navigation', { name: /^Sidebar/ });
     const entry = sidebar.getByRole('button', { name: summary });
@@ -122,7 +122,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await (await open(group, summary)).getByRole('button', { name: 'Test Request' }).click();
     return page.getByRole('dialog', { name: 'API Client' });
   };
-  /** Sends the trial and closes it; gives what the browser has sent, and the status that it got. */
+  /** Sends the trial request and closes it; returns what the browser has sent, and the status it received. */
   const send = async (trial: Locator) => {
     const answered = page.waitForResponse((answer) => answer.url().includes('/v1/partners/'));
     await trial.getByRole('button', { name: /^Send .*request/ }).click();
@@ -133,7 +133,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await trial.waitFor({ state: 'hidden' });
     return { status: answer.status(), sent: answer.request() };
   };
-  /** Has both signatures, and not what they are made with. Playwright does not see the body, so it is given. */
+  /** Has both signatures, and not their inputs. Playwright does not see the body, so it is passed. */
   const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
     const headers = request.headers();
     const digest = createHash('sha256').update(body).digest('hex');
@@ -148,7 +148,7 @@ describeInBrowser('/docs/partners in a browser', () => {
   };
 
   itInFull(
-    'leads to the page of errors, which a phone shows without scrolling sideways, as it does the reference',
+    '/docs/partners links to the page of errors; neither it nor the reference scrolls sideways on a phone',
     async () => {
       const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
       const width = () => phone.evaluate('document.documentElement.scrollWidth');
@@ -162,7 +162,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     },
   );
 
-  itInFull('has a guide whose tables break no word of code on a phone', async () => {
+  itInFull('/docs/partners has a guide whose tables break no word of code on a phone', async () => {
     const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
     const broken: unknown[] = [];
     for (const path of Object.keys(guidePages)) {
@@ -179,13 +179,13 @@ describeInBrowser('/docs/partners in a browser', () => {
     expect(broken).toEqual([]);
   });
 
-  itInFull('signs reads', async () => {
+  itInFull('/docs/partners signs reads', async () => {
     const { status, sent } = await send(await openTrial('Balance and settlements', 'Read the balance'));
     expect(status).toBe(200);
     expectSigned(sent);
   });
 
-  itInFull('shows how each operation is called, in the language that was chosen', async () => {
+  itInFull('/docs/partners shows how each operation is called, in the chosen language', async () => {
     const operation = await open('Payments', 'Read a payment');
     await operation.getByText('curl -s -X GET').waitFor();
     await operation.getByRole('button', { name: 'curl' }).click();
@@ -195,13 +195,13 @@ describeInBrowser('/docs/partners in a browser', () => {
     await other.getByText('import hmac').waitFor();
   });
 
-  itInFull('signs creations: the body and the key, as they are sent', async () => {
+  itInFull('/docs/partners signs creations: the body and the key, as sent', async () => {
     const trial = await openTrial('Payments', 'Create a payment');
     const field = trial.locator('[contenteditable=true]');
     await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');
     const body = '{ "method": "qris",\n "amount": "50000", "external_ref": "Zoë" }';
     await field.filter({ hasText: '"method"' }).fill(body);
-    // The page takes over what was typed a moment after the last key, and shows nothing of it.
+    // The page applies the input a moment after the last key, without a visible sign.
     await page.waitForTimeout(1_000);
     const { status, sent } = await send(trial);
     expect(status).toBe(200);
@@ -209,7 +209,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     expectSigned(sent, body, 'from-the-reference');
   });
 
-  it('contacts no third party, offers nothing of others, stores no secret, and logs no error', async () => {
+  it('/docs/partners contacts no third party, offers no external services, stores no secret and logs no error', async () => {
     expect([elsewhere, complaints]).toEqual([[], []]);
     expect(await page.locator('[placeholder^=QUxM]').count()).toBe(0);
     const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);
@@ -218,7 +218,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     for (const secret of [partner.apiKey, partner.signingSecret]) expect(kept).not.toContain(secret);
   });
 
-  itInFull('has forgotten the secrets when it is loaded again', async () => {
+  itInFull('/docs/partners has forgotten the secrets after a reload', async () => {
     await page.reload();
     await page.getByRole('textbox', { name: 'Value' }).first().waitFor();
     for (const name of ['Bearer Token', 'Value']) {

@@ -17,7 +17,7 @@ import { createApp, routeGroups } from '../../../src/wiring/app.ts';
 import type { Dependencies } from '../../../src/wiring/dependencies.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 
-/** A group of the test's own, to see the surface without a domain behind it. */
+/** A route group of the test's own, to test the HTTP surface without a domain behind it. */
 const workshop = createRouteGroup({ prefix: '/v1/workshop', tag: 'Workshop' });
 workshop.post(
   '/money',
@@ -80,7 +80,7 @@ describe('The surface of the API', () => {
   });
   afterAll(() => stack?.stop());
 
-  it('says with every answer, refusals too, since when and until when a route that is deprecated works', async () => {
+  it('Every answer of a deprecated route, errors included, says since when it is deprecated and until when it works', async () => {
     const { status, headers } = await stack.get('/v1/workshop/restricted');
     expect([status, headers.get('deprecation'), headers.get('sunset')]).toEqual([
       401,
@@ -102,7 +102,7 @@ describe('The surface of the API', () => {
       ['1.0E7', '10000000'],
       ['999999999999999', '999999999999999'],
       ['90071992547.4099', '90071992547.4099'],
-    ])('read the JSON number %s as the money %s, by its digits', async (literal, money) => {
+    ])('A body’s JSON number %s is read as the money %s, digit by digit', async (literal, money) => {
       const answer = await postRaw(`{"amount": ${literal}, "count": 3}`);
       expect([answer.status, answer.body]).toEqual([201, { body: { amount: money, count: 3 } }]);
     });
@@ -118,7 +118,7 @@ describe('The surface of the API', () => {
       ['0.30000000000000004', 'amount: must have at most 15 significant digits'],
       ['1e300', 'amount: is out of range'],
       ['25.000', `amount: ${threeDecimals}`],
-    ])('refuse the money number %s with "%s"', async (literal, message) => {
+    ])('A body’s money number %s is refused with "%s"', async (literal, message) => {
       const answer = await postRaw(`{"amount": ${literal}}`);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
@@ -130,7 +130,7 @@ describe('The surface of the API', () => {
       ['1e4', 'fee: must be a decimal string'],
       ['0x10', 'fee: must be a decimal string'],
       ['50.000', `fee: ${threeDecimals}`],
-    ])('refuse the money string "%s" with "%s"', async (fee, message) => {
+    ])('A body’s money string "%s" is refused with "%s"', async (fee, message) => {
       const answer = await stack.post('/v1/workshop/money', { amount: 1, fee });
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
@@ -138,13 +138,13 @@ describe('The surface of the API', () => {
     it.each([
       ['a fee, which may be zero', moneyStringOrZero],
       ['a movement, which may be negative', nonZeroMoneyString],
-    ])('refuse three decimals in %s, and take two and four', (_, field) => {
+    ])('A body with three decimals in %s is refused, and with two and four accepted', (_, field) => {
       const schema = field();
       expect(schema.safeParse('50.000').error?.issues[0]?.message).toBe(threeDecimals);
       expect(['50.00', '50.0000', '50'].map((value) => schema.safeParse(value).success)).toEqual([true, true, true]);
     });
 
-    it('refuse unknown fields, each by name', async () => {
+    it('A body’s unknown fields are refused, each by name', async () => {
       const answer = await stack.post('/v1/workshop/money', { amount: 1, colour: 'red', shape: 'round' });
       expect(answer.status).toBe(400);
       expect(answer.body).toEqual({
@@ -155,7 +155,7 @@ describe('The surface of the API', () => {
       });
     });
 
-    it('on a GET, which takes none, refuse a field too', async () => {
+    it('A GET with a body field is refused, too', async () => {
       const raw = '{"page":2}';
       const headers = { 'content-type': 'application/json', 'content-length': raw.length };
       const call = request(new URL('/v1/workshop/list', stack.url), { method: 'GET', headers });
@@ -165,39 +165,42 @@ describe('The surface of the API', () => {
       expect(answer.statusCode).toBe(400);
     });
 
-    it('say which field is required', async () => {
+    it('A missing required field is named', async () => {
       for (const body of [{}, { names: null }]) {
         const answer = await stack.delete('/v1/workshop/things', body);
         expect([answer.status, answer.body.message]).toEqual([400, 'names: is required']);
       }
     });
 
-    it('are read on DELETE', async () => {
+    it('A DELETE’s body is read', async () => {
       const answer = await stack.delete('/v1/workshop/things', { names: ['a'] });
       expect([answer.status, answer.body]).toEqual([200, { names: ['a'] }]);
     });
 
-    it.each(['{"amount":', '[1,', 'nonsense', '{"amount": 1}}'])('that are not JSON (%s) are a 400', async (raw) => {
-      const answer = await postRaw(raw);
-      expect([answer.status, answer.body.message]).toEqual([400, 'The body is not well-formed JSON']);
-    });
+    it.each(['{"amount":', '[1,', 'nonsense', '{"amount": 1}}'])(
+      'A body that is not JSON (%s) returns 400',
+      async (raw) => {
+        const answer = await postRaw(raw);
+        expect([answer.status, answer.body.message]).toEqual([400, 'The body is not well-formed JSON']);
+      },
+    );
 
-    it('of invalid UTF-8 are a 400', async () => {
+    it('A body of invalid UTF-8 returns 400', async () => {
       const answer = await postRaw(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
       expect(answer.status).toBe(400);
     });
 
-    it.each(['[]', '"text"', '7', 'null'])('that are not an object (%s) are a 400', async (raw) => {
+    it.each(['[]', '"text"', '7', 'null'])('A body that is not an object (%s) returns 400', async (raw) => {
       expect((await postRaw(raw)).status).toBe(400);
     });
 
-    it('of another content type are a 400', async () => {
+    it('A body of another content type returns 400', async () => {
       const headers = { 'content-type': 'text/plain' };
       const answer = await stack.post('/v1/workshop/money', undefined, { raw: '{"amount":1}', headers });
       expect(answer.status).toBe(400);
     });
 
-    it('of more than 256 KiB are a 413', async () => {
+    it('A body of more than 256 KiB returns 413', async () => {
       const answer = await postRaw(`{"label": "${'x'.repeat(256 * 1024)}"}`);
       expect([answer.status, answer.body.error]).toEqual([413, 'Payload Too Large']);
     });
@@ -207,19 +210,19 @@ describe('The surface of the API', () => {
       [{ amount: 1, count: '2' }, 'count: must be a number'],
       [{ amount: 1, count: null, label: 3 }, 'label: must be text'],
       [{}, 'amount: is required'],
-    ])('are complained of in plain words: %j', async (body, message) => {
+    ])('A body’s errors are in plain words: %j', async (body, message) => {
       const answer = await stack.post('/v1/workshop/money', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
 
-    it('with characters that the database cannot hold are a 400', async () => {
+    it('A body with characters that the database cannot store returns 400', async () => {
       const answer = await stack.post('/v1/workshop/money', { amount: 1, label: 'a\u0000b' });
       expect([answer.status, answer.body.message]).toEqual([400, 'label: must not contain control characters']);
     });
   });
 
   describe('paging', () => {
-    it('starts at page 1 with 10 rows, newest first', async () => {
+    it('Paging starts at page 1 with 10 rows, newest first', async () => {
       const { body } = await stack.get('/v1/workshop/list');
       expect(body).toEqual({ page: 1, limit: 10, total: 0, order: 'desc' });
     });
@@ -240,19 +243,19 @@ describe('The surface of the API', () => {
       'limit=',
       'order=up',
       'after=7',
-    ])('refuses %s with a 400', async (query) => {
+    ])('Paging with %s returns 400', async (query) => {
       const answer = await stack.get(`/v1/workshop/list?${query}`);
       expect([answer.status, answer.body.error]).toEqual([400, 'Bad Request']);
     });
 
-    it('takes a limit of 100 and ignores unknown parameters', async () => {
+    it('Paging accepts a limit of 100 and ignores unknown parameters', async () => {
       const { status, body } = await stack.get('/v1/workshop/list?limit=100&page=3&order=asc&colour=red');
       expect([status, body]).toEqual([200, { page: 3, limit: 100, total: 0, order: 'asc' }]);
     });
   });
 
   describe('errors', () => {
-    it('say nothing about what failed inside', async () => {
+    it('An internal error reveals nothing of its cause', async () => {
       const answer = await stack.get('/v1/workshop/broken');
       expect(answer.status).toBe(500);
       expect(answer.body).toEqual({
@@ -263,13 +266,13 @@ describe('The surface of the API', () => {
       });
     });
 
-    it('are 503 with Retry-After when a dependency is unavailable', async () => {
+    it('An unavailable dependency returns 503 with Retry-After', async () => {
       const answer = await stack.get('/v1/workshop/away');
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
       expect(JSON.stringify(answer.body)).not.toContain('ECONN');
     });
 
-    it('are 404 on an unknown path, in the envelope of the prefix', async () => {
+    it('An unknown path returns 404 in the envelope of its prefix', async () => {
       const here = await stack.get('/v1/nothing/here');
       expect([here.status, here.body.error]).toEqual([404, 'Not Found']);
       const partners = await stack.get('/v1/partners/nothing', { headers: { 'x-request-id': 'mine' } });
@@ -281,14 +284,14 @@ describe('The surface of the API', () => {
       expect(accounts.body.statusCode).toBe(404);
     });
 
-    it('are 405 with Allow on a known path with another method', async () => {
+    it('A known path with another method returns 405 with Allow', async () => {
       for (const method of ['PUT', 'DELETE', 'PROPFIND']) {
         const answer = await fetch(`${stack.url}/v1/auth/me`, { method });
         expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, PATCH']);
       }
     });
 
-    it('do not depend on a slash at the end of the path', async () => {
+    it('A trailing slash does not change the error of a path', async () => {
       const read = async (path: string) => {
         const answer = await stack.http.get(path);
         return [answer.status, answer.body];
@@ -297,7 +300,7 @@ describe('The surface of the API', () => {
       expect((await read('/v1/workshop/list/'))[0]).toBe(200);
     });
 
-    it('are not mistaken for a parameter: there is no organization `sizes` to patch', async () => {
+    it('A fixed path segment is not taken for a parameter: there is no organization `sizes` to patch', async () => {
       for (const method of ['PATCH', 'POST']) {
         const answer = await fetch(`${stack.url}/v1/organizations/sizes`, { method });
         expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
@@ -308,13 +311,13 @@ describe('The surface of the API', () => {
   });
 
   describe('request ids', () => {
-    it('are kept when they have up to 64 printable characters', async () => {
+    it('A request id of up to 64 printable characters is kept', async () => {
       const id = 'x'.repeat(64);
       const answer = await stack.get('/healthz', { headers: { 'x-request-id': id } });
       expect(answer.headers.get('x-request-id')).toBe(id);
     });
 
-    it('are generated when none is sent or when it is too long', async () => {
+    it('A request id is generated when none is sent or when it is too long', async () => {
       for (const options of [{}, { headers: { 'x-request-id': 'x'.repeat(65) } }]) {
         const answer = await stack.get('/nowhere', options);
         expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -323,7 +326,7 @@ describe('The surface of the API', () => {
   });
 
   describe('probes and documents', () => {
-    it('/healthz answers while the process lives', async () => {
+    it('/healthz answers while the process runs', async () => {
       expect((await stack.get('/healthz')).body).toEqual({ status: 'ok' });
     });
 
@@ -378,7 +381,7 @@ describe('The surface of the API', () => {
   });
 
   describe('security headers and CORS', () => {
-    it('are in every answer', async () => {
+    it('Security headers are in every answer', async () => {
       for (const path of ['/healthz', '/nowhere', '/v1/workshop/broken']) {
         const { headers } = await stack.get(path);
         expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -387,7 +390,7 @@ describe('The surface of the API', () => {
       }
     });
 
-    it('let an allowed origin in and no other', async () => {
+    it('CORS admits an allowed origin and no other', async () => {
       const own = await stack.get('/healthz', { headers: { origin: new URL(stack.url).origin } });
       expect(own.headers.get('access-control-allow-origin')).toBe(new URL(stack.url).origin);
       expect(own.headers.get('access-control-allow-credentials')).toBe('true');
@@ -396,7 +399,7 @@ describe('The surface of the API', () => {
     });
   });
 
-  it('refuses to start with a route that declares no access', () => {
+  it('The server refuses to start with a route that declares no access', () => {
     const group = createRouteGroup({ prefix: '/v1/mistake', tag: 'Mistake' });
     const declaration = { summary: 'Open by mistake', answers: { 200: z.object({}) } } as never;
     expect(() => group.get('/', declaration, async () => ({}))).toThrow('get /v1/mistake declares no access');

@@ -16,7 +16,7 @@ const usualMs = 60;
 const msOfEachKibibyte = 2;
 const msOfEachUploaded = 0.2;
 
-/** Milliseconds of processor that reading takes: the least of three, as the first call also compiles. */
+/** Milliseconds of processor time that reading takes: the least of three, as the first call also compiles. */
 function costOf(read: () => void): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 3 && least > usualMs / 4; round += 1) {
@@ -53,7 +53,7 @@ function fieldsOfRoutes(isEach: boolean): { route: (typeof routes)[number]; fiel
 interface Asked {
   mostMs: number;
   isEach: boolean;
-  /** Which forms of bodies; all without it. */
+  /** Which forms of bodies; all by default. */
   forms?: RegExp;
 }
 
@@ -67,7 +67,7 @@ function tooDear(bytes: number, { mostMs, isEach, forms = /^/ }: Asked): string[
   );
 }
 
-/** The lists that a schema reads whole, however long they are, by their paths. */
+/** The lists that a schema reads completely, however long they are, by their paths. */
 function unboundedLists(schema: unknown, path: string): string[] {
   if (!(schema instanceof z.ZodType)) return [];
   const def = schema.def as unknown as Record<string, unknown>;
@@ -94,7 +94,7 @@ const worstFiles = (bytes: number): string[] => {
   return files.map(([first, row]) => first + row.repeat((bytes - first.length) / row.length));
 };
 
-it('The worst file of payouts costs no more than an upload of its size', () => {
+it('The worst import file of payouts costs no more than an upload of its size', () => {
   const bytes = bodyLimitBytes.list;
   const mostMs = usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachUploaded;
   const dear = worstFiles(bytes).flatMap((text) => {
@@ -106,8 +106,8 @@ it('The worst file of payouts costs no more than an upload of its size', () => {
   expect(dear).toEqual([]);
 }, 120_000);
 
-describe('The worst body of a route', () => {
-  it('costs no more than its size allows, whatever its form and whichever field has it', () => {
+describe('Worst-case bodies', () => {
+  it('A body costs no more than its size allows, whatever its form and fields', () => {
     expect(tooDear(bodyLimitBytes.auth - 256, { mostMs: usualMs, isEach: false })).toEqual([]);
   }, 120_000);
 
@@ -115,7 +115,7 @@ describe('The worst body of a route', () => {
   const mostMs = usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachKibibyte;
 
   itInFull(
-    'costs no more when it is a large text whose cost grows with the square of its length',
+    'A body costs no more with a large text whose cost grows with the square of its length',
     () => {
       expect(tooDear(bytes - 256, { mostMs, isEach: false, forms: /marks|ideographs/ })).toEqual([]);
     },
@@ -123,12 +123,12 @@ describe('The worst body of a route', () => {
   );
 
   itInFull(
-    'costs no more when it is as large as it may be',
+    'A body costs no more at its maximum size',
     () => expect(tooDear(bytes - 256, { mostMs, isEach: true })).toEqual([]),
     600_000,
   );
 
-  it('has no list without a bound, behind which it is cut', () => {
+  it('A body has no list without a limit at which it is cut', () => {
     expect(routes.flatMap(({ method, path, body }) => unboundedLists(body, `${method} ${path}`))).toEqual([]);
   });
 });

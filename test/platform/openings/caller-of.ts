@@ -6,7 +6,7 @@ import { formatMoney } from '../../../src/shared/money.ts';
 import type { KeyClaim } from '../../../src/shared/opening.ts';
 import type { BuiltUser } from '../../support/build.ts';
 
-/** An individual as a request of theirs is judged, who may do everything. */
+/** An individual with every permission, as requests see the caller. */
 export const callerOf = ({ id }: BuiltUser): Caller => ({
   userId: id,
   userType: 'individual',
@@ -29,7 +29,7 @@ export const topUpOf = ({ accountId }: BuiltUser) => ({
   amount: '10000',
 });
 
-/** The claim of a payment by the gateway on its user's idempotency key; null without one. */
+/** The claim of a gateway payment on its user's idempotency key; null without one. */
 export const claimOf = (userId: string, key: string | undefined, body: { amount: string }): KeyClaim | null => {
   if (key === undefined) return null;
   const named = { ...body, amount: formatMoney(body.amount) };

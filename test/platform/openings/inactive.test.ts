@@ -28,7 +28,7 @@ interface Kind {
   body: object;
   id: (partner: BuiltPartner, key: string) => string;
   workflowId: (id: string) => string;
-  /** The first step of an admitted request, to be run later and any number of times. */
+  /** The first activity of an admitted request, to be run later and any number of times. */
   admitted: (partner: BuiltPartner, key: string) => Promise<() => Promise<unknown>>;
 }
 /** The opening as if its request had just arrived. */
@@ -75,7 +75,7 @@ const kinds: [string, Kind][] = [
 
 describe("A partner's payment in the name of another organization", () => {
   it.each(['suspended', 'inactive'])(
-    'is never begun if that became %s after the request, not even later',
+    'A partner’s payment for an organization that became %s after the request is never opened, not even later',
     async (status) => {
       const partner = await buildPayer(stack);
       const organization_id = await buildOrganization(stack);
@@ -96,7 +96,7 @@ describe("A partner's payment in the name of another organization", () => {
     },
   );
 
-  it('reports its own suspended account, not a missing link, whether or not the organization is named', async () => {
+  it('A partner’s payment reports the suspended partner account, not a missing link, whether or not an organization is named', async () => {
     const partner = await buildPayer(stack);
     for (const organization_id of [undefined, partner.organizationId]) {
       const paymentId = partnerPaymentIdFor(partner.id, freshKey());
@@ -121,7 +121,7 @@ const setOrganization = (partner: BuiltPartner, status: string) =>
 describe.each(kinds)("A partner's %s", (name, kind) => {
   const itInTurn = name === 'payout' ? it : itInFull;
   itInTurn(
-    'whose retry was answered 403 is never made by the earlier request, even if the partner is active again',
+    'A partner’s request whose retry got a 403 is never opened by the first one, even if the partner is active again',
     async () => {
       const partner = await buildPayer(stack);
       const [suspended, denied] = [freshKey(), freshKey()];
@@ -154,12 +154,12 @@ describe.each(kinds)("A partner's %s", (name, kind) => {
         expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual(['REFUSED', 'REFUSED']);
         for (const [index, key] of [suspended, denied].entries()) {
           expect(await rowsOf(kind.table, kind.id(partner, key))).toEqual([]);
-          // On a slow machine the worker starts when the request has been given up.
+          // On a slow machine the worker starts after the request has timed out.
           expect([403, 503, 504]).toContain((await firsts[index])?.status);
           expect((await transfersOf(stack, kind.id(partner, key))) ?? []).toEqual([]);
         }
         expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
-        // The verdict was about the earlier requests: a key is free for the next.
+        // The verdict was about the earlier requests: the key is free for the next.
         expect(await ask(suspended)).toMatchObject({ status: 200 });
       } finally {
         await worker.stop();
@@ -177,7 +177,7 @@ describe.each(kinds)("A partner's %s", (name, kind) => {
         (partner) => setOrganization(partner, 'active'),
       ],
     ),
-  ])('is never begun if its %s after the request, not even later', async (_what, end, restore) => {
+  ])('A partner’s request is never opened if its %s after the request, not even later', async (_what, end, restore) => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const take = await kind.admitted(partner, key);

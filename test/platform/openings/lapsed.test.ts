@@ -47,12 +47,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** Nobody takes the workflow for so long; the request waits all the time. */
+/** No worker polls for this long; the request waits all the time. */
 const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';
 const claim = { keyHash: hashKey(key), fingerprint: 'f' };
-/** As if the request had been made longer ago than an opening lives. */
+/** As if the request were older than the lifetime of an opening. */
 const oldStamp = async () => ({
   ...(await stampOpening(stack.em())),
   askedAt: new Date(Date.now() - budgets.opening.lives - 5000).toISOString(),
@@ -64,11 +64,11 @@ interface Kind {
   workflowId: (id: string) => string;
   /** Starts the workflow as the API does, for a request that is too old. */
   start: (id: string) => Promise<unknown>;
-  /** The same request again, under the same key where there is one. */
+  /** The same request again, under the same key if it has one. */
   retry: (id: string) => Promise<HttpAnswer>;
 }
 
-/** What became of each start. */
+/** The outcome of each start. */
 const started = new Map<string, PromiseSettledResult<unknown>>();
 const payoutRequest = { amount: '100000', bank_code: 'BRI', bank_account_number: '00100012111111' };
 const paymentRequest = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
@@ -150,7 +150,7 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-/** What other files left in the database that they share with this one. */
+/** Left by other files in the database that they share with this one. */
 const before = new Set<string>();
 const allOf = async (table: string) =>
   (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);
@@ -166,7 +166,7 @@ const kindOf = (name: string): Kind => {
 };
 const names = Object.keys(kinds);
 
-describe('A request that reaches the workers long after it was given up', () => {
+describe('Requests that reach the workers long after they were given up', () => {
   beforeAll(async () => {
     for (const name of names) for (const id of await allOf(kindOf(name).table)) before.add(id);
     const starts = names.map((name) => kindOf(name).start(kindOf(name).id()));
@@ -186,7 +186,7 @@ describe('A request that reaches the workers long after it was given up', () => 
   afterAll(() => worker.stop());
   afterEach(() => expectChecksEmpty(stack));
 
-  it.each(names)('of %s is never begun, but answered 503', async (name) => {
+  it.each(names)('A late request of %s is never opened, and gets a 503', async (name) => {
     expect(started.get(name)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
     expect(JSON.stringify(await handleOf(name).result())).toMatch(/lapsed/i);
     expect(await rowsOf(kindOf(name).table)).toEqual([]);
@@ -194,7 +194,7 @@ describe('A request that reaches the workers long after it was given up', () => 
     expect([...(body.payments ?? []), ...(body.transfers ?? [])]).toEqual([]);
   });
 
-  it('moves no money', async () => {
+  it('A late request moves no money', async () => {
     expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
     expect(await balanceOf(stack, user.accountId)).toBe('1000000.0000');
     const ids = `{${names.map((name) => kindOf(name).id()).join(',')}}`;
@@ -213,8 +213,8 @@ describe('A request that reaches the workers long after it was given up', () => 
   );
 });
 
-describe('A request without a key whose process died before it was refused', () => {
-  it('reserves nothing once its wait is over', async () => {
+describe('A request without a key whose process died before refusing it', () => {
+  it('A request without a key whose process died before refusing it reserves nothing after its time-out', async () => {
     const owner = await buildOwner(stack);
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000' };
     const asking = { caller: callerOf(owner), accountId: owner.accountId, body, key: undefined, requestId };

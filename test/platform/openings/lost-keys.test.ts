@@ -14,7 +14,7 @@ import { loseKey, replaceKey, sealerElsewhere } from '../../support/lost-keys.ts
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What a request sealed can no longer be read when its first step is taken, by a process that has no key at hand. */
+/** A request whose encrypted parts cannot be read when its first activity runs, in a process that has cached no key. */
 let stack: Stack;
 let partner: BuiltPartner;
 let paid: string;
@@ -80,7 +80,7 @@ const kinds: Kind[] = [
   },
 ];
 
-/** A request that is sealed and stamped, and its first step. */
+/** A request that is encrypted and stamped, and its first activity. */
 async function ask({ table, prepare, open }: Kind) {
   const id = newId();
   const opening = await prepare(id, stack.deps.sealer);
@@ -94,7 +94,7 @@ async function ask({ table, prepare, open }: Kind) {
 }
 
 describe.each(kinds)('A $kind whose key was lost', (kind) => {
-  it('is found as it stands when it was opened', async () => {
+  it('An opened request whose key was lost is found in its current state', async () => {
     const { id, open, rows } = await ask(kind);
     const opened = await open();
     await loseKey(stack, id);
@@ -102,7 +102,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
     expect(await rows()).toBe(1);
   });
 
-  it('is refused for good when it was not', async () => {
+  it('A request whose key was lost before it was opened is refused for good', async () => {
     const { id, open, rows } = await ask(kind);
     const giveBack = await loseKey(stack, id);
     const refusal = { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' };
@@ -112,7 +112,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
     expect(await rows()).toBe(0);
   });
 
-  it('lapses when another key has been made in its place', async () => {
+  it('A request lapses when another key has been created in place of its own', async () => {
     const { id, open, rows } = await ask(kind);
     await replaceKey(stack, id);
     await expect(open()).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });

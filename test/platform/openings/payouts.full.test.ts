@@ -39,7 +39,7 @@ async function beginApi(): Promise<Http> {
 }
 
 describe('A payout answered 422', () => {
-  it('is never made by an earlier request under its key that still runs', async () => {
+  it('A payout answered with 422 is never opened by an earlier request under its key that is still running', async () => {
     const partner = await buildPayer(stack);
     const other = await beginApi();
     const key = freshKey();
@@ -64,7 +64,7 @@ describe('A payout answered 422', () => {
     await beginWorker();
     expect(await handle.result()).toBe('REFUSED');
     expect(await rowOf(payoutId)).toEqual([]);
-    // A slow machine has its worker when the request has been given up.
+    // On a slow machine its worker starts after the request has timed out.
     expect([
       [422, 'FUNDS_LIMIT_EXCEEDED'],
       [503, 'SERVICE_UNAVAILABLE'],

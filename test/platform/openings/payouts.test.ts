@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const rowOf = (id: string) => stack.em().execute<{ status: string }[]>('select status from payouts where id = ?', [id]);
 
-/** What the workflow of a payout of 100,000 is started with, as the API makes it. */
+/** The input with which the API starts the workflow of a payout of 100,000. */
 async function prepared(
   partner: BuiltPartner,
   key = freshKey(),
@@ -39,7 +39,7 @@ const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
   reservePayout(stack.em(), stack.deps.sealer, payout);
 
 describe('A payout answered 422', () => {
-  it('is never paid by a delayed attempt at its reservation', async () => {
+  it('A payout answered with 422 is never paid by a delayed attempt to reserve it', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const key = freshKey();
     const holder = stack.em();
@@ -50,7 +50,7 @@ describe('A payout answered 422', () => {
     );
     await holder.execute('select 1 from partners where id = ? for update', [partner.id]);
     const asked = partner.post('/payouts', payoutBody(), key);
-    // The first attempt has given its lock up, and another waits for it.
+    // The first attempt has released its lock, and another waits for it.
     const begun = new Set<string>();
     await eventually(
       async () => {
@@ -69,7 +69,7 @@ describe('A payout answered 422', () => {
     expect([status, (await rowOf(payoutIdFor(partner.id, key))).length]).toEqual([200, 1]);
   }, 60_000);
 
-  it('is never reserved by an attempt that wakes up after the balance was topped up', async () => {
+  it('A payout answered with 422 is never reserved by an attempt that resumes after the balance was topped up', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const [sleeper, spender] = [await prepared(partner), await prepared(partner)];
     await reserve(spender);

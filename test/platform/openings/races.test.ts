@@ -23,7 +23,7 @@ const winners = isFullRun() ? 60 : 2;
 interface Racer {
   id: string;
   ask: () => Promise<HttpAnswer>;
-  /** Without a key, a retry after a 503 may get a 400 about what the first request did. */
+  /** Without a key, a retry after a 503 may get a 400 about the effect of the first request. */
   hasNoKey?: boolean;
 }
 
@@ -37,7 +37,7 @@ async function askUntilTold({ id, ask, hasNoKey = false }: Racer) {
   return { id, status, inDoubt };
 }
 
-/** Lets all ask at once, each until it is answered, and holds what they were told against what there is ever after. */
+/** Sends all requests at once, each until it is answered, and compares the answers with the final state. */
 async function race(table: string, of: Racer[]): Promise<number> {
   const told = await whileBurning(() => Promise.all(of.map(askUntilTold)));
   expect(told.filter(({ status }) => status >= 300 && status !== 400)).toEqual([]);
@@ -48,7 +48,7 @@ async function race(table: string, of: Racer[]): Promise<number> {
     .filter(({ id, status, inDoubt }) => status < 300 || (inDoubt && isMade.has(id)))
     .map(({ id }) => id);
   expect([...isMade].sort()).toEqual(made.toSorted());
-  // Ever after: whoever still runs meets the verdict.
+  // Later: attempts that are still running find the verdict.
   const refused = await stack
     .em()
     .execute<object[]>('select 1 from requests where resource_id = any(?::uuid[]) and refusal is not null', [ids]);
@@ -66,22 +66,22 @@ const contributors = (payer: BuiltUser, body: object): Racer[] =>
     };
   });
 
-describe(`Of ${racers} at once, every accepted one is made, and no refused one ever is`, () => {
-  it('contributions to one goal by gateway', async () => {
+describe(`Races of ${racers} requests`, () => {
+  it('Of simultaneous gateway contributions to one goal, every accepted one is opened, and no refused one', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const body = { reference_type: 'saving_goal_contribution', reference_id: goal.id, amount: 10_000 };
     expect(await race('payment_orders', contributors(saver, body))).toBe(1);
   }, 300_000);
 
-  it('contributions of one member to a round by gateway', async () => {
+  it('Of simultaneous gateway contributions of one member to a round, every accepted one is opened, and no refused one', async () => {
     const { id: circleId, members } = await buildActiveCircle(stack, 2);
     const [member] = members as [BuiltUser];
     const body = { reference_type: 'saving_circle_contribution', reference_id: circleId, amount: 100_000 };
     expect(await race('payment_orders', contributors(member, body))).toBe(1);
   }, 300_000);
 
-  it(`subscriptions over a balance for ${winners}`, async () => {
+  it(`Of simultaneous subscriptions over a balance for ${winners}, every accepted one is opened, and no refused one`, async () => {
     const donor = await buildIndividual(stack, { balance: String(winners * 1000) });
     const cause = await buildActiveCause(stack);
     const body = { cause_id: cause.id, amount: '1000', source_account_id: donor.accountId, interval: 'monthly' };
@@ -97,7 +97,7 @@ describe(`Of ${racers} at once, every accepted one is made, and no refused one e
     expect(await balanceOf(stack, donor.accountId)).toBe('0.0000');
   }, 300_000);
 
-  it('allocations of one donation to different causes', async () => {
+  it('Of simultaneous allocations of one donation to different causes, every accepted one is made, and no refused one', async () => {
     const { token } = await buildSuperAdmin(stack);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 1);
     const owner = await buildIndividual(stack);

@@ -28,7 +28,7 @@ import { buildPartner, freshKey } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { claimOf } from './caller-of.ts';
 
-/** No worker takes a step: each attempt is made here by hand, in the order in which delays could bring it about. */
+/** No worker runs activities: each attempt is made here by hand, in an order that delays could cause. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true });
@@ -101,20 +101,20 @@ async function subscriptionOf(donor: BuiltUser, causeId: string, key: string, st
   };
 }
 
-describe('A refusal that was written down', () => {
+describe('Stored refusals', () => {
   it.each([
     new DomainError('AUTH_PARTNER_INACTIVE', 'The partner account is suspended'),
     new DomainError('REQUEST_INVALID_PAYLOAD', 'must be greater than zero', { field: 'amount' }),
     new DomainError('FUNDS_INSUFFICIENT_BALANCE', 'not covered', { details: { available: '0.0000' } }),
-  ])('is told again as it was, with its details or without: $message', (refusal) => {
+  ])('A stored refusal is returned unchanged, with or without details: $message', (refusal) => {
     const again = fromStored(JSON.parse(JSON.stringify(toStored(refusal))));
     const told = (error: DomainError) => JSON.stringify(presentError(error, '/v1/partners/payouts', 'test'));
     expect(told(again)).toBe(told(refusal));
   });
 });
 
-describe('An attempt that wakes up after another of the same opening was refused', () => {
-  it('never opens an order for a goal that has since become free', async () => {
+describe('An attempt that resumes after another one of the same request was refused', () => {
+  it('A resumed attempt never opens an order for a goal that has become free since the refusal', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const [sleeper, other] = [await contributionTo(goal, saver), await contributionTo(goal, saver)];
@@ -127,7 +127,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     await (await contributionTo(goal, saver)).open();
   });
 
-  it('never starts a subscription from a balance that has since been topped up', async () => {
+  it('A resumed attempt never starts a subscription from a balance topped up since the refusal', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey());
@@ -138,7 +138,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await balanceOf(stack, donor.accountId)).toBe('1000.0000');
   });
 
-  it('never allocates to a cause that has since become active, but the next request may', async () => {
+  it('A resumed attempt never allocates to a cause activated since the refusal, but the next request may', async () => {
     const cause = await buildActiveCause(stack);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
     const batchId = allocationBatchIdFor(cause.id, ids);
@@ -160,7 +160,7 @@ describe('An attempt that wakes up after another of the same opening was refused
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
   });
 
-  it('gives a late step the refusal that a request has since recorded', async () => {
+  it('A late activity gets the refusal that a request has stored in the meantime', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const donationIds = await buildOpenDonations(stack, await buildIndividual(stack, { balance: '100000' }), 2);
     const cause = await buildActiveCause(stack);
@@ -180,8 +180,8 @@ describe('An attempt that wakes up after another of the same opening was refused
   });
 });
 
-describe('A verdict', () => {
-  it('of another body under the key is not returned to an earlier request, which may retry', async () => {
+describe('Verdicts', () => {
+  it('A verdict on another body under the key is not returned to an earlier request, which may retry', async () => {
     const stamp = await stampOpening(stack.em());
     const userId = newId();
     const place = (fingerprint: string) =>
@@ -193,7 +193,7 @@ describe('A verdict', () => {
     await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('that is no longer stored lets nothing old be done', async () => {
+  it('A verdict that is no longer stored lets nothing old be opened', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
@@ -218,7 +218,7 @@ describe('A verdict', () => {
 });
 
 describe('A request whose retry was refused before its workflow could start', () => {
-  it('never makes a payment order, and leaves the key to the next request', async () => {
+  it('A request whose retry was refused first never creates a payment order, and leaves the key to the next request', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const key = freshKey();
@@ -236,7 +236,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await (await contributionTo(goal, saver, key)).open()).toMatchObject({ status: 'PENDING' });
   });
 
-  it('never starts a subscription', async () => {
+  it('A request whose retry was refused first never starts a subscription', async () => {
     const donor = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const first = await subscriptionOf(donor, cause.id, freshKey());
@@ -248,7 +248,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await balanceOf(stack, donor.accountId)).toBe('5000.0000');
   });
 
-  it("never makes a partner's payment", async () => {
+  it("A request whose retry was refused first never creates a partner's payment", async () => {
     const partner = await buildPartner(stack);
     const key = freshKey();
     const paymentId = partnerPaymentIdFor(partner.id, key);
@@ -275,12 +275,12 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
   });
 
-  it('gets its own resource, if it has created it since', async () => {
+  it('A request whose retry was refused gets its own resource, if it has created it since', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());
     await first.open();
-    // To the retry, the goal has an open order: its own.
+    // For the retry, the goal has an open order: its own.
     const { status, body } = await first.ask();
     expect([status, body.data?.payment_order_id ?? body]).toEqual([201, first.orderId]);
   });

@@ -33,7 +33,7 @@ const left = async () => {
   );
   return row;
 };
-/** Whatever the statement locks stays locked for as long as the work takes. */
+/** Everything that the statement locks stays locked until the work is done. */
 const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unknown[] = []) =>
   withClient(stack.databaseUrls.owner, async (client) => {
     await client.query('begin');
@@ -41,8 +41,8 @@ const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unkno
     return work().finally(() => client.query('rollback'));
   });
 
-describe('Rows that somebody holds', () => {
-  it('are left until the next run, and hold up no row beside them and no other kind', async () => {
+describe('Rounds over locked rows', () => {
+  it('Locked rows are left until the next run, and delay no other row or kind', async () => {
     const id = await plant();
     const hold = "select from requests where owner_id = $1 and key_hash = 'key 1' for update";
     expect(await whileLocked(hold, () => forgetOldRows(stack.em()), [id])).toBe(2 + openings);
@@ -50,7 +50,7 @@ describe('Rows that somebody holds', () => {
     expect(await forgetOldRows(stack.em())).toBe(1);
   });
 
-  it('of a locked table delay no other kind, and are reported at the end', async () => {
+  it('Rows of a locked table delay no other kind, and are reported at the end', async () => {
     await plant();
     const tally = `insert into payout_tallies (owner_id, starts_at, amount, payouts) values (gen_random_uuid(), ${old}, 0, 0)`;
     await stack.owner().execute(tally);
@@ -62,7 +62,7 @@ describe('Rows that somebody holds', () => {
   }, 60_000);
 });
 
-it('tells of every kind that failed, and does not come back to it in this run', async () => {
+it('A run reports every kind that failed, and does not retry it', async () => {
   const called: string[] = [];
   const kind = (name: string, rows: number, error?: Error) => async () => {
     called.push(name);
@@ -80,7 +80,7 @@ it('tells of every kind that failed, and does not come back to it in this run', 
   expect(called).toEqual(['broken', 'many', 'stuck', 'few', 'many']);
 });
 
-it('returns to a kind whose rounds are full, however few rows they have', async () => {
+it('A run returns to a kind whose rounds are full, however few rows they have', async () => {
   const asked: number[] = [];
   const forget = async (_: unknown, limit: number) => {
     asked.push(limit);
@@ -97,14 +97,14 @@ const plantMany = () =>
      select id, '', '', id, 'payout', 1, '{}', ${old} from (select gen_random_uuid() as id from generate_series(1, ${many})) o`,
   );
 
-describe('What is kept for a time only', () => {
-  it('goes in one run, however many rounds that takes', async () => {
+describe('Rounds over expired rows', () => {
+  it('Expired rows are deleted in one run, however many rounds that takes', async () => {
     await plantMany();
     expect(await forgetOldRows(stack.em())).toBe(many);
     expect(await left()).toMatchObject({ openings: 0 });
   });
 
-  it('waits for the next run where the time of this one is over', async () => {
+  it('Expired rows wait for the next run when the time of this one is over', async () => {
     await plantMany();
     const run = withinLimit({ endsAt: performance.now() - 1, askUntil: 0 }, () => forgetOldRows(stack.em()));
     expect(await run).toBe(0);

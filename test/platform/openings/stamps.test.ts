@@ -35,7 +35,7 @@ describe('The number of a request', () => {
     await eventually(lastNumber, (last) => last > number);
     return BigInt((await stampOpening(stack.em())).number);
   };
-  /** Lets the first requests hold all turns, and returns the number of the one that waits and of one made meanwhile. */
+  /** Lets the first requests take all slots, and returns the number of the waiting one and of one sent after it. */
   async function numbersOf(
     holders: number,
     create: (start: (stamp: OpeningStamp | undefined) => Promise<null>) => Promise<unknown>,
@@ -68,7 +68,7 @@ describe('The number of a request', () => {
     }
   }
 
-  it('for a withdrawal is drawn when it arrives, not when its turn comes', async () => {
+  it('A withdrawal’s number is drawn when the request arrives, not when its turn comes', async () => {
     const body = { bank_account_id: await addBankAccount(stack, user), amount: '10000' };
     const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
     const { waiting, before, meanwhile } = await numbersOf(8, (start) =>

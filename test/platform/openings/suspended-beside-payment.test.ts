@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 type Answer = Awaited<ReturnType<Stack['post']>>;
 type Table = 'users' | 'organizations';
 
-/** The result of the work while a suspension is under way; the work decides when that commits. */
+/** The result of the work while a suspension is in progress; the work decides when that commits. */
 async function whileSuspending<T>(table: Table, id: string | null, work: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(`select 1 from ${table} where id = ? for update`, [id]);
@@ -34,7 +34,7 @@ async function whileSuspending<T>(table: Table, id: string | null, work: () => P
   });
 }
 
-/** What a request is answered that met a suspension under way. */
+/** The answer to a request that meets a suspension in progress. */
 async function meeting(table: Table, id: string | null, act: () => Promise<Answer>): Promise<Answer> {
   const [acting] = await whileSuspending(table, id, async () => {
     const acting = act();
@@ -110,15 +110,15 @@ const ofPeople: Rail[] = [
 
 const inactive = { status: 403, body: { message: 'The user who asked for this is no longer active' } };
 
-describe('From a person who is being suspended', () => {
-  it.each(ofPeople)('%s is refused', async (_, prepare) => {
+describe('Requests of a person who is being suspended', () => {
+  it.each(ofPeople)('A request of a person who is being suspended is refused: %s', async (_, prepare) => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const act = await prepare(payer);
     expect(await meeting('users', payer.id, act)).toMatchObject(inactive);
     expect(await balanceOf(stack, payer.accountId)).toBe('10000.0000');
   });
 
-  it('a contribution to a saving circle is refused', async () => {
+  it('A contribution to a circle of a person who is being suspended is refused', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     const fields = { source_account_id: creator.accountId };
     const answer = await meeting('users', creator.id, () => contribute(stack, creator, id, fields));
@@ -127,8 +127,8 @@ describe('From a person who is being suspended', () => {
   });
 });
 
-describe('From an admin whose organization is being suspended', () => {
-  it.each(rails)('%s is refused', async (_, prepare) => {
+describe('Requests of an admin whose organization is being suspended', () => {
+  it.each(rails)('A request of an admin whose organization is being suspended is refused: %s', async (_, prepare) => {
     const payer = await buildOrganizationAdmin(stack, { balance: '10000' });
     const act = await prepare(payer);
     expect(await meeting('organizations', payer.organizationId, act)).toMatchObject(inactive);
@@ -137,7 +137,7 @@ describe('From an admin whose organization is being suspended', () => {
 });
 
 describe('A payment during a suspension', () => {
-  it('waits for it alone: others that arrive with it are made at once', async () => {
+  it('A payment during a suspension waits alone: others that arrive with it are made at once', async () => {
     const [suspended, ...others] = await Promise.all(
       Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '10000' })),
     );
@@ -153,7 +153,7 @@ describe('A payment during a suspension', () => {
     expect(await waiting).toMatchObject(inactive);
   });
 
-  it('is made if the suspension does not happen', async () => {
+  it('A payment during a suspension is made if the suspension is rolled back', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const { id } = await buildActiveCause(stack);
     const [waiting] = await stack.owner().transactional(async (tx) => {
@@ -166,7 +166,7 @@ describe('A payment during a suspension', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('9000.0000');
   });
 
-  it('is refused if its cause’s organization was suspended while it waited for its payer', async () => {
+  it('A payment is refused if its cause’s organization was suspended while it waited for its payer', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const owner = await buildOrganizationAdmin(stack);
     const { id } = await buildOrganizationCause(stack, owner);

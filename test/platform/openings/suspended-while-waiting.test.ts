@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** What `act` answers, when the payer was suspended while it waited for the payer's account. */
+/** The answer of `act` when the payer was suspended while it waited for the payer's account. */
 async function suspendedMeanwhile<T>(payer: BuiltUser, suspend: () => Promise<unknown>, act: () => Promise<T>) {
   let acting: Promise<PromiseSettledResult<T>[]> | undefined;
   await stack.owner().transactional(async (tx) => {
@@ -70,7 +70,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     expect(await balanceOf(stack, payer.accountId)).toBe('10000.0000');
   };
 
-  it('donates nothing', async () => {
+  it('A donation waiting for an account that is suspended in the meantime is not made', async () => {
     const payer = await build();
     const { id } = await buildActiveCause(stack);
     const body = { reference_type: 'charitable_cause_donate', reference_id: id, amount: 1_000 };
@@ -79,7 +79,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     );
   });
 
-  it('moves nothing between pockets', async () => {
+  it('A pocket transfer waiting for an account that is suspended in the meantime is not made', async () => {
     const payer = await build();
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data;
     await unpaid(payer, () =>
@@ -91,7 +91,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     );
   });
 
-  it('pays no subscription period: it counts as refused', async () => {
+  it('A subscription period waiting for an account that is suspended in the meantime counts as refused', async () => {
     const payer = await build();
     const { id: causeId } = await buildActiveCause(stack);
     const subscriptionId = newId();
@@ -120,18 +120,18 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
   });
 });
 
-/** What `begin` answers or throws, when it met a suspension that was not committed yet. */
+/** The answer or error of `begin` when it met an uncommitted suspension. */
 const whileSuspending = (table: Suspended, id: string | null, begin: () => Promise<unknown>) =>
   meetChange(stack, suspension(table, id), begin).catch((error) => error);
 
-describe('A partner’s payment begun while', () => {
+describe('Partners’ payments opened during a change', () => {
   const body = { method: 'virtual_account' as const, channel: 'BNI', amount: '50000' };
 
   it.each<[string, boolean, 'partners' | 'organizations', string]>([
     ['its partner is being suspended', false, 'partners', 'AUTH_PARTNER_INACTIVE'],
     ['the partner’s organization is being suspended', false, 'organizations', 'AUTH_PARTNER_INACTIVE'],
     ['the organization that it names is being suspended', true, 'organizations', 'RESOURCE_NOT_LINKED'],
-  ])('%s is refused', async (_, isForAnother, table, code) => {
+  ])('A partner’s payment opened while %s is refused', async (_, isForAnother, table, code) => {
     const partner = await buildPartner(stack, { permissions: ['collect-payment'] });
     const other = isForAnother ? await buildOrganization(stack) : undefined;
     if (other) await partner.administer('post', '/organizations', { organization_id: other });
@@ -156,7 +156,7 @@ describe('A partner’s payment begun while', () => {
     expect(await stack.em().execute('select 1 from partner_payments where id = ?', [paymentId])).toEqual([]);
   });
 
-  it('the link of the organization that it names is being revoked, is refused', async () => {
+  it('A partner’s payment opened while the link of its organization is being revoked is refused', async () => {
     const partner = await buildPartner(stack, { permissions: ['collect-payment'] });
     const organization_id = await buildOrganization(stack);
     await partner.administer('post', '/organizations', { organization_id });
@@ -179,7 +179,7 @@ describe('A partner’s payment begun while', () => {
   });
 });
 
-describe('An order begun while', () => {
+describe('Orders opened during a change', () => {
   it.each<[string, () => Promise<BuiltUser>, (payer: BuiltUser) => [Suspended, string | null]]>([
     ['its payer is being suspended', () => buildIndividual(stack), ({ id }) => ['users', id]],
     [
@@ -187,7 +187,7 @@ describe('An order begun while', () => {
       () => buildOrganizationAdmin(stack),
       ({ organizationId }) => ['organizations', organizationId],
     ],
-  ])('%s is refused', async (_, build, of) => {
+  ])('An order opened while %s is refused', async (_, build, of) => {
     const payer = await build();
     const orderId = newId();
     const opening = {
@@ -216,8 +216,8 @@ describe('An order begun while', () => {
   });
 });
 
-describe('An order for a cause, begun while', () => {
-  it('the organization of the cause is being suspended, is refused', async () => {
+describe('Orders for a cause', () => {
+  it('An order opened while the organization of its cause is being suspended is refused', async () => {
     const [payer, owner] = [await buildIndividual(stack), await buildOrganizationAdmin(stack)];
     const { id: causeId } = await buildOrganizationCause(stack, owner);
     const orderId = newId();
@@ -247,7 +247,7 @@ describe('An order for a cause, begun while', () => {
 });
 
 describe('A donation from a balance', () => {
-  it('is refused if the organization of its cause was suspended while it waited after it was judged', async () => {
+  it('A donation from a balance is refused if the organization of its cause was suspended between check and payment', async () => {
     const [donor, owner] = [await buildIndividual(stack, { balance: '10000' }), await buildOrganizationAdmin(stack)];
     const { id: reference_id } = await buildOrganizationCause(stack, owner);
     let giving: Promise<{ status: number }> | undefined;
@@ -270,7 +270,7 @@ describe('A donation from a balance', () => {
 });
 
 describe('A subscription period being paid', () => {
-  it('is paid before its cause is stopped, or not at all: the stop waits', async () => {
+  it('A subscription period is paid before its cause is stopped, or not at all: the stop waits', async () => {
     const donor = await buildIndividual(stack, { balance: '10000' });
     const { id: causeId } = await buildActiveCause(stack);
     const subscriptionId = newId();
@@ -336,7 +336,7 @@ describe('A waiting allocation', () => {
     return { outcome, rows, again: await allocate() };
   }
 
-  it('is refused if the organization of its cause is suspended in between', async () => {
+  it('A waiting allocation is refused if the organization of its cause is suspended in between', async () => {
     const refused = { outcome: 'refused', cause: 'of an organization that is suspended' };
     expect(await waiting(({ owner }) => suspendOrganization(owner))).toMatchObject({
       outcome: refused,
@@ -345,7 +345,7 @@ describe('A waiting allocation', () => {
     });
   });
 
-  it('is not made if its requester is suspended in between', async () => {
+  it('A waiting allocation is not made if its requester is suspended in between', async () => {
     const refused = { code: 'SERVICE_UNAVAILABLE' };
     expect(await waiting(({ operator }) => suspendUser(operator))).toMatchObject({
       outcome: refused,
@@ -356,7 +356,7 @@ describe('A waiting allocation', () => {
 });
 
 describe('A saving goal whose owner is suspended while its release waits', () => {
-  it('keeps its money', async () => {
+  it('A goal keeps its money if its owner is suspended while the release waits', async () => {
     const saver = await buildIndividual(stack, { balance: '10000' });
     const goal = await buildGoal(stack, saver);
     await fund(stack, goal.accountId, '5000');

@@ -17,7 +17,7 @@ let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  // Its own where it counts all that there is.
+  // Its own database where it counts all rows.
   stack = await startStack({ own: isFullRun(), isImpatient: true, sandbox: true });
   user = await buildOwner(stack);
   caller = callerOf(user);
@@ -29,7 +29,7 @@ const requestId = 'test';
 const waitMs = 500;
 type Starts = 'startWithdrawal' | 'startGatewayPayment' | 'startDonationSubscription';
 
-/** Temporal for impatient requests; notes the workflow ids of what was started. */
+/** Temporal for impatient requests; records the workflow ids started. */
 function impatient(started: string[]): Pick<Workflows, Starts> {
   const { workflows } = stack.deps;
   const note = (id: string) => {
@@ -85,18 +85,21 @@ const creations: [string, string, () => Promise<Create>][] = [
   ],
 ];
 
-describe('A request without a key, answered 503', () => {
+describe('A request without a key answered with 503', () => {
   const started: string[] = [];
 
-  it.each(creations)('for %s gets that answer while its workflow waits for a worker', async (_, __, prepare) => {
-    const create = await prepare();
-    const before = started.length;
-    await expect(create(impatient(started))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(started).toHaveLength(before + 1);
-  });
+  it.each(creations)(
+    'A request without a key for %s gets 503 while its workflow waits for a worker',
+    async (_, __, prepare) => {
+      const create = await prepare();
+      const before = started.length;
+      await expect(create(impatient(started))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(started).toHaveLength(before + 1);
+    },
+  );
 
   itInFull(
-    'makes nothing when the workers are back: a repetition would be a second one',
+    'A request without a key answered with 503 creates nothing once workers are back, as a retry would be a second one',
     async () => {
       const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
       try {

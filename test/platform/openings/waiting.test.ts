@@ -33,11 +33,11 @@ const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
 
 describe('A payout waiting for a place', () => {
   itInFull(
-    'is never begun after its request ended, and never holds its request longer than promised',
+    'A payout waiting for a slot is never opened after its request ended, and never delays its request beyond the time-out',
     async () => {
       const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
       const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
-      // Temporal, silent: every start waits as long as it may.
+      // Temporal, silent: every start waits until its time-out.
       const { until, release } = held();
       const workflows = {
         startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
@@ -56,7 +56,7 @@ describe('A payout waiting for a place', () => {
       release();
       expect(Date.now() - began).toBeLessThan(budgets.requests.payoutReservation + 8000);
       for (const outcome of told) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
-      // Whoever was begun was begun within its own request, and waits only what that has left.
+      // A request that started did so within its own time-out, and waits only for the rest of it.
       expect(started.length).toBeGreaterThan(0);
       for (const { opening, waitMs, atMs } of started) {
         const age = atMs - Date.parse(opening.stamp?.askedAt ?? '');
@@ -69,7 +69,7 @@ describe('A payout waiting for a place', () => {
 });
 
 describe('A semaphore', () => {
-  it('never admits a caller that has given up, or loses its place', async () => {
+  it('A semaphore never admits a caller that has given up, or loses its slot', async () => {
     const semaphore = createSemaphore(1, { mostWaiting: 1 });
     const leave = await semaphore.enter();
     const late = semaphore.enter({ waitMs: 50 });
@@ -83,11 +83,11 @@ describe('A semaphore', () => {
 });
 
 describe('A partner whose row is locked', () => {
-  it("never keeps another's payout waiting", async () => {
+  it("A partner whose row is locked never delays another's payout", async () => {
     const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
     const { until, release } = held();
     const workflows = {
-      // Its reservations wait for the row; what the other asks for is answered.
+      // Its reservations wait for the row; the other's requests are answered.
       startPartnerPayout: async (_: string, { partnerId }: PayoutOpening) => {
         if (partnerId === stuck.id) await until;
         else throw new Error('answered');
@@ -105,7 +105,7 @@ describe('A partner whose row is locked', () => {
     await Promise.all(others);
   }, 60_000);
 
-  it('never takes more places than its share, and others overtake its queue', async () => {
+  it('A partner whose row is locked never takes more slots than its share, and others overtake its queue', async () => {
     const semaphore = createSemaphore(3, { perKey: 2, mostWaiting: 2 });
     const enter = (key: string) => semaphore.enter({ key, waitMs: 10_000 });
     const [first, second] = [await enter('a'), await enter('a')];
@@ -122,7 +122,7 @@ describe('A partner whose row is locked', () => {
     for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
 
-  it('never waits behind many of another key: keys take turns', async () => {
+  it('A payout never waits behind many of another key: keys take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'many' });

@@ -36,7 +36,7 @@ let workerPort: number;
 let payer: BuiltUser;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** A collector of OTLP over HTTP, as any tracing backend has one. */
+/** An OTLP collector over HTTP, as any tracing backend has one. */
 async function startCollector(): Promise<string> {
   collector = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -83,7 +83,7 @@ afterAll(async () => {
 });
 
 describe('A trace', () => {
-  it('shows a payment from the request through workflow and activities to provider and journal', async () => {
+  it('A trace shows a payment from the request through workflow and activities to provider and journal', async () => {
     const mine = () => spans.filter((span) => span.traceId === traceId);
     const has = (pattern: RegExp) => mine().some(({ name }) => pattern.test(name));
     const expected = [
@@ -95,7 +95,7 @@ describe('A trace', () => {
       /RunActivity:confirmPayment/,
       /RunActivity:settlePayment/,
     ];
-    // Each process sends its spans in its own time.
+    // Each process sends its spans at its own pace.
     await eventually(
       async () => mine().map(({ name }) => name),
       () => expected.every(has) && mine().some(({ events = [] }) => events.some(({ name }) => name === 'journal')),
@@ -128,7 +128,7 @@ describe('A trace', () => {
 });
 
 describe('The variables of OpenTelemetry', () => {
-  it('say where spans go, with which headers, and as whose', () => {
+  it('OpenTelemetry’s variables set where spans are sent, with which headers and service name', () => {
     const services = new Set(requests.map(({ resource }) => resource['service.name']));
     expect([...services].toSorted()).toEqual(['amanah-test', 'amanah-worker']);
     for (const { path, token, resource } of requests) {
@@ -137,7 +137,7 @@ describe('The variables of OpenTelemetry', () => {
     }
   });
 
-  it('turn traces off where the SDK is disabled', () => {
+  it('OpenTelemetry’s variables turn traces off where the SDK is disabled', () => {
     const config = readConfig({
       ...stack.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
@@ -148,7 +148,7 @@ describe('The variables of OpenTelemetry', () => {
 });
 
 describe('Metrics', () => {
-  it('of the API show requests by route and status, and the database pool', async () => {
+  it('The API’s metrics show requests by route and status, and the database pool', async () => {
     const { body } = await stack.get('/metrics');
     expect(body).toMatch(
       /amanah_http_request_seconds_count\{method="POST",route="\/v1\/payments\/gateway",status="201"\} 1/,
@@ -156,7 +156,7 @@ describe('Metrics', () => {
     expect(body).toMatch(/amanah_database_pool_connections\{state="idle"\} \d+/);
   });
 
-  it('of the worker show its steps by outcome and its calls to the provider by status', async () => {
+  it('The worker’s metrics show its activities by outcome and its calls to the provider by status', async () => {
     const { body } = await createHttp(`http://127.0.0.1:${workerPort}`).get('/metrics');
     expect(body).toMatch(/amanah_activity_seconds_count\{activity="requestInstrument",outcome="done"\} 1/);
     expect(body).toMatch(
@@ -164,7 +164,7 @@ describe('Metrics', () => {
     );
   });
 
-  it('are served beside the worker’s own health and readiness', async () => {
+  it('The worker’s metrics are served beside its health and readiness', async () => {
     const worker = createHttp(`http://127.0.0.1:${workerPort}`);
     expect((await worker.get('/healthz')).status).toBe(200);
     expect((await worker.get('/readyz')).body.checks).toEqual({

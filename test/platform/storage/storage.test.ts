@@ -22,14 +22,14 @@ const body = (bytes = content) => Readable.from([bytes.subarray(0, 1_000_000), b
 const spaceOf = (key: string) => key.split('/')[1] ?? '';
 
 describe('Storage', () => {
-  it('keeps an object with its type, size and digest, and reports whether its bucket is there', async () => {
+  it('Storage saves an object with its type, size and digest, and reports whether its bucket exists', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     expect(await storage.find(key)).toEqual(object);
     await storage.ping();
   });
 
-  it('uses the SDK’s own credentials where none are configured', async () => {
+  it('Storage uses the SDK’s own credentials if none are configured', async () => {
     const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: secret, ...config } = stack.deps.config;
     const before = { ...process.env };
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret });
@@ -44,11 +44,11 @@ describe('Storage', () => {
     }
   });
 
-  it('finds nothing where there is nothing', async () => {
+  it('Storage finds nothing under a missing key', async () => {
     expect(await storage.find(newKey())).toBeNull();
   });
 
-  it('reads an object, a long one only up to a limit, and null when there is none', async () => {
+  it('Storage reads an object, a long one only up to a limit, and returns null when there is none', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     expect((await storage.read(key, content.length))?.equals(content)).toBe(true);
@@ -57,7 +57,7 @@ describe('Storage', () => {
     expect(await storage.read(newKey(), 10)).toBeNull();
   });
 
-  it('lists every key with a prefix, in order, page after page', async () => {
+  it('Storage lists every key with a prefix, in order, page after page', async () => {
     const prefix = `documents/${newId()}/`;
     // A page has a thousand.
     const keys = Array.from(
@@ -74,7 +74,7 @@ describe('Storage', () => {
     expect(listed).toEqual(keys);
   }, 60_000);
 
-  it('removes an object, and accepts that there is none', async () => {
+  it('Storage removes an object, and ignores a missing one', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     await storage.remove(key);
@@ -82,7 +82,7 @@ describe('Storage', () => {
     expect(await storage.find(key)).toBeNull();
   });
 
-  it('refuses a body that breaks off, leaving no multipart upload; what it stored can be removed', async () => {
+  it('Storage refuses a body that breaks off, leaving no multipart upload; what it stored can be removed', async () => {
     const key = newKey();
     async function* broken() {
       yield content.subarray(0, 1_000_000);
@@ -102,7 +102,7 @@ describe('Storage', () => {
     );
   });
 
-  it('signs an address that serves the object as an attachment, until it expires', async () => {
+  it('Storage signs a URL that serves the object as an attachment until it expires', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     const sign = (lifetimeSeconds: number) => storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds });
@@ -120,7 +120,7 @@ describe('Storage', () => {
     );
   });
 
-  it('signs for the address that browsers reach', async () => {
+  it('Storage signs for the address that browsers use', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     const reached = new URL(stack.deps.config.S3_ENDPOINT);
@@ -154,7 +154,7 @@ describe('Storage', () => {
         return bent;
       },
     ],
-  ])('refuses an address that was altered to %s', async (_, bend) => {
+  ])('Storage refuses a URL that was altered to %s', async (_, bend) => {
     const [key, other] = [newKey(), newKey()];
     await Promise.all([storage.put(key, object, body()), storage.put(other, object, body())]);
     const url = new URL(await storage.signViewUrl(key, { fileName: 'a.png', lifetimeSeconds: 60 }));
@@ -163,7 +163,7 @@ describe('Storage', () => {
     expect((await fetch(bent)).status).toBe(403);
   });
 
-  it('is closed to those without a signature', async () => {
+  it('Storage is closed without a signature', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     const { status } = await fetch(`${stack.env.S3_ENDPOINT}/${stack.env.S3_BUCKET}/${key}`);

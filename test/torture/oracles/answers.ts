@@ -3,7 +3,7 @@ import { isAtDoor } from '../at-door.ts';
 import type { Decided } from '../decision-facts.ts';
 import type { Attempt, EffectEvent, EndFact, Facts, Finding, OperationKind } from '../facts.ts';
 
-/** The event of an operation; each is written in the operation's transaction. */
+/** The event of an operation, recorded in the operation's transaction. */
 export const doneBy: Record<Attempt['kind'], { event: string; resourceType: string } | null> = {
   balance: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
   transfer: { event: 'RESOURCE_CREATED', resourceType: 'transaction' },
@@ -19,7 +19,7 @@ export const doneBy: Record<Attempt['kind'], { event: string; resourceType: stri
   withdrawal: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
   disbursement: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
   refund: { event: 'RESOURCE_CREATED', resourceType: 'refund' },
-  // They make nothing.
+  // They create nothing.
   cancel: null,
   stop: null,
   'cancel-circle': null,
@@ -41,7 +41,7 @@ export function byRequest(events: readonly EffectEvent[]): Map<string, EffectEve
   return found;
 }
 
-/** Those that make something. */
+/** Those that create something. */
 export const operationsOf = ({ attempts }: Facts): Attempt[][] => [
   ...Map.groupBy(
     attempts.filter((attempt) => !isEnding(attempt)),
@@ -49,7 +49,7 @@ export const operationsOf = ({ attempts }: Facts): Attempt[][] => [
   ).values(),
 ];
 
-/** The effects of one operation: of all requests that share its key. */
+/** The effects of one operation, that is of all requests that share its key. */
 export function effectsOf(operation: readonly Attempt[], events: Map<string, EffectEvent[]>): EffectEvent[] {
   return operation.flatMap(({ requestId, kind }) =>
     (events.get(requestId) ?? []).filter(
@@ -58,7 +58,7 @@ export function effectsOf(operation: readonly Attempt[], events: Map<string, Eff
   );
 }
 
-/** A request answered with 4xx has had no effect, then or later. */
+/** A request answered with 4xx never has an effect, then or later. */
 export function refusedHasNoEffect(facts: Facts): Finding[] {
   const oracle = 'refused-has-no-effect';
   const events = byRequest(facts.events);
@@ -74,7 +74,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
           says: `${tell(attempt)}, and yet ${event} of ${resourceType} ${resourceId} was done for it`,
         })),
     );
-  // The refusal of a retry also means that the earlier attempt had no effect.
+  // The refusal of a retry also proves that the earlier attempt had no effect.
   const later = operationsOf(facts).flatMap((operation) => {
     const made = effectsOf(operation, events);
     return operation
@@ -107,11 +107,11 @@ const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 
 /** All other finishing writes record their event in the same transaction, with their request. */
 const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 
-/** How many operations of a kind are never all refused or lost. */
+/** From how many operations of a kind on it is suspicious if all are refused or lost. */
 const surelyDone = 20;
 
 /**
- * Clients get through, and so do those who decide: of what was asked for often, something was done. Otherwise little is left
+ * Clients and decisions get through: of each frequent kind of request, at least one succeeded. Otherwise little is left
  * to judge.
  */
 export function clientsGetThrough({ attempts, decisions, refundDecisions, verdicts }: Facts): Finding[] {
@@ -137,7 +137,7 @@ export function clientsGetThrough({ attempts, decisions, refundDecisions, verdic
   return [...ofClients, ...ofPeople];
 }
 
-/** Nothing exists that no request has asked for, and no request has created two. */
+/** Nothing exists without a request, and no request created two things. */
 export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
   const oracle = 'effects-were-asked-for';
   const known = new Set(attempts.map(({ requestId }) => requestId));
@@ -159,8 +159,8 @@ export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
 }
 
 /**
- * What an answer says was ended has ended so, and what it says was too late was. Once all is well again, asking tells one
- * or the other.
+ * What an answer reports as finished is finished, and what it reports as too late is not. After the faults, retrying
+ * returns one or the other.
  */
 export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   const standing = new Map(ends.map((end) => [end.id, end]));
@@ -191,25 +191,27 @@ const endedAs: Partial<Record<EndFact['kind'], string>> = {
   donation: 'refunded',
 };
 
-/** Whether what was to be ended may stand so after this answer, and what others were told who wanted to end it. */
+/**
+ * Whether the state is consistent with this answer, and with the answers of others who wanted to finish the same thing.
+ */
 function mayStand(attempt: Attempt, { kind, status }: EndFact, others: readonly Attempt[]): boolean {
   const isPayment = kind === 'order' || kind === 'payment';
   if (isSuccess(attempt)) {
     if (isPayment) return status === 'EXPIRED' || status === 'FAILED';
     return status === endedAs[kind];
   }
-  // A refusal at the door proves nothing, and is retried.
+  // A rejection before processing proves nothing, and is retried.
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
   // Another request has released it.
   if (kind === 'goal') return attempt.status === 400 && status === 'closed' && !others.every(isRefusal);
-  // One that cannot be refunded, or was.
+  // One that cannot be refunded, or already was.
   if (kind === 'donation') return attempt.status === 400;
   // A cancelled one is refused like a completed one.
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }
 
-/** A success has exactly one effect, the one that the answer names; no request has two, whatever its answers. */
+/** A success has exactly one effect, the one in the answer; no request has two, whatever its answers. */
 export function successHasOneEffect(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
@@ -240,7 +242,7 @@ export function successHasOneEffect(facts: Facts): Finding[] {
   });
 }
 
-/** However often it was retried, and whatever was lost: a key has created one resource at most, for one body. */
+/** However often it was retried, and whatever was lost: a key created at most one resource, for one body. */
 export function keyHasOneResource(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
@@ -283,7 +285,7 @@ export function replaysAreTheSame(facts: Facts): Finding[] {
   });
 }
 
-/** A refusal by the provider is final under its key: it is never executed later. */
+/** A refusal by the provider is final under its key: the request is never executed later. */
 export function providersRefusalIsKept(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) =>
     operation
@@ -302,7 +304,7 @@ export function providersRefusalIsKept(facts: Facts): Finding[] {
   );
 }
 
-/** A resource that an answer reports as created is in the books, with the requested amount and target. */
+/** A resource reported as created is in the books, with the requested amount and target. */
 export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
   const books = new Map(made.map((row) => [row.id, row]));
   return attempts
@@ -331,7 +333,7 @@ export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
     });
 }
 
-/** The amount in an answer, under any name. */
+/** The amount in an answer, whatever the field is called. */
 function toldAmount({ answer }: Attempt): string | undefined {
   const body = JSON.parse(answer);
   const { amount, nominal, contribution_amount } = body.data ?? body;
@@ -339,7 +341,7 @@ function toldAmount({ answer }: Attempt): string | undefined {
   return told === undefined ? undefined : String(told);
 }
 
-/** Once all is well again, retrying under the same key returns the outcome of a request without an answer. */
+/** After the faults, retrying under the same key returns the outcome of a request without an answer. */
 export function askingTells(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) => {
     const last = operation.findLast(({ variant, key }) => key !== null && variant === 'same');

@@ -16,7 +16,7 @@ export function checksAreEmpty({ checks }: Facts): Finding[] {
     }));
 }
 
-/** Final statuses, whatever the product's own tables say. */
+/** Final statuses, independently of the product's own tables. */
 const finalStatuses: Readonly<Record<string, readonly string[]>> = {
   'payment_orders.status': ['PAID', 'FAILED', 'EXPIRED'],
   'partner_payments.status': ['PAID', 'FAILED', 'EXPIRED'],
@@ -27,7 +27,7 @@ const finalStatuses: Readonly<Record<string, readonly string[]>> = {
   'saving_circles.status': ['completed', 'cancelled'],
 };
 
-/** A row began with an initial status, and its status moved only as its law allows, and never out of a final one. */
+/** A row started with an initial status, followed the allowed transitions, and never left a final status. */
 export function statusesMoveByTheirTables({ transitions }: Facts): Finding[] {
   const isLawful = ({ place, from, to }: TransitionFact): boolean => {
     const law = must(statusLaws[place], `${place} has a law`);
@@ -52,7 +52,7 @@ const toldBy: Readonly<Record<string, { place: string; statuses: readonly string
   'payout.failed': { place: 'payouts.status', statuses: ['failed'] },
   'payout.reversed': { place: 'payouts.status', statuses: ['reversed'] },
   'refund.succeeded': { place: 'payouts.status', statuses: ['succeeded'] },
-  // A transfer returned by the bank has failed in the end.
+  // A transfer returned by the bank ends as failed.
   'refund.failed': { place: 'payouts.status', statuses: ['failed', 'reversed'] },
 };
 
@@ -65,8 +65,8 @@ const typeOf = (family: string | null, { place, to }: TransitionFact): string | 
   );
 
 /**
- * Each end of a resource, and each version, was told by one webhook, of what it was, which arrived, signed for its partner,
- * with the same bytes each time.
+ * Each final status, and each version, of a resource was reported by one webhook with its content at that time, which
+ * arrived, signed for its partner, with the same bytes each time.
  */
 export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, transitions }: Facts): Finding[] {
   const oracle = 'webhooks-arrive';
@@ -132,8 +132,8 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
 }
 
 /**
- * No row waits without a workflow that looks after it, and no workflow runs on without a row that waits. What the plan took
- * has been brought back by the sweeps; only what is due in days may still wait for that.
+ * No row waits without a workflow, and no workflow runs without a waiting row. The sweeps have restored what the plan
+ * removed; only what is due in days may still wait for that.
  */
 export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkflows }: Facts): Finding[] {
   const oracle = 'rows-and-workflows-match';
@@ -141,7 +141,7 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
   const wanted = new Set(waiting.map(({ workflowId }) => workflowId));
   const idOf = (workflowId: string) => workflowId.split('/').at(-1) ?? null;
   const booked = new Set(receipts.map(({ id }) => `unmatched-receipt/${id}`));
-  // Money that a callback claims and the provider does not confirm has no row: it is asked for during a day.
+  // Money that a callback claims and the provider does not confirm has no row: it is queried for a day.
   const isClaim = (id: string) => id.startsWith('unmatched-receipt/') && !booked.has(id);
   const taken = new Set(takenWorkflows);
   const alone = waiting.filter(
@@ -160,7 +160,7 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
 }
 
 /**
- * A workflow of a resource never fails, and is never cancelled: it ends, or it waits. Only the plan ends a run, by
+ * A workflow of a resource never fails and is never cancelled: it completes or waits. Only the plan ends a run, by
  * terminating or resetting it.
  */
 export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
@@ -177,7 +177,7 @@ export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
     }));
 }
 
-/** Instants follow the shared clock, whatever a process's own clock says. */
+/** Instants follow the shared clock, whatever a process's own clock shows. */
 export function timesAreTrue({ instants, window }: Facts): Finding[] {
   const tell = (ms: number) => new Date(ms).toISOString();
   return outside(instants, window).map(({ place, earliest, latest }) => ({
@@ -192,7 +192,7 @@ export function partsLive({ died }: Facts): Finding[] {
   return died.map((says) => ({ oracle: 'parts-live', resourceId: null, says }));
 }
 
-/** After the faults everything comes to rest within the bound; only what the provider leaves open still waits. */
+/** After the faults everything comes to rest within the time limit; only what the provider leaves open still waits. */
 export function comesToRest({ restless }: Facts): Finding[] {
   return restless.map(({ what, id, status }) => ({
     oracle: 'comes-to-rest',

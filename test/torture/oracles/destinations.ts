@@ -11,7 +11,7 @@ export function askersOf({ asked, attempts }: Facts): Map<string, Attempt> {
   );
 }
 
-/** Money sent to a bank goes to the account and holder that its request named. */
+/** Money sent to a bank goes to the account and holder in its request. */
 export function transfersGoWhereAsked(facts: Facts): Finding[] {
   const askers = askersOf(facts);
   return facts.transfers.flatMap(({ id, reference, goesTo }): Finding[] => {
@@ -26,8 +26,8 @@ export function transfersGoWhereAsked(facts: Facts): Finding[] {
 }
 
 /**
- * What a payout reserves is taken from the account of whoever asked for it, a partner's is held where that partner's
- * money is, and only from there it leaves or goes back; what is paid to a partner is held, and released, on its accounts.
+ * A payout is reserved from the account of its requester, a partner's is held where that partner's money is, and only
+ * from there it is sent or returned; money paid to a partner is held and released on its accounts.
  */
 export function moneyOfAskersMoves(facts: Facts): Finding[] {
   const { payouts, orders, journals, partnerAccounts } = facts;

@@ -1,6 +1,6 @@
 import type { Attempt, Facts, Finding } from '../facts.ts';
 
-/** How many may always fail, and what share of all. */
+/** How many pieces of work may fail in any run, and what share of all. */
 const handful = 5;
 const shares = { idle: 0.25, brokenOff: 0.05 };
 const toldReasons = 5;
@@ -20,12 +20,12 @@ export function plansAreCarriedOut({ effort: { faults, idle, work, brokenOff } }
   ];
 }
 
-/** Every such request is answered within this time when nothing is wrong, even on a busy machine. */
+/** Every such request is answered within this time in normal operation, even on a busy machine. */
 const longestMs = 10_000;
 
 /**
- * When all faults are over the product serves as if there had been none: with answers, and soon. Single ones may wait for
- * longer on a busy machine: half of them never do.
+ * After the faults the product works as if there had been none: it answers, and in time. Single requests may take
+ * longer on a busy machine; half of them never do.
  */
 export function answersComeInTime({ attempts, calm }: Facts): Finding[] {
   const oracle = 'answers-come-in-time';

@@ -4,8 +4,8 @@ import { doneBy } from './answers.ts';
 import { askersOf } from './destinations.ts';
 
 /**
- * Nobody does anything in the name of another: what a request has done names the user whose token was sent, or nobody where
- * a partner's key was; and what it has made is that partner's.
+ * Nobody acts in the name of another: the effect of a request names the user whose token was sent, or nobody where a
+ * partner's key was; and what it created belongs to that partner.
  */
 export function doersAreTheAskers(facts: Facts): Finding[] {
   const oracle = 'doers-are-the-askers';
@@ -27,13 +27,13 @@ export function doersAreTheAskers(facts: Facts): Finding[] {
   return [...done, ...made];
 }
 
-/** Whether an event shows that the request was done: its creation, or any change where it finishes something. */
+/** Whether an event proves that the request took effect: a creation, or any change where it finishes something. */
 function isDoneBy({ kind }: Attempt, { event, resourceType, impact }: EffectEvent): boolean {
   const done = doneBy[kind];
   return done === null ? impact !== 'LOW' : event === done.event && resourceType === done.resourceType;
 }
 
-/** Money in suspense is there for the reason that its order implies. */
+/** Money is in suspense for the reason that its order's state implies. */
 export function suspenseHasItsReason({ receipts, orders, instruments = [] }: Facts): Finding[] {
   const reusable = new Map(instruments.map((one) => [one.id, one]));
   const known = new Map(orders.map((order) => [order.id, order]));
@@ -42,7 +42,7 @@ export function suspenseHasItsReason({ receipts, orders, instruments = [] }: Fac
     const order = known.get(reference);
     const isWhole = order !== undefined && compareMoney(amount, order.total) === 0;
     const instrument = reusable.get(reference);
-    // What fits is held only when it came after the closing.
+    // Money that fits is held only if it arrived after the closing.
     const ofInstrument = instrument?.amount != null && compareMoney(amount, instrument.amount) !== 0;
     const ofNone = instrument === undefined ? 'unknown' : ofInstrument ? 'wrong_amount' : 'late';
     const due = order === undefined ? ofNone : ofKnown(order.status, isWhole);
@@ -58,8 +58,8 @@ function ofKnown(status: string, isWhole: boolean): string {
 }
 
 /**
- * No partner has paid out more than a day's limit, or more often than an hour's, whatever came at once, as a run is shorter
- * than both; and nothing larger than the limit of one. In an hour those that failed count, too.
+ * No partner exceeded the daily or hourly limit, whatever arrived at once, as a run is shorter than both; and no payout
+ * is above the limit of one. Failed payouts count toward the hourly limit, too.
  */
 export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts): Finding[] {
   const made = payouts.filter(({ kind }) => kind === 'partner_payout');
@@ -81,7 +81,7 @@ export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts):
   });
 }
 
-/** No period of a subscription is paid before it begins, and none twice. */
+/** No period of a subscription is paid before it starts, and none twice. */
 export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Finding[] {
   const oracle = 'periods-are-paid-once';
   return subscriptions.flatMap(({ id, periodsPaid, periodsDue, donations, triedEarly }): Finding[] => {
@@ -107,7 +107,7 @@ export function locksHaveAnOrder({ guards: { deadlocks } }: Facts): Finding[] {
   return deadlocks.map((says) => ({ oracle: 'locks-have-an-order', resourceId: null, says }));
 }
 
-/** How many views may stay unproved, because a violation's target is missing or locked. */
+/** How many views may stay unproved because a violation's target is missing or locked. */
 const mostUnproved = 5;
 
 /** Each `check_*` view detects its violation. */

@@ -2,7 +2,7 @@ import { isAtDoor } from '../at-door.ts';
 import type { Attempt, Facts, Finding } from '../facts.ts';
 import { byRequest, effectsOf, isRefusal, operationsOf, tell } from './answers.ts';
 
-/** Kinds of which a refusal is written down before it is told, in the row that tells what was made. */
+/** Kinds whose refusal is stored before it is returned, in the row that records what was created. */
 const haveOpenings: ReadonlySet<Attempt['kind']> = new Set([
   'gateway',
   'partner-payment',
@@ -15,8 +15,8 @@ const haveOpenings: ReadonlySet<Attempt['kind']> = new Set([
 ]);
 
 /**
- * A retry under a key that has made its resource is never refused; and of requests at the same time one is refused and
- * another makes it only where the refusal came first, and is written down.
+ * A retry under a key that has created its resource is never refused; of simultaneous requests one is refused and
+ * another succeeds only if the refusal came first and is stored.
  */
 export function madeIsNotRefused(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
@@ -42,10 +42,10 @@ export function madeIsNotRefused(facts: Facts): Finding[] {
   });
 }
 
-/** The refusal of a key that belongs to another body. */
+/** The refusal of a key used with another body. */
 const keyOfAnother = 'this key was used for a request with another body';
 
-/** A payment from a balance that was refused leaves its key free: it belongs to another body only if that was paid. */
+/** A refused balance payment leaves its key free: it belongs to another body only if that was paid. */
 export function refusedKeysAreFree(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {

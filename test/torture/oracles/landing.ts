@@ -7,7 +7,7 @@ import { mayHaveDone } from './money-out.ts';
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 
-/** Where the journal of a request's resource is; none for kinds whose money moves otherwise. */
+/** Where to find the journal of a request's resource; none for kinds whose money moves otherwise. */
 const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
   balance: (id) => `balance-payment/${id}`,
   transfer: (id) => `balance-payment/${id}`,
@@ -18,8 +18,7 @@ const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
 };
 
 /**
- * Money was taken from the account that the request named and given to the one of what it was for, as that was known
- * before anything went wrong.
+ * Money was debited from the account in the request and credited to its target's account, as known before the faults.
  */
 export function moneyLandsWhereAsked(facts: Facts): Finding[] {
   return [...paymentsLandWhereAsked(facts), ...moneyOfAskersMoves(facts)];
@@ -37,7 +36,7 @@ function paymentsLandWhereAsked({ attempts, journals, orders, accounts, released
     const journal = posted.get(key);
     if (journal === undefined) return find(`there is no journal ${key}`);
     const [wanted, credited] = [accounts[target ?? ''] ?? target, journal.credited.join(', ')];
-    // An order for a goal closed since is paid to the account that the goal was released to.
+    // An order for a goal closed since is credited to the account that the goal was released to.
     const isReleased = kind === 'gateway' && target !== null && released[target] === credited;
     if (credited !== wanted && !isReleased)
       return find(`its money was for ${wanted}, and ${credited || 'nobody'} has it`);
@@ -46,7 +45,7 @@ function paymentsLandWhereAsked({ attempts, journals, orders, accounts, released
   });
 }
 
-/** Fees are agreed beforehand: none other is charged. */
+/** Fees are agreed in advance: no other is charged. */
 export function feesAreAsAgreed({ made }: Facts): Finding[] {
   return made
     .filter(({ fee, dueFee }) => fee !== null && compareMoney(fee, dueFee ?? '0') !== 0)
@@ -66,8 +65,8 @@ export const isCarriedOut = ({ approvals }: Decided): boolean => approvals.some(
 const stateOf = { credit: 'credited', refund: 'refunded' } as const;
 
 /**
- * Money in suspense ended as two people approved that it should, and never otherwise; and of each decision the books name
- * those who proposed, approved and rejected it, who are different people.
+ * Suspense money was resolved as two people approved, and never otherwise; and the books name who proposed, approved
+ * and rejected each decision, who are different people.
  */
 export function decisionsAreKept(facts: Facts): Finding[] {
   const { receipts, decisions } = facts;
@@ -98,7 +97,7 @@ export function decisionsAreKept(facts: Facts): Finding[] {
   return [...unasked, ...unkept, ...misnamed(facts)];
 }
 
-/** Decisions whose people are not the requesters: a refused request has decided nothing. */
+/** Decisions by people who are not the requesters: a refused request has decided nothing. */
 function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Finding[] {
   const known = new Map([...decisions, ...refundDecisions].map((decision) => [decision.decisionId, decision]));
   return decided.flatMap(({ id, withdrawalId, proposedBy, approvedBy, rejectedBy }): Finding[] => {

@@ -3,7 +3,10 @@ import type { Facts, Finding } from '../facts.ts';
 
 const oracle = 'operators-are-told-exactly';
 
-/** Kinds that are not about single cases: a day ends at midnight, a new approver is told of for a day, whatever the plan does. */
+/**
+ * Kinds that are not about single cases: a day ends at midnight, a new approver is reported for a day, whatever the
+ * plan does.
+ */
 const byTheCalendar = new Set(['unreconciled_days', 'new_approvers']);
 
 /** The lists of operators contain exactly the cases that need a person. */

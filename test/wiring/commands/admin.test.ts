@@ -29,13 +29,13 @@ describe('The admin commands', () => {
     );
     return promise;
   }
-  /** A command is given what it uses, and nothing else. */
+  /** A command gets only the settings that it uses. */
   const given = (...names: string[]) =>
     Object.fromEntries(['PATH', 'DATABASE_URL', ...names].map((name) => [name, stack.env[name] ?? '']));
   const admin = (...args: string[]) => run('admin', args, given('KEYS_DATABASE_URL', 'DATA_ENCRYPTION_KEYS'));
   const logIn = (email: string, password: string) => stack.post('/v1/auth/login', { email, password });
 
-  itInFull('say what they do with --help, all together and each', async () => {
+  itInFull('The admin commands explain themselves with --help, all together and each', async () => {
     const all = await admin('--help');
     expect(all.code).toBe(0);
     for (const name of ['create-super-admin', 'set-password', 'suspend-user', 'permission-matrix']) {
@@ -45,7 +45,7 @@ describe('The admin commands', () => {
     expect([one.code, one.stdout]).toEqual([0, expect.stringMatching(/--email <value> .*\(required\)/)]);
   });
 
-  it('create-super-admin makes one who can log in, with a given or a generated password, once for each address', async () => {
+  it('create-super-admin creates a user who can log in, with a given or a generated password, once per address', async () => {
     const email = `${newId()}@example.org`;
     const first = await admin('create-super-admin', '--email', email, '--name', 'Sari', '--json');
     expect([first.code, first.stderr]).toEqual([0, '']);
@@ -58,13 +58,13 @@ describe('The admin commands', () => {
     expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([2, 'DUPLICATE']);
   });
 
-  it('suspend-user keeps a user out', async () => {
+  it('suspend-user locks a user out', async () => {
     const { email, token } = await buildIndividual(stack);
     expect((await admin('suspend-user', '--email', email)).stdout).toContain(`Suspended ${email}`);
     expect((await stack.get('/v1/auth/me', { token })).status).toBe(401);
   });
 
-  itInFull('activate-user lets a suspended user in again', async () => {
+  itInFull('activate-user admits a suspended user again', async () => {
     const { email } = await buildIndividual(stack);
     await admin('set-password', '--email', email, '--password', 'correct horse battery');
     expect((await admin('suspend-user', '--email', email)).code).toBe(0);
@@ -73,7 +73,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  /** By the command in the full run, otherwise by what it calls: a process takes seconds. */
+  /** By the command in the full run, otherwise by the function it calls: a process takes seconds. */
   const change = {
     setPassword: async (email: string, password: string) =>
       isFullRun()
@@ -85,7 +85,7 @@ describe('The admin commands', () => {
         : removeSecondFactor(stack.em(), stack.deps.sealer, email),
   };
 
-  it('set-password and remove-second-factor let a user in again, and end the sessions that began before', async () => {
+  it('set-password and remove-second-factor admit a user again and revoke earlier sessions', async () => {
     const { email, token } = await buildIndividual(stack);
     await change.setPassword(email, 'correct horse battery');
     expect((await stack.get('/v1/auth/me', { token })).status).toBe(401);
@@ -112,7 +112,7 @@ describe('The admin commands', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, { organization_id: id, status: 'active' }]);
   });
 
-  it('explain a mistake in one sentence and exit with 2', async () => {
+  it('The admin commands explain a mistake in one sentence and exit with 2', async () => {
     const mistakes = casesOf<[string[], RegExp]>([
       [['fly'], /^There is no command fly/],
       [['create-super-admin', '--email', 'a@example.org'], /^--name missing/],
@@ -130,7 +130,7 @@ describe('The admin commands', () => {
     }
   });
 
-  it('use the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
+  it('The admin commands use the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-data-'));
     const env = { PATH: String(stack.env.PATH), DATA_DIR: directory };
     try {
@@ -139,7 +139,7 @@ describe('The admin commands', () => {
       writeFileSync(join(directory, 'environment.json'), JSON.stringify({ pid: process.pid, environment: stack.env }));
       const { code, stdout, stderr } = await run('keys-rotate-tokens', ['--json'], env);
       expect([code, stderr]).toEqual([0, '']);
-      // A process reads its keys again within seconds of a rotation, not at once.
+      // A process reloads its keys within seconds of a rotation, not at once.
       await eventually(
         async () => (await stack.get('/.well-known/jwks.json')).body.keys[0].kid,
         (kid) => kid === JSON.parse(stdout).key_id,
@@ -149,7 +149,7 @@ describe('The admin commands', () => {
     }
   });
 
-  itInFull('that work on keys need the keys as well as the database, and say so', async () => {
+  itInFull('Admin commands for keys need the keys as well as the database, and say so', async () => {
     for (const command of ['keys-rotate-tokens', 'keys-reencrypt']) {
       const { code, stderr } = await run(command, [], given());
       expect([code, stderr]).toEqual([2, expect.stringContaining('DATA_ENCRYPTION_KEYS is missing')]);
@@ -159,7 +159,7 @@ describe('The admin commands', () => {
     expect((await run('admin', ['suspend-user', '--email', 'a@example.org'], armed)).stderr).toContain('FAILPOINTS');
   });
 
-  itInFull('keys:reencrypt moves what is sealed to the first key in the list', async () => {
+  itInFull('keys:reencrypt re-encrypts everything under the first key in the list', async () => {
     await stack.get('/.well-known/jwks.json');
     const keys = `newer:${randomBytes(32).toString('base64')},${stack.env.DATA_ENCRYPTION_KEYS}`;
     const env = { ...given('KEYS_DATABASE_URL'), DATA_ENCRYPTION_KEYS: keys };

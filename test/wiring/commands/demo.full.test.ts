@@ -36,7 +36,7 @@ async function run(script: 'demo' | 'verify', ...args: string[]): Promise<Ended>
 }
 
 describe('npm run demo', () => {
-  it('tops up by QRIS and shows the journal', async () => {
+  it('npm run demo tops up by QRIS and shows the journal', async () => {
     const { code, output } = await run('demo', '--amount', '70000');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Settled: PAID') });
     expect(output).toContain('Balance before: IDR 10000000.0000');
@@ -44,7 +44,7 @@ describe('npm run demo', () => {
     expect(output).toContain('Journal payment-order.settled:');
   }, 150_000);
 
-  it('--story giving follows a donation to its cause, to the bank account it is disbursed to, and into the statement of the year', async () => {
+  it('npm run demo -- --story giving follows a donation to its cause, its disbursement and the statement of the year', async () => {
     const { code, output } = await run('demo', '--story', 'giving', '--amount', '25000');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/The donation \S+ is completed/) });
     expect(output).toMatch(/ donation +IDR 25000\.0000\n.* journal +IDR 25000\.0000\n.* cause +IDR 25000\.0000\n/);
@@ -54,7 +54,7 @@ describe('npm run demo', () => {
     expect(output).toMatch(/Statement of \d{4}: 1 donations, IDR 25000\.0000 altogether/);
   }, 150_000);
 
-  it('--story circle takes three members through three rounds, after which all balances are even', async () => {
+  it('npm run demo -- --story circle takes three members through three rounds, after which all balances are even', async () => {
     const { code, output } = await run('demo', '--story', 'circle');
     expect({ code, output }).toEqual({
       code: 0,
@@ -70,7 +70,7 @@ describe('npm run demo', () => {
     expect(balances.slice(3)).toEqual(balances.slice(0, 3));
   }, 150_000);
 
-  it('leaves the books in order', async () => {
+  it('npm run demo leaves the books in order', async () => {
     const { code, output } = await run('verify');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('The books are in order.') });
   }, 150_000);
@@ -80,7 +80,7 @@ describe('npm run demo', () => {
     [['--amount', '0'], '--amount is whole rupiah'],
     [['--story', 'giving', '--amount', '9999'], '--amount of a donation is at least 10000'],
     [['--story', 'circle', '--wait'], '--wait is only for a top-up'],
-  ])('refuses %j', async (args, sentence) => {
+  ])('npm run demo refuses %j', async (args, sentence) => {
     const { code, output } = await run('demo', ...args);
     expect([code, output]).toEqual([2, expect.stringContaining(sentence)]);
   });

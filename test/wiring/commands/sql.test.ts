@@ -30,13 +30,13 @@ const ask = (text: string, env: Record<string, string> = {}) =>
 const kept = async () => (await owner.query('select from sweep_looks')).rowCount;
 
 describe('npm run sql', () => {
-  it('refuses the URL of a database that it does not use, if it is malformed', () => {
+  it('npm run sql refuses the URL of a database that it does not use, if it is malformed', () => {
     const { stderr, status } = ask('select 1', { KEYS_DATABASE_URL: `${database.url}?sslmode=bogus` });
     expect(stderr).toContain('KEYS_DATABASE_URL is malformed: sslmode=bogus');
     expect(status).toBe(2);
   });
 
-  it('answers each of several statements, whatever stands in their strings and comments', () => {
+  it('npm run sql answers each of several statements, whatever their strings and comments contain', () => {
     const { stdout, stderr, status } = ask(
       `select 'a; commit' as one; -- ; commit
        select case when true then $x$;end$x$ end as two /* ; /* ; */ commit; */;
@@ -51,7 +51,7 @@ describe('npm run sql', () => {
     ).toEqual([[{ one: 'a; commit' }], [{ two: ';end' }], [{ 'three; rollback': "';begin" }]]);
   });
 
-  it('writes nothing, after a commit or without one', async () => {
+  it('npm run sql writes nothing, with or without a commit', async () => {
     const texts = [
       ['delete from sweep_looks', 'cannot execute DELETE in a read-only transaction'],
       ['select 1; commit; delete from sweep_looks', '"commit" is refused'],
@@ -67,8 +67,8 @@ describe('npm run sql', () => {
   });
 });
 
-describe('A statement', () => {
-  it('ends at a semicolon outside quotes and comments', () => {
+describe('Splitting statements', () => {
+  it('A statement ends at a semicolon outside quotes and comments', () => {
     expect(statementsOf(` ;-- nothing;\n;/* ; */`)).toEqual([]);
     expect(statementsOf(`select ';', ";", $$;$$, $a$;$$;$a$, e'\\';', 'it''s;' ; select 2`)).toEqual([
       `select ';', ";", $$;$$, $a$;$$;$a$, e'\\';', 'it''s;' `,
@@ -76,7 +76,7 @@ describe('A statement', () => {
     ]);
   });
 
-  it('is recognized by its first words when it begins, ends or prepares a transaction', () => {
+  it('A statement that begins, ends or prepares a transaction is recognized by its first words', () => {
     for (const text of [
       'commit and chain',
       '-- why\n End',

@@ -1,11 +1,11 @@
 import { findFreePort } from '../../../dev/ports.ts';
 import { openTemporal } from '../../../src/wiring/temporal/connect.ts';
 
-/** Longer than any pause before a retry that the SDK could still have in hand. */
+/** Longer than any pause before a retry that the SDK could still be waiting for. */
 const afterLastRetryMs = 1500;
 
 describe('A client of Temporal', () => {
-  it('that is closed while the SDK retries failed calls ends only itself', async () => {
+  it('A Temporal client closed while the SDK retries failed calls closes only itself', async () => {
     const client = openTemporal({ address: `127.0.0.1:${await findFreePort()}`, namespace: 'default' });
     const calls = Array.from({ length: 5 }, () =>
       client.workflowService.getSystemInfo({}).then(

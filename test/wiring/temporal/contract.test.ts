@@ -10,14 +10,14 @@ import * as circle from '../../../workflows/saving-circle.ts';
 import * as receipt from '../../../workflows/unmatched-receipt.ts';
 import * as delivery from '../../../workflows/webhook-delivery.ts';
 
-// Types are compared by the compiler: a workflow that differs from the contract does not pass the type check.
+// The compiler compares the types: a workflow that differs from the contract fails the type check.
 
-/** A workflow as the API starts it and waits for its end. */
+/** A workflow as the API starts it and awaits its completion. */
 type AsStarted<Name extends WorkflowName> = (
   input: WorkflowContract[Name]['input'],
 ) => Promise<WorkflowContract[Name] extends { result: infer Result } ? Result : unknown>;
 
-/** The updates of a workflow as the API waits for them. */
+/** The updates of a workflow as the API awaits them. */
 type AsAwaited<Name extends WorkflowName> = {
   [Update in keyof UpdatesOf<Name>]: UpdateDefinition<
     UpdatesOf<Name>[Update] extends undefined ? void : UpdatesOf<Name>[Update],
@@ -75,10 +75,13 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
 };
 const names = Object.keys(awaited) as WorkflowName[];
 
-describe('What the API starts, awaits and signals', () => {
-  it.each(names)('matches what the workflow %s defines, under the same names', (name) => {
-    expect(started[name].name).toBe(name);
-    for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
-    expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);
-  });
+describe('The Temporal contract', () => {
+  it.each(names)(
+    'What the API starts, awaits and signals matches the definitions of workflow %s, under the same names',
+    (name) => {
+      expect(started[name].name).toBe(name);
+      for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
+      expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);
+    },
+  );
 });

@@ -17,7 +17,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What an attacker can do who reaches Temporal's port without a key of ours. */
+/** What an attacker with access to Temporal can do without a key of ours. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -43,14 +43,14 @@ const collect = async () => {
 interface Kind {
   type: keyof typeof workflowIds;
   table: string;
-  /** The field of the input that holds the id, and the field of money or of a person that somebody would like to change. */
+  /** The field of the input that holds the id, and the field of money or of a person worth changing. */
   idField: string;
   changed: object;
   /** The part of the facts that has it, where it is not on its own. */
   within?: 'order';
   /** Where the facts are in the input. */
   isFlat?: boolean;
-  /** Makes one as clients do; its id. */
+  /** Creates one as clients do; its id. */
   make(): Promise<string>;
   lapsed: unknown;
 }
@@ -136,73 +136,77 @@ const kinds: [string, Kind][] = [
   ],
 ];
 
-describe.each(kinds)('Whoever reaches Temporal never begins %s', (_, { type, table, idField, changed, ...kind }) => {
-  /** What an honest one was begun with, as everybody reads it there. */
-  let honest: Record<string, unknown> & { proof?: unknown };
-  let honestId: string;
-  beforeAll(async () => {
-    honestId = await kind.make();
-    const { client } = stack.deps.workflows;
-    const { events } = await client.workflow.getHandle(workflowIds[type](honestId)).fetchHistory();
-    const payload = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    const input = JSON.parse(Buffer.from(payload?.data ?? []).toString());
-    honest = kind.isFlat ? input : input.opening;
-    expect(honest.proof).toEqual(expect.stringMatching(/^[\w-]+\.[\w-]{43}$/));
-    expect(Object.keys(partOf(honest))).toEqual(expect.arrayContaining(Object.keys(changed)));
-  }, 30_000);
+describe.each(kinds)(
+  'An attacker with access to Temporal who opens %s',
+  (_, { type, table, idField, changed, ...kind }) => {
+    /** The input of an honest one, readable by everyone with access. */
+    let honest: Record<string, unknown> & { proof?: unknown };
+    let honestId: string;
+    beforeAll(async () => {
+      honestId = await kind.make();
+      const { client } = stack.deps.workflows;
+      const { events } = await client.workflow.getHandle(workflowIds[type](honestId)).fetchHistory();
+      const payload = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+      const input = JSON.parse(Buffer.from(payload?.data ?? []).toString());
+      honest = kind.isFlat ? input : input.opening;
+      expect(honest.proof).toEqual(expect.stringMatching(/^[\w-]+\.[\w-]{43}$/));
+      expect(Object.keys(partOf(honest))).toEqual(expect.arrayContaining(Object.keys(changed)));
+    }, 30_000);
 
-  const partOf = (facts: Record<string, unknown>) => Object(kind.within ? facts[kind.within] : facts);
-  const begin = (id: string, facts: object) => {
-    const { client, taskQueue } = stack.deps.workflows;
-    const args = [kind.isFlat ? { ...facts, [idField]: id } : { [idField]: id, opening: facts }];
-    return client.workflow.execute(type, {
-      workflowId: workflowIds[type](id),
-      taskQueue,
-      args,
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    const partOf = (facts: Record<string, unknown>) => Object(kind.within ? facts[kind.within] : facts);
+    const begin = (id: string, facts: object) => {
+      const { client, taskQueue } = stack.deps.workflows;
+      const args = [kind.isFlat ? { ...facts, [idField]: id } : { [idField]: id, opening: facts }];
+      return client.workflow.execute(type, {
+        workflowId: workflowIds[type](id),
+        taskQueue,
+        args,
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      });
+    };
+    const rowsOf = (id: string) =>
+      stack.em().execute<object[]>(`select to_jsonb(t) from ${table} t where id = ?`, [id]);
+
+    it('An attacker with access to Temporal never opens another user’s request, whose proof is worthless under another id', async () => {
+      const id = newId();
+      expect(await begin(id, honest)).toEqual(kind.lapsed);
+      expect(await rowsOf(id)).toEqual([]);
     });
-  };
-  const rowsOf = (id: string) => stack.em().execute<object[]>(`select to_jsonb(t) from ${table} t where id = ?`, [id]);
 
-  it('with somebody else’s request, whose proof is worthless under another id', async () => {
-    const id = newId();
-    expect(await begin(id, honest)).toEqual(kind.lapsed);
-    expect(await rowsOf(id)).toEqual([]);
-  });
+    it('An attacker with access to Temporal never opens a request without a proof', async () => {
+      const id = newId();
+      const { proof: _proof, ...facts } = honest;
+      expect(await begin(id, facts)).toEqual(kind.lapsed);
+      expect(await rowsOf(id)).toEqual([]);
+    });
 
-  it('without a proof', async () => {
-    const id = newId();
-    const { proof: _proof, ...facts } = honest;
-    expect(await begin(id, facts)).toEqual(kind.lapsed);
-    expect(await rowsOf(id)).toEqual([]);
-  });
+    it('An attacker with access to Temporal never opens a request with false facts, or changes what exists', async () => {
+      const before = await rowsOf(honestId);
+      expect(before).toHaveLength(1);
+      const forged = { ...partOf(honest), ...changed };
+      const facts = kind.within ? { ...honest, [kind.within]: forged } : forged;
+      expect(await begin(honestId, facts)).toEqual(kind.lapsed);
+      expect(await rowsOf(honestId)).toEqual(before);
+    });
+  },
+);
 
-  it('with facts of their own, or changes what exists', async () => {
-    const before = await rowsOf(honestId);
-    expect(before).toHaveLength(1);
-    const forged = { ...partOf(honest), ...changed };
-    const facts = kind.within ? { ...honest, [kind.within]: forged } : forged;
-    expect(await begin(honestId, facts)).toEqual(kind.lapsed);
-    expect(await rowsOf(honestId)).toEqual(before);
-  });
-});
-
-describe('Whoever takes work as a worker never settles', () => {
+describe('An attacker who polls as a worker', () => {
   const invented = (amount: string) => ({
     providerPaymentId: `py-${newId()}`,
     providerPaymentMethodId: `pm-${newId()}`,
     amount,
   });
 
-  it('an unpaid order, by a payment of their own', async () => {
+  it('An attacker who polls as a worker never settles an unpaid order with a payment of their own', async () => {
     const { id: orderId, accountId } = await topUp();
     const { settlePayment } = createActivities(stack.deps);
     expect(await settlePayment({ orderId, payment: invented('54000.0000') })).toBe('WAITING_PAYMENT');
     expect(await balanceOf(stack, accountId)).toBe('0.0000');
   });
 
-  it("a partner's unpaid payment, even with the proof of another that was paid", async () => {
+  it("An attacker who polls as a worker never settles a partner's unpaid payment, even with the proof of another that was paid", async () => {
     const [paid, open] = [await collect(), await collect()];
     const { settlePartnerPayment, confirmPartnerPayment } = createActivities(stack.deps);
     const own = invented('50000.0000');
@@ -224,8 +228,8 @@ describe('Whoever takes work as a worker never settles', () => {
   });
 });
 
-describe('Whoever reaches Temporal', () => {
-  it('never takes back a paid payout by answering in place of the step that asks the provider', async () => {
+describe('An attacker with access to Temporal', () => {
+  it('An attacker never reverses a paid payout by answering in place of the activity that queries the provider', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');
@@ -267,7 +271,7 @@ describe('Whoever reaches Temporal', () => {
     expect(await readBalance(partner)).toEqual(before);
   });
 
-  it('never keeps a paid order from being settled by putting other money under its receipt', async () => {
+  it('An attacker never keeps a paid order from being settled by putting other money under its receipt', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const [victim, other] = [await topUp(), await topUp()];
     const codeOf = async (id: string) => {
@@ -306,7 +310,7 @@ describe('Whoever reaches Temporal', () => {
     );
   });
 
-  it('never makes the API report a refusal of what is done anyway, by answering in place of the step', async () => {
+  it('An attacker never makes the API report a refusal of what is done anyway, by answering in place of the activity', async () => {
     const { client } = stack.deps.workflows;
     const cause = await buildActiveCause(stack);
     const donation_ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
@@ -341,7 +345,7 @@ describe('Whoever reaches Temporal', () => {
     expect({ status, allocated: allocated.length }).toEqual({ status: 200, allocated: 1 });
   });
 
-  it('never makes a seal claim that everything is sealed when it is not', async () => {
+  it('An attacker never makes a seal claim that everything is sealed when it is not', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     await client.workflow.execute('sealJournals', {
       workflowId: newId(),
@@ -358,7 +362,7 @@ describe('Whoever reaches Temporal', () => {
     expect(Number(sealed)).toBeGreaterThan(0);
   });
 
-  it('never records a provider balance that was not measured', async () => {
+  it('An attacker never records a provider balance that was not measured', async () => {
     const { judgeClearing } = createActivities(stack.deps);
     const comparisons = () => stack.em().execute('select day from clearing_comparisons order by day');
     const before = await comparisons();

@@ -35,7 +35,7 @@ afterAll(async () => {
   gate.close();
 });
 
-/** Starts a worker of these queues; what it has logged by then. */
+/** Starts a worker of these queues; its log by then. */
 async function startQueues(queues: string): Promise<string> {
   const logFile = join(testRun().directory, 'logs', stack.deps.workflows.taskQueue, `worker-${queues}.log`);
   parts.push(await startWorker({ env: { ...stack.env, WORKER_QUEUES: queues, LOG_LEVEL: 'warn' }, logFile }));
@@ -55,11 +55,11 @@ const webhooksWait = async (): Promise<boolean> => {
 };
 
 describe('A worker', () => {
-  it('warns about nothing when it starts as it should', async () => {
+  it('A worker logs no warning on a regular start', async () => {
     expect(await startQueues('ledger,provider,background')).toBe('');
   }, 60_000);
 
-  it('of a version gets no work until its version is current, and then finishes what waited, through TLS', async () => {
+  it('A worker of a version gets no work until its version is current, and then finishes what waited, through TLS', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const topUp = () =>
@@ -89,7 +89,7 @@ describe('A worker', () => {
     expect(workflowExecutionInfo?.versioningInfo?.deploymentVersion).toMatchObject({ deploymentName, buildId });
   }, 120_000);
 
-  it('takes the steps of its own queues, while those of others wait', async () => {
+  it('A worker runs the activities of its own queues, while those of others wait', async () => {
     const partner = await buildPartner(stack, { webhook: { url: receiver.url } });
     const { body } = await partner.post('/payments', { method: 'qris', amount: '20000' });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -102,7 +102,7 @@ describe('A worker', () => {
   }, 120_000);
 
   itInFull(
-    'takes what waited for a worker of its queues',
+    'A worker runs what waited for a worker of its queues',
     async () => {
       await startQueues('webhooks');
       await eventually(
@@ -114,13 +114,13 @@ describe('A worker', () => {
   );
 
   it.each(['ledger,reports', 'ledger,ledger', ','])(
-    'refuses to start with WORKER_QUEUES=%s, naming the variable',
+    'A worker refuses to start with WORKER_QUEUES=%s, naming the variable',
     (queues) => {
       expect(() => readConfig({ ...stack.env, WORKER_QUEUES: queues })).toThrow(/WORKER_QUEUES/);
     },
   );
 
-  it('takes all queues unless told otherwise', () => {
+  it('A worker polls all queues by default', () => {
     expect(readConfig({ ...stack.env, WORKER_QUEUES: '' }).WORKER_QUEUES).toEqual(stepQueues);
   });
 });

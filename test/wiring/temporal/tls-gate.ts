@@ -51,12 +51,12 @@ export interface TlsGate {
   authority: Pems;
   server: Pems;
   client: Pems;
-  /** The settings that name it, without what is shown to it or believed of it. */
+  /** The settings that name it, without its certificates. */
   named: { TEMPORAL_ADDRESS: string; TEMPORAL_TLS_SERVER_NAME: string };
   close(): void;
 }
 
-/** Temporal behind TLS, which knows its clients by their certificates. */
+/** Temporal behind TLS, which authenticates its clients by their certificates. */
 export async function openTlsGate(): Promise<TlsGate> {
   const authority = await makeAuthority('Test authority');
   const [server, client] = await Promise.all([issue('temporal.test', authority), issue('amanah', authority)]);

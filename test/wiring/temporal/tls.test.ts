@@ -42,7 +42,7 @@ const reach = async (env: Parameters<typeof connectionOptions>[0], withinMs = 3_
 
 describe('Temporal behind TLS', () => {
   itInFull(
-    'answers nobody without a certificate of its authority, and is not trusted with one of another',
+    'Temporal behind TLS answers only clients with a certificate of its authority, and is not trusted with one of another',
     async () => {
       expect(await reach(secured(), 30_000)).toBe(true);
       const stranger = await makeAuthority('Stranger');
@@ -60,7 +60,7 @@ describe('Temporal behind TLS', () => {
     60_000,
   );
 
-  it('makes a process end, to be restarted, when its certificates were renewed and can be used', async () => {
+  it('A process exits, to be restarted, when its certificates for Temporal were renewed and are usable', async () => {
     const env = secured();
     const told: string[] = [];
     const log = {
@@ -84,7 +84,7 @@ describe('Temporal behind TLS', () => {
     expect(await Promise.race([none, sleep(1, 'waits')])).toBe('waits');
   });
 
-  it('gets the API key with every call', async () => {
+  it('Temporal gets the API key with every call', async () => {
     const keys: (string | undefined)[] = [];
     const cloud = createSecureServer({ ...server, ALPNProtocols: ['h2'] });
     cloud.on('stream', (stream, headers) => {
@@ -101,7 +101,7 @@ describe('Temporal behind TLS', () => {
     expect(new Set(keys)).toEqual(new Set(['Bearer key-4711']));
   });
 
-  it('is encrypted as soon as a key or a certificate is given', () => {
+  it('The connection to Temporal is encrypted as soon as a key or a certificate is configured', () => {
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1' })).toEqual({ address: 'a:1', tls: false });
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', TEMPORAL_TLS: true })).toEqual({ address: 'a:1', tls: {} });
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', TEMPORAL_API_KEY: 'k' })).toEqual({
@@ -155,7 +155,7 @@ describe('A configuration of TLS', () => {
       () => ({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'k' }),
       'TEMPORAL_TLS is malformed: is false',
     ],
-  ])('stops the start if it has %s, naming the variable', (_, env, complaint) => {
+  ])('A TLS configuration with %s stops the start, naming the variable', (_, env, complaint) => {
     expect(complaintOf({})).toBe('');
     expect(complaintOf(env())).toContain(complaint);
   });
