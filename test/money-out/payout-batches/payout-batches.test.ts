@@ -5,8 +5,7 @@ import { lookAtPayoutBatch } from '../../../src/money-out/payout-batches/look-at
 import { mostOpenBatches } from '../../../src/money-out/payout-batches/payout-batch.ts';
 import { NewItem } from '../../../src/money-out/payout-batches/payout-batches.routes.ts';
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
-import { hashKey } from '../../../src/platform/openings/idempotency-keys.ts';
-import { stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
+import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { itInFull } from '../../support/full.ts';
