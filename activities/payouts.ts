@@ -72,7 +72,7 @@ export function createPayoutActivities(deps: Dependencies) {
     lookAtPayoutBatch: step(deps, 'lookAtPayoutBatch', (em, input: { batchId: string }) =>
       lookAtPayoutBatch(em, sealer, input),
     ),
-    beginBatchPayouts: step(deps, 'beginBatchPayouts', (em, input: { batchId: string; after: number }) =>
+    beginBatchPayouts: step(deps, 'beginBatchPayouts', (em, input: { batchId: string }) =>
       beginBatchPayouts(em, workflows, input),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPartnerClient } from '../sdk/index.ts';
 import { systemAccounts } from '../src/ledger/accounts/account.ts';
-import { begunAtOnce, begunEveryMs } from '../src/money-out/payout-batches/payout-batch.ts';
+import { begunAtOnce, pauseAfterBeginning } from '../src/money-out/payout-batches/payout-batch.ts';
 import { must } from '../src/shared/assert.ts';
 import { endBench } from './bounds.ts';
 import { median } from './figures.ts';
@@ -88,7 +88,7 @@ const sentIn = performance.now() - asked;
 const after = await payOften((done) => done >= around);
 
 const perSecond = count / (sentIn / 1000);
-const pace = (begunAtOnce * 1000) / begunEveryMs;
+const pace = (begunAtOnce * 1000) / pauseAfterBeginning(0);
 const [inside, outside] = [median(during), median([...before, ...after])];
 say(`A batch of ${count}: reserved in ${Math.round(reservedIn)} ms, completed after ${(sentIn / 1000).toFixed(1)} s.`);
 say(

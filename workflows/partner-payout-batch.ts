@@ -10,11 +10,11 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import {
-  begunEveryMs,
   isFinalBatch,
   type PayoutBatchInput,
   type PayoutBatchStanding,
   type PayoutBatchStatus,
+  pauseAfterBeginning,
 } from '../src/money-out/payout-batches/payout-batch.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
@@ -29,9 +29,6 @@ const { beginBatchPayouts, lookAtPayoutBatch } = proxyActivities<Activities>(led
 /** History length, in events, after which the run continues as new. */
 const longestHistory = 1500;
 
-/** Of doublings of the pause while nothing can be begun: half a minute, which the sweep does not take for a lost workflow. */
-const mostIdle = 5;
-
 /**
  * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts,
  * a few at a time, and waits until each has ended by itself.
@@ -45,26 +42,15 @@ export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise
     },
     { description: 'Makes the workflow look at the batch now' },
   );
-  let place = 0;
-  let allBegun = false;
-  /** How often in a row nothing could be begun, because what was begun is not sent yet. */
-  let idle = 0;
-  let approvedAt: string | null = null;
   for (;;) {
     const seen = hints;
     const batch = await lookAtPayoutBatch({ batchId });
     for (const deliveryId of batch.deliveryIds) await startDelivery(deliveryId, 'batch of payouts');
     tell(batch);
     if (isFinalBatch(batch.status)) return batch.status;
-    // Approved anew after a restore, it begins anew: what was sent already is left alone.
-    if (batch.decidedAt !== approvedAt) [approvedAt, place, allBegun] = [batch.decidedAt, 0, false];
-    const isBusy = batch.status === 'processing' && !allBegun;
-    if (isBusy) {
-      const next = await beginBatchPayouts({ batchId, after: place });
-      idle = next.begun === place ? Math.min(idle + 1, mostIdle) : 0;
-      place = next.begun;
-      allBegun = next.isDone;
-      await sleep(begunEveryMs * 2 ** idle);
+    const lookedAt = Date.now();
+    if (batch.status === 'processing' && (await beginBatchPayouts({ batchId })) > 0) {
+      await sleep(pauseAfterBeginning(Date.now() - lookedAt));
     } else {
       await condition(() => hints > seen, batch.waitMs);
     }

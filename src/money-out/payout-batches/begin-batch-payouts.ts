@@ -1,31 +1,39 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { textArray } from '../../shared/postgres.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
-import { type BegunPayouts, begunAtOnce } from './payout-batch.ts';
+import { begunAtOnce } from './payout-batch.ts';
 
 /**
- * Begins the workflows of the next few payouts of a batch, after the place `after`, but never so many that more than
- * `begunAtOnce` are begun and not yet sent: a batch goes at the pace of what sends it. Those that were sent already are
- * left alone. Each sends its transfer once, however often it is begun. Throws when Temporal does not take one.
+ * Begins the workflows of the next few payouts of a batch, but never so many that more than `begunAtOnce` are begun and
+ * not yet sent: a batch goes at the pace of what sends it. One that is begun is due for a look from then on, so a sweep
+ * continues it; each sends its transfer once, however often it is begun. Returns how many. Throws when Temporal does not
+ * take one.
  */
 export async function beginBatchPayouts(
   em: EntityManager,
   workflows: Pick<PayoutWorkflows, 'hintPayout'>,
-  { batchId, after }: { batchId: string; after: number },
-): Promise<BegunPayouts> {
+  { batchId }: { batchId: string },
+): Promise<number> {
   await failpoint('begin-batch-payouts.before');
-  const unsent = `select i.id, i.place from payout_batch_items i join payouts p on p.id = i.id
-    where i.batch_id = ? and p.status = 'pending' and not exists (select from payout_attempts a where a.payout_id = i.id)`;
+  const unsent = `from payout_batch_items i join payouts p on p.id = i.id where i.batch_id = ? and p.status = 'pending'
+    and not exists (select from payout_attempts a where a.payout_id = i.id)`;
   const [{ free }] = await em.execute<[{ free: number }]>(
-    `select greatest(0, ? - count(*))::int as free from (${unsent} and i.place <= ?) begun`,
-    [begunAtOnce, batchId, after],
+    `select greatest(0, ? - count(*))::int as free ${unsent} and p.look_again_at is not null`,
+    [begunAtOnce, batchId],
   );
-  const next = await em.execute<{ id: string; place: number }[]>(`${unsent} and i.place > ? order by i.place limit ?`, [
-    batchId,
-    after,
-    free,
-  ]);
-  await Promise.all(next.map(({ id }) => workflows.hintPayout({ id, kind: 'partner_payout' })));
+  const next = await em.execute<{ id: string }[]>(
+    `select i.id ${unsent} and p.look_again_at is null order by i.place limit ?`,
+    [batchId, free],
+  );
+  const ids = next.map(({ id }) => id);
+  await Promise.all(ids.map((id) => workflows.hintPayout({ id, kind: 'partner_payout' })));
   await failpoint('begin-batch-payouts.after');
-  return { begun: next.at(-1)?.place ?? after, isDone: next.length < free };
+  await em.execute(
+    `update payouts set look_again_at = now() + ? * interval '1 millisecond'
+     where id = any(?::uuid[]) and status = 'pending' and look_again_at is null`,
+    [overdueGraceMs, textArray(ids)],
+  );
+  return ids.length;
 }

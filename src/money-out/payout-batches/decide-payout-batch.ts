@@ -2,14 +2,13 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { holdBalances } from '../../ledger/lock-order.ts';
 import { postJournals } from '../../ledger/post-journal.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { assert } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, type Money, negateMoney } from '../../shared/money.ts';
 import { lockPayoutHeadroom, type PayoutHeadroom, refuseBatchBeyond } from '../payouts/payout-limits.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
-import { begunAtOnce, begunEveryMs, type PayoutBatchWorkflows } from './payout-batch.ts';
+import type { PayoutBatchWorkflows } from './payout-batch.ts';
 
 export interface BatchDecision {
   partnerId: string;
@@ -103,7 +102,10 @@ async function isOfOneFamily(tx: EntityManager, first: string, second: string): 
   return rows[0]?.roots === 1;
 }
 
-/** Makes a payout of each item and reserves its money, all with their events, in a few statements for all of them. */
+/**
+ * Makes a payout of each item and reserves its money, all with their events, in a few statements for all of them. Until
+ * the batch begins it, no payout is due for a look.
+ */
 async function reserveItems(
   tx: EntityManager,
   batch: PayoutBatch,
@@ -111,25 +113,14 @@ async function reserveItems(
 ): Promise<void> {
   const payouts = await tx.execute<{ id: string; gross: Money }[]>(
     `insert into payouts (id, kind, batch_id, source_account_id, reserved_account_id, partner_id, reference, external_ref,
-       fee_mode, amount, fee, net_amount, provider_fee, bank_code, texts_sealed, status, look_again_at, request_id,
+       fee_mode, amount, fee, net_amount, provider_fee, bank_code, texts_sealed, status, request_id,
        created_at, updated_at)
      select i.id, 'partner_payout', b.id, ?::uuid, ?::uuid, b.partner_id, i.reference, i.external_ref, b.fee_mode, i.amount,
        i.fee, i.net_amount, i.provider_fee, i.bank_code, i.texts_sealed, 'pending',
-       ?::timestamptz + (? + i.place * ?) * interval '1 millisecond', ?, ?::timestamptz, ?::timestamptz
+       ?, ?::timestamptz, ?::timestamptz
      from payout_batches b join payout_batch_items i on i.batch_id = b.id where b.id = ? order by i.place
      returning id, (net_amount + fee)::text as gross`,
-    [
-      availableAccountId,
-      reservedAccountId,
-      at,
-      overdueGraceMs,
-      // The sweep gives each the time that the workflow of the batch takes until its turn.
-      begunEveryMs / begunAtOnce,
-      batch.request_id,
-      at,
-      at,
-      batch.id,
-    ],
+    [availableAccountId, reservedAccountId, batch.request_id, at, at, batch.id],
   );
   await holdBalances(tx, { debited: [availableAccountId], credited: [reservedAccountId] });
   const posted = await postJournals(

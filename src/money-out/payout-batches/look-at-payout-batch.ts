@@ -47,9 +47,9 @@ export async function lookAtPayoutBatch(
 }
 
 const standingOf = (
-  { status, decided_at }: PayoutBatch,
+  { status }: PayoutBatch,
   { waitMs = 0, deliveryIds = [] }: Partial<Pick<PayoutBatchStanding, 'waitMs' | 'deliveryIds'>> = {},
-): PayoutBatchStanding => ({ status, decidedAt: decided_at?.toISOString() ?? null, waitMs, deliveryIds });
+): PayoutBatchStanding => ({ status, waitMs, deliveryIds });
 
 async function hasOpenPayouts(tx: EntityManager, batchId: string): Promise<boolean> {
   const open = await tx.execute<unknown[]>("select 1 from payouts where batch_id = ? and status = 'pending' limit 1", [

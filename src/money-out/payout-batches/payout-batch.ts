@@ -23,9 +23,14 @@ export const mostOpenBatches = 10;
 /** A batch lapses after this many hours without approval. */
 export const batchLivesHours = 72;
 
-/** So many payouts of a batch are begun at a time, and then again after this many milliseconds. */
+/** So many payouts of a batch are begun at a time, and not yet sent, at the most. */
 export const begunAtOnce = 10;
-export const begunEveryMs = 1000;
+
+/**
+ * In milliseconds, how long a batch pauses after a step that began payouts and took `tookMs`: ten times as long, so that
+ * it slows down where it would slow others down.
+ */
+export const pauseAfterBeginning = (tookMs: number): number => Math.min(10_000, Math.max(1000, tookMs * 10));
 
 /** The path of a batch's detail. */
 export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
@@ -41,18 +46,10 @@ export interface PayoutBatchInput {
 /** A batch as its workflow sees it. */
 export interface PayoutBatchStanding {
   status: PayoutBatchStatus;
-  /** ISO 8601; null before. */
-  decidedAt: string | null;
   /** In how many milliseconds to look again. */
   waitMs: number;
   /** Webhooks that are yet to be delivered. */
   deliveryIds: string[];
-}
-
-/** What a step began: up to which place, and whether any are left. */
-export interface BegunPayouts {
-  begun: number;
-  isDone: boolean;
 }
 
 /** The port to the workflows of batches; implemented in `temporal/`. */

@@ -118,6 +118,9 @@ async function findNext(
     const text = `The platform holds all transfers for now, and the ${it} is sent once it lets them go. The money stays reserved.`;
     return { at: null, text };
   }
+  if (!asked_at && payout.batch_id && !look_again_at) {
+    return { at: null, text: `The ${it} waits for its turn in its batch. The money stays reserved.` };
+  }
   if (!asked_at) {
     return { at: look_again_at ?? null, text: `The ${it} is being sent; it is checked again by then.` };
   }

@@ -31,7 +31,7 @@ const maxCachedWorkflows = 400;
 
 /**
  * This worker's deployment version, when one is configured. Workflows are upgraded to the newest version automatically,
- * because some run for years; their code stays replay-safe instead (docs/reference.md, Upgrading).
+ * because some run for years; their code stays replay-safe instead (docs/upgrading.md).
  */
 function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): WorkerDeploymentOptions | undefined {
   if (WORKER_DEPLOYMENT_NAME === undefined || WORKER_BUILD_ID === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { beginBatchPayouts } from '../../../src/money-out/payout-batches/begin-batch-payouts.ts';
 import { begunAtOnce } from '../../../src/money-out/payout-batches/payout-batch.ts';
+import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { startStack } from '../../support/stack.ts';
 import { buildPayer } from '../payouts/build-payouts.ts';
 import { buildSecondKey, itemsOf, itemsOfBatch, makeBatch } from './build-batches.ts';
@@ -14,9 +15,9 @@ it('A batch starts no more payouts while ten that it started have not been sent'
 
   const begun: string[] = [];
   const hintPayout = async ({ id }: { id: string }) => void begun.push(id);
-  const begin = (after: number) => beginBatchPayouts(stack.em(), { hintPayout }, { batchId, after });
-  expect(await begin(0)).toEqual({ begun: begunAtOnce, isDone: false });
-  expect(await begin(begunAtOnce)).toEqual({ begun: begunAtOnce, isDone: false });
+  const begin = () => beginBatchPayouts(stack.em(), { hintPayout }, { batchId });
+  expect(await begin()).toBe(begunAtOnce);
+  expect(await begin()).toBe(0);
   expect(begun).toEqual(ids.slice(0, begunAtOnce));
 
   const send = async (some: string[]) => {
@@ -25,8 +26,35 @@ it('A batch starts no more payouts while ten that it started have not been sent'
     }
   };
   await send(ids.slice(0, 3));
-  expect(await begin(begunAtOnce)).toEqual({ begun: begunAtOnce + 3, isDone: false });
+  expect(await begin()).toBe(3);
   await send(ids.slice(3, 9));
-  expect(await begin(begunAtOnce + 3)).toEqual({ begun: begunAtOnce + 5, isDone: true });
+  expect(await begin()).toBe(2);
+  expect(await begin()).toBe(0);
   expect(begun).toEqual(ids);
+}, 60_000);
+
+it('No sweep begins a payout whose turn in its batch has not come, also after the switch has let payouts go', async () => {
+  await using stack = await startStack({ own: true });
+  const partner = await buildPayer(stack);
+  const approve = await buildSecondKey(stack, partner);
+  const { id: batchId } = await makeBatch(partner, itemsOf(begunAtOnce + 5, { amount: '10000' }));
+  expect(await approve(`/payout-batches/${batchId}/approve`)).toMatchObject({ status: 200 });
+  const ids = (await itemsOfBatch(partner, batchId)).map((item: { id: string }) => item.id);
+  await beginBatchPayouts(stack.em(), { hintPayout: async () => {} }, { batchId });
+
+  const owner = stack.owner();
+  await owner.execute(
+    "update payouts set look_again_at = now() - interval '1 minute' where batch_id = ? and look_again_at is not null",
+    [batchId],
+  );
+  await owner.execute('update payout_switch set changed_at = now()');
+  const woken: string[] = [];
+  await sweepPayouts(
+    stack.em(),
+    { hintPayout: async ({ id }) => void woken.push(id), lookAfterPayoutBatch: async () => {} },
+    (_, __, error) => {
+      throw error;
+    },
+  );
+  expect(woken.filter((id) => ids.includes(id)).toSorted()).toEqual(ids.slice(0, begunAtOnce).toSorted());
 }, 60_000);
