@@ -5,10 +5,10 @@ import { canMove } from '../shared/status-law.ts';
 import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
+import { holdForEnd, settleCircle } from './pay-out-of-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { refundContributions } from './saving-circle-contribution.ts';
-import { holdForEnd, settleCircle } from './settle-circle.ts';
 
 async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Date> {
   const now = await readDatabaseClock(tx);

@@ -1,10 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
+import { refuse } from '../shared/errors.ts';
 import { addMoney } from '../shared/money.ts';
+import { isFinal } from '../shared/status-law.ts';
+import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
+import { getOwnCircle, type SeenCircle } from './find-circle.ts';
 import { findPositions, type Position } from './find-positions.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
+import { circleLaw } from './saving-circle.ts';
+import { settle } from './settlement.ts';
+import { drawsWithEntropy } from './terms.ts';
 
 export type CircleDescription = Awaited<ReturnType<typeof describeCircle>>;
 
@@ -52,4 +60,42 @@ async function findReplacements(
     { orderBy: { created_at: 'asc', id: 'asc' } },
   );
   return found.filter(({ member_id }) => places.some((place) => place.member_id === member_id));
+}
+
+/** The draw of a lottery, which everybody in the circle can verify. Throws NOT_FOUND for a circle without one. */
+export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCircle) {
+  if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
+  const seed = circle.draw_seed ?? null;
+  const found = { saving_circle_id: circle.id };
+  const drawn =
+    seed === null ? null : await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
+  // As it was drawn, whatever has become of turns and places since.
+  const accountOf = ({ drawn_account_id }: CircleMember) =>
+    isStranger ? null : must(drawn_account_id, 'a draw covers the account of every member');
+  const order = drawn?.map((member) => ({
+    account_id: accountOf(member),
+    turn_number: must(member.drawn_turn, 'a draw gave every member a turn'),
+  }));
+  const joined = drawn?.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
+  const entropy = joined?.map((member) => ({ account_id: accountOf(member), value: member.entropy ?? '' }));
+  return {
+    commitment: circle.draw_commitment,
+    seed,
+    order: order ?? null,
+    ...(drawsWithEntropy(circle) && { entropy: entropy ?? null }),
+  };
+}
+
+/**
+ * The settlement of a circle, in turn order, for its members, creator and admins. Throws NOT_FOUND, and FORBIDDEN for
+ * anybody else.
+ */
+export async function findSettlement(em: EntityManager, caller: Caller, circleId: string) {
+  await getOwnCircle(em, caller, circleId);
+  const positions = await findPositions(em, circleId);
+  const [first] = positions;
+  return settle(positions, {
+    hasEnded: first !== undefined && isFinal(circleLaw, first.status),
+    covered: positions.flatMap(({ owed }) => owed),
+  });
 }

@@ -1,11 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Caller } from '../shared/caller.ts';
 import type { Money } from '../shared/money.ts';
-import { isFinal } from '../shared/status-law.ts';
-import { getOwnCircle } from './find-circle.ts';
 import type { PlaceInRound } from './remedy.ts';
-import { type CircleStatus, circleLaw } from './saving-circle.ts';
-import { type Debt, type MemberSums, settle } from './settlement.ts';
+import type { CircleStatus } from './saving-circle.ts';
+import type { Debt, MemberSums } from './settlement.ts';
 
 /** A member's position in a circle, and in the round of its current turn. */
 export interface Position extends Required<MemberSums>, PlaceInRound {
@@ -41,17 +38,3 @@ const query = `
 /** The positions of a circle's members, in turn order. */
 export const findPositions = (em: EntityManager, circleId: string): Promise<Position[]> =>
   em.execute<Position[]>(query, [circleId]);
-
-/**
- * The settlement of a circle, in turn order, for its members, creator and admins. Throws NOT_FOUND, and FORBIDDEN for
- * anybody else.
- */
-export async function findSettlement(em: EntityManager, caller: Caller, circleId: string) {
-  await getOwnCircle(em, caller, circleId);
-  const positions = await findPositions(em, circleId);
-  const [first] = positions;
-  return settle(positions, {
-    hasEnded: first !== undefined && isFinal(circleLaw, first.status),
-    covered: positions.flatMap(({ owed }) => owed),
-  });
-}

@@ -106,7 +106,6 @@ export const DrawAnswer = z.object({
     .optional()
     .meta({ description: 'In the order of joining, null until the draw; not in circles without terms.' }),
 });
-export type Draw = z.input<typeof DrawAnswer>;
 
 export const SettlementAnswer = z.object({
   members: z.array(

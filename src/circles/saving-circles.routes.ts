@@ -11,10 +11,8 @@ import { cancelCircle, deleteCircle } from './cancel-circle.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleChangeBody, NewCircleBody } from './circle-shape.ts';
 import { createCircle } from './create-circle.ts';
-import { describeCircle } from './describe-circle.ts';
+import { describeCircle, findDraw, findSettlement } from './describe-circle.ts';
 import { findCircle, getVisibleCircle } from './find-circle.ts';
-import { findDraw } from './find-draw.ts';
-import { findSettlement } from './find-positions.ts';
 import { listCircles } from './list-circles.ts';
 import {
   CircleAnswer,
@@ -25,9 +23,11 @@ import {
   presentCircle,
   presentDetail,
   SettlementAnswer,
+  summaryFields,
   withoutAccount,
 } from './present-circle.ts';
 import { circleLaw } from './saving-circle.ts';
+import { summarizeCircles } from './summarize-circles.ts';
 import { updateCircle } from './update-circle.ts';
 
 const message = z.string();
@@ -226,3 +226,30 @@ routes.get(
 );
 
 export const savingCirclesRoutes = routes;
+
+const summary = createRouteGroup({ prefix: '/v1/summary/saving-circles', tag: 'Saving circles' });
+
+summary.get(
+  '/',
+  {
+    summary: "Sum up an organization's saving circles",
+    description:
+      'All fields are strings. Platform callers name any organization with `organization_id`, or none for the sum of ' +
+      'all; others get 401 for another than their own.',
+    access: allow('read-saving-circle', {
+      userTypes: ['platform', 'organization'],
+      scope: "the organization's; all for platform",
+    }),
+    query: z.object({ organization_id: uuid().optional() }),
+    answers: {
+      200: z.object({ message: z.string(), ...summaryFields }),
+    },
+    refusals: [404],
+  },
+  async ({ em, caller, query, requestId }) => ({
+    message: 'Summary of saving circles',
+    ...(await summarizeCircles(em, { caller, organizationId: query.organization_id, requestId })),
+  }),
+);
+
+export const circleSummaryRoutes = summary;

@@ -1,9 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import { circleSummaryRoutes } from '../circles/circle-summary.routes.ts';
 import { circleMembershipRoutes } from '../circles/membership.routes.ts';
-import { circlePlacesRoutes } from '../circles/places.routes.ts';
-import { savingCirclesRoutes } from '../circles/saving-circles.routes.ts';
+import { circleSummaryRoutes, savingCirclesRoutes } from '../circles/saving-circles.routes.ts';
 import { erasureRoutes } from '../control/erasure/erasure.routes.ts';
 import { operationsRoutes } from '../control/operations/operations.routes.ts';
 import { operationsPages } from '../control/operations/pages/pages.routes.ts';
@@ -118,7 +116,6 @@ export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   subscriptionsRoutes,
   savingCirclesRoutes,
   circleMembershipRoutes,
-  circlePlacesRoutes,
   circleSummaryRoutes,
   callbacksRoutes,
   partnerAccountsRoutes,
