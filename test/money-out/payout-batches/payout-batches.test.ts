@@ -177,6 +177,9 @@ it('A rejected batch reports every error of every item at once', async () => {
     itemBody({ external_ref: undefined, bank_code: 'NOBANK' }),
     itemBody({ bank_code: 'NOBANK' }),
     'no item',
+    itemBody({ external_ref: undefined, bank_account_number: '1' }),
+    itemBody({ amount: '50.000', bank_account_number: '1' }),
+    itemBody({ beneficiary_name: 'x'.repeat(101), amount: '9999' }),
   ];
   const { status, body } = await partner.post('/payout-batches', { items });
   expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'REQUEST_INVALID_PAYLOAD' });
@@ -185,11 +188,19 @@ it('A rejected batch reports every error of every item at once', async () => {
     'items.1.amount',
     'items.2.amount',
     'items.2.surplus',
+    'items.2.bank_code',
     'items.3.amount',
     'items.3.external_ref',
     'items.4.external_ref',
+    'items.4.bank_code',
     'items.5.bank_code',
     'items.6',
+    'items.7.external_ref',
+    'items.7.bank_account_number',
+    'items.8.amount',
+    'items.8.bank_account_number',
+    'items.9.beneficiary_name',
+    'items.9.amount',
   ]);
   const many = itemsOf(40, { amount: '1' });
   expect((await partner.post('/payout-batches', { items: many })).body.error.details).toHaveLength(40);
