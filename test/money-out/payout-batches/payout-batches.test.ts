@@ -7,6 +7,7 @@ import { NewItem } from '../../../src/money-out/payout-batches/payout-batches.ro
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
+import { mostComplaints } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
@@ -204,6 +205,14 @@ it('A rejected batch reports every error of every item at once', async () => {
   ]);
   const many = itemsOf(40, { amount: '1' });
   expect((await partner.post('/payout-batches', { items: many })).body.error.details).toHaveLength(40);
+  // What is stored of a refusal is bounded.
+  const [stored] = await stack
+    .em()
+    .execute<{ most: number }[]>(
+      "select max(jsonb_array_length(refusal -> 'details')) as most from requests where owner_id = ?",
+      [partner.id],
+    );
+  expect(stored).toEqual({ most: mostComplaints });
   for (const refused of [[], itemsOf(1001)]) {
     const answer = await partner.post('/payout-batches', { items: refused });
     expect(answer).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
