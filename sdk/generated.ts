@@ -7,7 +7,7 @@ export type BankAccountCheck = {
   status: 'valid' | 'invalid' | 'unknown';
   /** The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null. */
   account_holder: string | null;
-  /** How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when they share a word of four letters or more. Null without `name`, and where no holder is known. */
+  /** How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when at least half of its words of four letters or more are the bank's. Null without `name`, and where no holder is known. */
   name_match: 'match' | 'partial' | 'mismatch' | null;
   /** When the provider was asked: a result is kept for a day. */
   checked_at: string;

@@ -24,11 +24,14 @@ const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '');
 
 /**
- * How the name that somebody gave agrees with the one that the bank has: `match` for the same words, however written and
- * in any order, `partial` when they share a word of four letters or more.
+ * How the given name agrees with the one that the bank has: `match` for the same words, however written and in any order,
+ * `partial` when at least half of the given words of four letters or more are the bank's: a list of common names, of which
+ * one is right, is a mismatch.
  */
 export function compareNames(given: string, held: string): NameMatch {
   const [mine, theirs] = [wordsOf(given), wordsOf(held)];
   if (mine.toSorted().join(' ') === theirs.toSorted().join(' ')) return 'match';
-  return mine.some((word) => word.length >= tellingLetters && theirs.includes(word)) ? 'partial' : 'mismatch';
+  const telling = [...new Set(mine)].filter((word) => word.length >= tellingLetters);
+  const shared = telling.filter((word) => theirs.includes(word)).length;
+  return shared > 0 && 2 * shared >= telling.length ? 'partial' : 'mismatch';
 }

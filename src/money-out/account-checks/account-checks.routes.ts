@@ -32,7 +32,8 @@ const AccountCheckShape = z
       .meta({
         description:
           "How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` " +
-          'when they share a word of four letters or more. Null without `name`, and where no holder is known.',
+          "when at least half of its words of four letters or more are the bank's. Null without `name`, and where no " +
+          'holder is known.',
       }),
     checked_at: timestamp().meta({ description: 'When the provider was asked: a result is kept for a day.' }),
   })

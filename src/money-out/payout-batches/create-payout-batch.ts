@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { z } from 'zod';
 import { sealForOrder } from '../../partners/open-for-order.ts';
 import type { FeeMode } from '../../partners/partner.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
@@ -14,7 +13,7 @@ import { addMoney, formatMoney, type Money } from '../../shared/money.ts';
 import type { KeyClaim, KeyedRequest, OpeningStamp } from '../../shared/opening.ts';
 import type { Metadata } from '../../shared/plain-text.ts';
 import { type PayoutTexts, payoutTextsPlace } from '../payouts/payout.ts';
-import { type BatchItemRequest, type JudgedItem, judgeItems } from './judge-items.ts';
+import { type BatchItemSchema, type JudgedItem, judgeItems } from './judge-items.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
 import { batchLivesHours, batchMetadataPlace, mostOpenBatches, type PayoutBatchWorkflows } from './payout-batch.ts';
 
@@ -34,7 +33,7 @@ export interface PayoutBatchCreation {
 export async function createPayoutBatch(
   em: EntityManager,
   ports: BatchPorts,
-  itemSchema: z.ZodType<BatchItemRequest>,
+  itemSchema: BatchItemSchema,
   { partnerId, keyId, body, idempotency, requestId }: PayoutBatchCreation,
 ): Promise<PayoutBatch> {
   const id = payoutBatchIdFor(partnerId, idempotency.key);

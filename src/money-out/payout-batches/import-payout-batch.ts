@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { z } from 'zod';
 import {
   answerOf,
   arriveUnderKey,
@@ -11,7 +10,7 @@ import {
 import { refuse } from '../../shared/errors.ts';
 import { payoutBatchIdFor } from '../../shared/ids.ts';
 import { type BatchPorts, writePayoutBatch } from './create-payout-batch.ts';
-import { type BatchItemRequest, judgeItems } from './judge-items.ts';
+import { type BatchItemSchema, judgeItems } from './judge-items.ts';
 import { presentPayoutBatch } from './present-payout-batch.ts';
 import { readBatchFile } from './read-batch-file.ts';
 
@@ -33,7 +32,7 @@ export interface BatchImport {
 export async function importPayoutBatch(
   em: EntityManager,
   ports: BatchPorts,
-  itemSchema: z.ZodType<BatchItemRequest>,
+  itemSchema: BatchItemSchema,
   { partnerId, userId, file, externalRef, key, requestId }: BatchImport,
 ): Promise<SentAnswer> {
   const path = `/v1/partner-accounts/${partnerId}/payout-batches`;

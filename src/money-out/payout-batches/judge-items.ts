@@ -20,13 +20,20 @@ export interface SentItem {
   item: unknown;
 }
 
+/** The schema of an item, field by field. */
+export type BatchItemSchema = z.ZodType<BatchItemRequest> & Pick<z.ZodObject, 'shape'>;
+
+/** What the bank of an item is judged by. */
+type ForBank = Partial<Pick<BatchItemRequest, 'amount' | 'bank_code' | 'bank_account_number'>>;
+const fieldsForBank = ['amount', 'bank_code', 'bank_account_number'] as const;
+
 /**
  * Judges each item as the body of a payout would be: fields, bank, account number and amount, and a reference that an
  * earlier item has. Returns every complaint about each, in the order of the items, or all with their prices.
  */
 export async function judgeItems(
   em: EntityManager,
-  schema: z.ZodType<BatchItemRequest>,
+  schema: BatchItemSchema,
   { partnerId, items }: { partnerId: string; items: readonly SentItem[] },
 ): Promise<{ judged: JudgedItem[]; complaints: FieldComplaint[] }> {
   const complaints: FieldComplaint[][] = items.map(() => []);
@@ -36,11 +43,11 @@ export async function judgeItems(
   };
   const read = items.map(({ name, item }, place) => {
     const result = judge(schema, item, [name]);
-    if ('data' in result) return result.data;
+    if ('data' in result) return { request: result.data, sent: result.data };
     complaints[place]?.push(...result.complaints);
-    return null;
+    return { request: null, sent: readFields(schema, item) };
   });
-  const bankCodes = [...new Set(read.flatMap((item) => (item === null ? [] : [item.bank_code])))];
+  const bankCodes = [...new Set(read.flatMap(({ sent }) => sent.bank_code ?? []))];
   const contexts = await readPriceContexts(em, { partnerId, bankCodes });
   const ofUnknownBank = await complainOfUnknownBanks(
     em,
@@ -48,7 +55,7 @@ export async function judgeItems(
   );
   const places = new Map<string, string>();
   const judged: JudgedItem[] = [];
-  for (const [place, request] of read.entries()) {
+  for (const [place, { request, sent }] of read.entries()) {
     const { name = '', item } = items[place] ?? {};
     // As sent: one that is refused for something else has its reference all the same.
     const { external_ref: reference } = (item ?? {}) as { external_ref?: unknown };
@@ -57,8 +64,8 @@ export async function judgeItems(
       if (earlier !== undefined) complain(place, 'external_ref', `is that of ${earlier}, too`);
       places.set(reference, earlier ?? name);
     }
-    if (request === null) continue;
-    const { bank_code: bankCode, bank_account_number: accountNumber, amount } = request;
+    const { bank_code: bankCode, bank_account_number: accountNumber, amount } = sent;
+    if (bankCode === undefined) continue;
     const context = contexts.get(bankCode);
     if (context === undefined) {
       complain(place, 'bank_code', ofUnknownBank(bankCode));
@@ -66,7 +73,18 @@ export async function judgeItems(
     }
     const { complaints: found, price } = judgePayout(context, { bankCode, accountNumber, amount });
     for (const { field, complaint } of found) complain(place, field, complaint);
-    if (price !== null) judged.push({ request, price });
+    if (request !== null && price !== null) judged.push({ request, price });
   }
   return { judged, complaints: complaints.flat() };
+}
+
+/** Those fields of an item that nothing is wrong with. */
+function readFields({ shape }: BatchItemSchema, item: unknown): ForBank {
+  const sent = (typeof item === 'object' ? item : null) ?? {};
+  return Object.fromEntries(
+    fieldsForBank.flatMap((name) => {
+      const read = shape[name]?.safeParse((sent as ForBank)[name]);
+      return read?.success ? [[name, read.data]] : [];
+    }),
+  );
 }

@@ -73,15 +73,16 @@ interface PayoutComplaint {
 /**
  * All that is wrong with a payout to a bank that is served: an account number of the wrong length for the bank, a fee
  * that would need more than four decimals, and a net that is not a positive whole number of rupiah within the bank's
- * limits. Where nothing is wrong with its amount, its price.
+ * limits. Where nothing is wrong with its amount, its price; without an amount only the number is judged.
  */
 export function judgePayout(
   context: PriceContext,
-  { bankCode, accountNumber, amount }: Omit<PayoutQuestion, 'partnerId'>,
+  { bankCode, accountNumber, amount }: Partial<PayoutQuestion> & Pick<PayoutQuestion, 'bankCode'>,
 ): { complaints: PayoutComplaint[]; price: PricedPayout | null } {
   const complaints: PayoutComplaint[] = [];
   const ofNumber = accountNumber === undefined ? null : complainOfAccountNumber(accountNumber, bankCode, context);
   if (ofNumber !== null) complaints.push({ field: 'bank_account_number', complaint: ofNumber });
+  if (amount === undefined) return { complaints, price: null };
   const price = priceWith(context, { bankCode, amount });
   if (typeof price !== 'string') return { complaints, price };
   return { complaints: [...complaints, { field: 'amount', complaint: price }], price: null };

@@ -2,7 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 import { budgets, type DatabaseBudget } from '../../shared/budgets.ts';
 import { busy } from '../../shared/concurrency.ts';
-import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
+import {
+  asRefusal,
+  DomainError,
+  type ErrorCode,
+  errorStatuses,
+  isDomainError,
+  mostComplaints,
+  refuse,
+} from '../../shared/errors.ts';
 import type { OpeningKind, OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 import { withTime } from '../database/database-time-outs.ts';
 import { placeOf, refuseReused } from './idempotency-keys.ts';
@@ -167,13 +175,13 @@ const noNumber = String(2n ** 63n - 1n);
 export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
-/** A refusal as it is written down. */
+/** A refusal as it is written down, with its first complaints: a batch may have thousands. */
 export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({
   code,
   complaint,
   ...(field !== undefined && { field }),
-  ...(messages && { messages }),
-  details: details ?? null,
+  ...(messages && { messages: messages.slice(0, mostComplaints) }),
+  details: Array.isArray(details) ? details.slice(0, mostComplaints) : (details ?? null),
 });
 
 /** A complaint names unknown fields as they were sent; the database stores neither NUL nor half of a character. */

@@ -59,8 +59,10 @@ it('A batch import reports every error with its line, in the console too', async
   const wrong = [head, row('first'), '"second",50.000,bri,1,', '', row('first'), ',20000,BRI,1,x'].join('\n');
   const complaints = [
     'line 3.amount: has three decimals: a point separates decimals, and fifty thousand is 50000',
+    'line 3.bank_code: no supported bank has this code: write BRI',
     'line 5.external_ref: is that of line 2, too',
     'line 6.external_ref: is required',
+    'line 6.bank_account_number: an account at BRI has 13 to 17 digits',
   ];
   const answer = await send(path, wrong, headers);
   expect([answer.status, await messageOf(answer)]).toEqual([400, complaints]);

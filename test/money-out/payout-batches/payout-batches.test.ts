@@ -7,6 +7,7 @@ import { NewItem } from '../../../src/money-out/payout-batches/payout-batches.ro
 import { fingerprintOfRequest } from '../../../src/partners/keep-sealed-answer.ts';
 import { hashKey, stampOpening } from '../../../src/platform/openings/idempotency-keys.ts';
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
+import { mostComplaints } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
@@ -177,6 +178,9 @@ it('A rejected batch reports every error of every item at once', async () => {
     itemBody({ external_ref: undefined, bank_code: 'NOBANK' }),
     itemBody({ bank_code: 'NOBANK' }),
     'no item',
+    itemBody({ external_ref: undefined, bank_account_number: '1' }),
+    itemBody({ amount: '50.000', bank_account_number: '1' }),
+    itemBody({ beneficiary_name: 'x'.repeat(101), amount: '9999' }),
   ];
   const { status, body } = await partner.post('/payout-batches', { items });
   expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'REQUEST_INVALID_PAYLOAD' });
@@ -185,14 +189,30 @@ it('A rejected batch reports every error of every item at once', async () => {
     'items.1.amount',
     'items.2.amount',
     'items.2.surplus',
+    'items.2.bank_code',
     'items.3.amount',
     'items.3.external_ref',
     'items.4.external_ref',
+    'items.4.bank_code',
     'items.5.bank_code',
     'items.6',
+    'items.7.external_ref',
+    'items.7.bank_account_number',
+    'items.8.amount',
+    'items.8.bank_account_number',
+    'items.9.beneficiary_name',
+    'items.9.amount',
   ]);
   const many = itemsOf(40, { amount: '1' });
   expect((await partner.post('/payout-batches', { items: many })).body.error.details).toHaveLength(40);
+  // What is stored of a refusal is bounded.
+  const [stored] = await stack
+    .em()
+    .execute<{ most: number }[]>(
+      "select max(jsonb_array_length(refusal -> 'details')) as most from requests where owner_id = ?",
+      [partner.id],
+    );
+  expect(stored).toEqual({ most: mostComplaints });
   for (const refused of [[], itemsOf(1001)]) {
     const answer = await partner.post('/payout-batches', { items: refused });
     expect(answer).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
