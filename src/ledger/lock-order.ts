@@ -30,7 +30,8 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  *   a row exclusively (`for update`: a suspension) waits for none of the rows below afterwards, at most for others that
  *   do the same; a wait for it is then never part of a circle.
  * - Parts are changed only under the lock of their whole: rounds, members and contributions under their circle, the
- *   pending row of an order under the order, attempts under their payout.
+ *   pending row of an order under the order, attempts under their payout, and differences about a payout's transfers
+ *   after that payout.
  *
  * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order: no transaction waits for it.
  *

@@ -104,6 +104,9 @@ begin
     select least(gone, subject.net_amount, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
       into from_source from charitable_causes c where c.account_id = subject.source_account_id;
   else
+    -- Its payout first, which the booking refers to: whoever asks about that holds it when they note its transfers.
+    perform from payouts p where p.id in (select t.resource_id from transfers_beyond_ours(decided.provider_reference) t)
+      order by p.id for key share;
     -- Later news about it waits, and then sees that it is booked.
     perform from reconciliations r where r.resource_type = 'payout'
       and r.subject in (select t.subject from transfers_beyond_ours(decided.provider_reference) t) order by r.id for update;

@@ -22,7 +22,9 @@ const next: Record<Round['kind'], string> = {
     order by 1 limit ${batch}`,
   year_statement: `select u.id, exists (select from donations d join transactions t on t.id = d.transaction_id
       where d.user_id = u.id and d.status = 'completed'
-        and extract(year from t.created_at at time zone 'Asia/Jakarta') = round.subject) as concerned
+        and extract(year from t.created_at at time zone 'Asia/Jakarta') = round.subject
+      -- For each of these people alone, however many have donated.
+      offset 0) as concerned
     from (values (?::integer, ?::uuid)) round (subject, told_upto)
     cross join lateral (select id from users where id > round.told_upto order by id limit ${batch}) u
     order by u.id`,

@@ -5,6 +5,7 @@ import { backUp, restore } from '../../control/reconciliation/restore.ts';
 import { atProvider } from '../../support/at-provider.ts';
 import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
 import { casesOf, itInFull } from '../../support/full.ts';
+import { untilLocked } from '../../support/lock-waits.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
@@ -192,6 +193,30 @@ it('A second transfer that was booked as lost, and by which its payout then succ
   expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
   expect(await refuses({ provider_reference: second })).toBe(404);
   await stuckWhen(second, 0);
+}, 120_000);
+
+it('A second transfer is booked while its payout is being asked about', async () => {
+  const { id } = await pay(partner);
+  await payoutWhen(partner, id, 'succeeded');
+  const second = await transferElsewhere(stack, id);
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await stuckWhen(second);
+  const proposal = { kind: 'book_transfer', provider_reference: second };
+  const proposed = await propose(stack, operators, proposal);
+  expect(proposed).toMatchObject({ status: 201 });
+  let approving: Promise<Response> | undefined;
+  await stack.owner().transactional(async (asking) => {
+    await asking.execute('select from payouts where id = ? for update', [id]);
+    // Once: a deadlock is a 503, after which a client asks again.
+    approving = fetch(`${stack.url}/v1/decisions/${proposed.body.data.id}/approve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operators.approver.token}` },
+    });
+    await untilLocked(stack, { text: 'book_transfer' });
+    // The provider still has it.
+    await asking.execute('update reconciliations set met_at = now() where subject = ?', [second]);
+  });
+  expect((await approving)?.status).toBe(200);
 }, 120_000);
 
 itInFull(

@@ -202,7 +202,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     'charitable_causes',
     `id, name, description, target_amount, regulations, benefit, owner_type, organization_id, account_id, status,
      created_by, approved_by, approved_at, created_at`,
-    `${id('cause')}, 'Well', 'A well', 1000000, 'none', 'water', 'individual', ${organization}, ${account}, 'active',
+    `${id('cause')}, 'Well', 'A well', 1000000, 'none', 'water', 'individual', ${organization}, ${id('cause account')}, 'active',
      ${user}, ${user}, now(), ${at}`,
     0.1,
   ],
@@ -220,7 +220,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
     'id, user_id, cause_id, amount, source_account_id, interval, status, started_at, periods_paid, ended_at, created_at',
     `${id('subscription')}, ${user}, ${cause}, 1, ${account}, 'monthly',
      case when n % 100 = 0 then 'active' else 'stopped' end, now() - interval '20 days', 1,
-     case when n % 100 <> 0 then now() end, ${at}`,
+     case when n % 100 <> 0 then ${at} end, ${at}`,
   ],
   [
     'donation_subscription_attempts',

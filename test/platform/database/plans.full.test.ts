@@ -12,10 +12,10 @@ import { eventually, type Stack, startStack } from '../../support/stack.ts';
 import { bigTables, growDatabase, receivedTransaction } from './grow-database.ts';
 import { findProductStatements, piecesOf } from './product-statements.ts';
 import { indexesIn, type PlanNode, type RunStatement, readPlans, tableOf, tablesReadWhole } from './read-plans.ts';
-import { type Cast, runAllChecks, runProduct } from './run-product.ts';
+import { type Cast, readBooks, runProduct } from './run-product.ts';
 
-/** `AMANAH_PLAN_ROWS=1000000` takes half an hour. */
-const rows = Number(process.env.AMANAH_PLAN_ROWS ?? (isFullRun() ? 200_000 : 20_000));
+/** The planner has chosen its indexes by then; `AMANAH_PLAN_ROWS=1000000` takes half an hour. */
+const rows = Number(process.env.AMANAH_PLAN_ROWS ?? (isFullRun() ? 60_000 : 20_000));
 const preparedWithinMs = isFullRun() ? 90 * 60_000 : 300_000;
 
 /** Statements that may scan big tables (those named, or any), and the reason. */
@@ -49,6 +49,11 @@ const exemptions: Exemption[] = [
     /^select 1 from users where id = \? .* transaction_organizations where .* limit 1\)$/,
     ['transaction_organizations'],
     'ends with the first row, which most have',
+  ],
+  [
+    /^delete from bank_account_(checks|questions) where ctid = any/,
+    ['bank_account_checks', 'bank_account_questions'],
+    'half of a year of them is forgotten at once here; in life there are those of a day',
   ],
   [
     /^delete from login_failures where account_hash = /,
@@ -122,7 +127,7 @@ const idleIndexes: Record<string, string> = {
   webhook_deliveries_with_body: 'the same',
   donation_subscriptions_by_change:
     'few change since the night; what the checks read then has other ways over so few rows',
-  donation_allocations_by_time: 'used over 20,000 rows; over 200,000 the check of what came since takes another way',
+  donation_allocations_by_time: 'used over 20,000 rows; over more the check of what came since takes another way',
   events_by_time: 'so small that it pays over many events only',
   donations_of_batch: 'for who follows an allocation to its donations',
   transaction_organizations_by_time:
@@ -163,9 +168,9 @@ beforeAll(async () => {
   const log = join(testRun().directory, 'logs', 'postgres.log');
   const from = statSync(log).size;
   await runProduct(stack, cast);
-  // A check calls the same function for each of a million rows.
+  // The same function is called for each of a million rows.
   await explainWhatRuns({ nested: false });
-  await runAllChecks(stack);
+  await readBooks(stack, cast);
   for await (const { sql, plan } of readPlans(log, from)) {
     plansRead += 1;
     const statement = { sql: withoutValues(sql), plan };

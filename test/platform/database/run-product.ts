@@ -83,9 +83,26 @@ const words: Ids = { type: 'legal_agreement', day, year: day.slice(0, 4) };
 const pathOf = ({ path }: Route, ids: Ids): string =>
   path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? words[name] ?? '');
 
+/** A line for each account, of which each calls the function that a statement calls once. */
+const isLong = ({ path }: Route): boolean => path.endsWith('/balances');
+
 /** Every `GET`, by the resource's owner, the platform and the partner, with each of its parameters. */
 async function readEverything(stack: Stack, cast: Cast): Promise<void> {
-  for (const route of every('get')) {
+  await readAll(
+    stack,
+    cast,
+    every('get').filter((route) => !isLong(route)),
+  );
+  for (const { token } of [cast.person, cast.admin]) {
+    await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
+  }
+  // By number, after the first page.
+  await stack.get('/v1/receipts?page=2', { token: cast.platform.token });
+  await stack.get(`/paid/${newId()}`);
+}
+
+async function readAll(stack: Stack, cast: Cast, routes: Route[]): Promise<void> {
+  for (const route of routes) {
     for (const owner of ownersOf(cast)) {
       const ids = namesThings(route) ? await thingsOf(route).make(stack, owner) : {};
       for (const query of queriesOf(route, cast, ids)) {
@@ -95,12 +112,6 @@ async function readEverything(stack: Stack, cast: Cast): Promise<void> {
       }
     }
   }
-  for (const { token } of [cast.person, cast.admin]) {
-    await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
-  }
-  // By number, after the first page.
-  await stack.get('/v1/receipts?page=2', { token: cast.platform.token });
-  await stack.get(`/paid/${newId()}`);
 }
 
 /** Every `DELETE` of a resource, by its owner and by the platform: references to it are searched. */
@@ -349,8 +360,9 @@ async function decideThings(stack: Stack, { partner, person }: Cast): Promise<vo
   await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 days' where id = ?", [old]);
 }
 
-/** Every view over the books: whole, and limited to the last hour. */
-export async function runAllChecks(stack: Stack): Promise<void> {
+/** What reads the books: every line of a day, and every check, whole and of what came within the last hour. */
+export async function readBooks(stack: Stack, cast: Cast): Promise<void> {
+  await readAll(stack, cast, every('get').filter(isLong));
   const [{ since }] = await stack.em().execute<[{ since: string }]>("select uuidv7(interval '-1 hour') as since");
   for (const check of await findChecks(stack.em())) {
     await runCheckInTurn(stack.em(), check);

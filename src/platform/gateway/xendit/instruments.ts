@@ -128,7 +128,11 @@ export async function findInstrument(
   });
 }
 
-/** One payment by the provider's ids. */
+/**
+ * One payment by the provider's ids. The provider reads no payment by its own id: the list under its method is read,
+ * newest first, up to the one that is sought. A method that is paid once has one payment; of a reusable one that has
+ * taken more than can be read since, an older payment is unknown, and never missing.
+ */
 export async function findPayment(
   settings: ClientSettings,
   paymentMethodId: string,
