@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WakingPort } from '../money-in/payments/handler.ts';
+import { type Answer, type Asking, payUnderKey } from '../money-in/payments/pay-as-asked.ts';
 import { type GatewayPorts, payByGateway } from '../money-in/payments/pay-by-gateway.ts';
 import { payAndWake } from '../money-in/payments/pay-from-balance.ts';
-import { type Answer, type Asking, payUnderKey } from '../money-in/payments/pay-under-key.ts';
 import { refuseReused, type SentAnswer } from '../platform/openings/idempotency-keys.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
 import { formatMoney } from '../shared/money.ts';

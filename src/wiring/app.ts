@@ -26,9 +26,8 @@ import { collectionsRoutes } from '../money-in/collections/collections.routes.ts
 import { operatorsPaymentsRoutes } from '../money-in/collections/operators-payments.routes.ts';
 import { partnerInstrumentsRoutes } from '../money-in/partner-instruments/partner-instruments.routes.ts';
 import { paidPages } from '../money-in/payments/paid-page.routes.ts';
-import { paymentsRoutes } from '../money-in/payments/payments.routes.ts';
+import { paymentsRoutes, transfersRoutes } from '../money-in/payments/payments.routes.ts';
 import { receiptsRoutes } from '../money-in/payments/receipts.routes.ts';
-import { transfersRoutes } from '../money-in/payments/transfers.routes.ts';
 import { accountChecksRoutes } from '../money-out/account-checks/account-checks.routes.ts';
 import { decisionsRoutes } from '../money-out/decisions/decisions.routes.ts';
 import { importedBatchesRoutes } from '../money-out/payout-batches/imported-batches.routes.ts';

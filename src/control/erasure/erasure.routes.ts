@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { proposeDecision } from '../../money-out/decisions/decide.ts';
 import type { DecisionPorts } from '../../money-out/decisions/handling.ts';
 import { DecisionAnswer, noteOfDecision, presentDecision } from '../../money-out/decisions/present-decision.ts';
-import { proposeDecision } from '../../money-out/decisions/propose-decision.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { allow } from '../../platform/http/access.ts';
 import { created } from '../../platform/http/answer.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/idempotency-keys.ts';
+import { createOnce } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { allocationBatchIdFor, newId } from '../../shared/ids.ts';
 import { findAllocation } from './allocate-donations.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
 import { mayUseAccount } from '../../ledger/may-use-account.ts';
-import { createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/idempotency-keys.ts';
+import { createOnce } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';

@@ -14,9 +14,9 @@ import { PartnerInstrument } from '../partner-instruments/partner-instrument.ent
 import { tellUnmatchedOfInstrument } from '../partner-instruments/tell-unmatched.ts';
 import type { ReceiptOpening, StrayPayment } from '../payments/payment-contract.ts';
 import { isFinalOrder } from '../payments/payment-order.ts';
-import { costOfPayment } from '../payments/provider-cost.ts';
 import { Receipt } from '../payments/receipt.entity.ts';
 import type { ReceiptReason } from '../payments/receipt.ts';
+import { costOfPayment } from '../payments/settle-payment.ts';
 
 interface ReceiptPorts {
   gateways: Gateways;

@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { createOnce } from '../../platform/openings/create-once.ts';
 import { findUnderKey } from '../../platform/openings/idempotency-keys.ts';
-import { isVerdict } from '../../platform/openings/open-once.ts';
+import { createOnce, isVerdict } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
 import { partnerPaymentIdFor } from '../../shared/ids.ts';

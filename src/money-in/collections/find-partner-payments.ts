@@ -3,13 +3,13 @@ import { type ListWindow, readPage } from '../../platform/database/find-page.ts'
 import type { Listed } from '../../platform/database/position.ts';
 import { columnsOf, executePrepared } from '../../platform/database/prepared-statements.ts';
 import { readFresh } from '../../platform/database/replica.ts';
+import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { PaymentChannel } from '../payments/payment-channel.entity.ts';
-import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStatus, statesShownAs } from './partner-payment.ts';
 import type { PaymentChannelName, PaymentWithChannel } from './present-partner-payment.ts';

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sealForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import type { Money } from '../../shared/money.ts';
 import type { Metadata } from '../../shared/plain-text.ts';
-import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import {
   defaultLifetimeMinutes,
   type PartnerPaymentOpening,

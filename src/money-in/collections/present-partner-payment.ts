@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { collectionMethods } from '../../partners/partner.ts';
 import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
+import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
 import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
 import { shownMetadata } from '../../platform/http/metadata.ts';
 import type { Money } from '../../shared/money.ts';
 import type { Metadata } from '../../shared/plain-text.ts';
-import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 import type { PartnerPayment } from './partner-payment.entity.ts';
 import { isFinalPayment, partnerMetadataPlace, partnerPaymentStatuses, shownStatuses } from './partner-payment.ts';
 

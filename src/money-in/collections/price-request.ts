@@ -13,11 +13,11 @@ import {
 import { refuseClosed, refuseNotLinked } from '../../partners/inactive.ts';
 import type { FeeMethod, FeeMode } from '../../partners/partner.ts';
 import { executePrepared } from '../../platform/database/prepared-statements.ts';
+import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
 import { aboutField, refuseField } from '../../shared/errors.ts';
 import { indonesianMobileOf } from '../../shared/mobile-number.ts';
 import { compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import type { OrganizationStatus } from '../../shared/organization.ts';
-import type { PaymentMethodKind } from '../payments/payment-channel.ts';
 
 export interface PriceQuestion {
   partnerId: string;

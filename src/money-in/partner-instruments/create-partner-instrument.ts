@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sealForOrder } from '../../partners/open-for-order.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { createOnce } from '../../platform/openings/create-once.ts';
-import { isVerdict } from '../../platform/openings/open-once.ts';
+import { createOnce, isVerdict } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse, refuseField } from '../../shared/errors.ts';
 import { partnerInstrumentIdFor } from '../../shared/ids.ts';

@@ -95,9 +95,6 @@ export interface MadeRow {
 /** The paid ones, in an effect, as an SQL expression of type balance_payment[]. */
 export const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
 
-/** The target whose account this is, as an SQL expression for one payment. */
-export const targetAt = (accountId: string): SqlCall => ({ call: 'targets_at(array[?::uuid])', params: [accountId] });
-
 /** Writes all the payments in one round trip; returns the outcome of each, in their order. */
 export async function makePayments(
   em: EntityManager,
@@ -116,10 +113,6 @@ export async function makePayments(
   const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, deadline];
   return executePrepared<MadeRow>(em, sql, params);
 }
-
-/** Refuses a payment after its deadline; last in a transaction whose effect takes further statements. */
-export const refuseLate = (tx: EntityManager, { deadline }: BalancePayment): Promise<unknown> =>
-  tx.execute('select in_time(?::timestamptz, 0)', [deadline ?? null]);
 
 /** An amount that was paid, and what its source held afterwards. IDR, scale 4. */
 export interface PaidAmount {

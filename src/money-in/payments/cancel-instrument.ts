@@ -22,7 +22,6 @@ export interface Cancellation {
   id: string;
   /** Who asked for it; recorded in the same transaction as the request to cancel. */
   event: Pick<NewEvent, 'resourceType' | 'actorId' | 'requestId' | 'data'>;
-  /** Wakes the workflow of the payment. */
   wake: () => Promise<void>;
 }
 
@@ -32,13 +31,21 @@ export interface Cancellation {
  * that is still open ends later by itself. A payment that has ended already is left as it is. Throws
  * SERVICE_UNAVAILABLE when Temporal cannot be reached: the cancellation is stored and the sweeps carry it out.
  */
-export async function cancelInstrument(em: EntityManager, cancellation: Cancellation): Promise<PaymentOrderStatus> {
+export async function cancelInstrument(
+  em: EntityManager,
+  { wake, ...cancellation }: Cancellation,
+): Promise<PaymentOrderStatus> {
   const until = performance.now() + budgets.requests.cancellation;
   await storeCancellation(em, cancellation);
   const statusNow = async () => (await readInstrument(em, cancellation.table, cancellation.id)).status;
   let status = await statusNow();
   if (isFinalOrder(status)) return status;
-  await wake(cancellation);
+  await wake().catch((cause: unknown) =>
+    refuse('SERVICE_UNAVAILABLE', 'Temporarily unavailable; the payment will be cancelled', {
+      cause,
+      retryAfterSeconds: 2,
+    }),
+  );
   for (let wait = firstLookMs; !isFinalOrder(status) && performance.now() < until; ) {
     await sleep(wait);
     wait = Math.min(wait * 1.5, longestLookMs);
@@ -53,7 +60,7 @@ export async function cancelInstrument(em: EntityManager, cancellation: Cancella
  */
 export async function storeCancellation(
   em: EntityManager,
-  { table, id, event }: Pick<Cancellation, 'table' | 'id' | 'event'>,
+  { table, id, event }: Omit<Cancellation, 'wake'>,
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const cancelled = await tx.execute<unknown[]>(
@@ -64,17 +71,6 @@ export async function storeCancellation(
     if (cancelled.length === 0) return;
     await recordEvent(tx, { ...event, event: 'RESOURCE_UPDATED', resourceId: id });
   });
-}
-
-async function wake({ wake: hint }: Cancellation): Promise<void> {
-  try {
-    await hint();
-  } catch (cause) {
-    refuse('SERVICE_UNAVAILABLE', 'Temporarily unavailable; the payment will be cancelled', {
-      cause,
-      retryAfterSeconds: 2,
-    });
-  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { receiptIdFor } from '../../shared/ids.ts';
 import { compareMoney } from '../../shared/money.ts';
 import { findReceiptStates } from './find-receipts.ts';
 import { type InstrumentRow, type InstrumentTable, readInstrument } from './instrument-row.ts';
-import type { Confirmation, StrayPayment, Verdict } from './payment-contract.ts';
+import type { Confirmation, ConfirmedPayment, StrayPayment, Verdict } from './payment-contract.ts';
 import { isFinalOrder } from './payment-order.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
@@ -107,7 +107,7 @@ async function noteSettling(em: EntityManager, table: InstrumentTable, id: strin
 /** A payment that no row has taken, as the input of its receipt's workflow. */
 export const strayOf = (
   provider: string,
-  { providerPaymentId, providerPaymentMethodId }: Omit<StrayPayment, 'receiptId' | 'provider'>,
+  { providerPaymentId, providerPaymentMethodId }: Omit<ConfirmedPayment, 'amount'>,
 ): StrayPayment => ({
   receiptId: receiptIdFor(providerPaymentId),
   provider,
@@ -116,12 +116,11 @@ export const strayOf = (
 });
 
 /** The same for a receipt. */
-export const strayOfReceipt = (receipt: Receipt): StrayPayment => ({
-  receiptId: receipt.id,
-  provider: receipt.provider,
-  providerPaymentId: receipt.provider_payment_id,
-  providerPaymentMethodId: receipt.provider_payment_method_id,
-});
+export const strayOfReceipt = ({ provider, ...receipt }: Receipt): StrayPayment =>
+  strayOf(provider, {
+    providerPaymentId: receipt.provider_payment_id,
+    providerPaymentMethodId: receipt.provider_payment_method_id,
+  });
 
 function outcomeOf(
   state: InstrumentState,

@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../../shared/errors.ts';
-import { addMoney, compareMoney, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
+import { addMoney, compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
-import { adminFee } from './payment-channel.ts';
 
 /** The channels that a signed-in payer may use; those that need a phone are for partners only (docs/contract.md 3). */
 export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
@@ -26,4 +25,14 @@ export async function getChannelFor(em: EntityManager, paymentId: number, nomina
     });
   }
   return channel;
+}
+
+/**
+ * The fee that the payer pays on top of `nominal` (IDR, scale 4; docs/contract.md 3). The payer always transfers whole
+ * rupiah: a fraction is rounded up to the next rupiah.
+ */
+export function adminFee(nominal: Money, { fee_fixed, fee_basis_points }: PaymentChannel): Money {
+  const fee = feeOf(nominal, fee_fixed, fee_basis_points);
+  if (isWholeRupiah(fee)) return fee;
+  return addMoney(fee.slice(0, fee.indexOf('.')), '1');
 }

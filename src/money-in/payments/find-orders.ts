@@ -21,7 +21,6 @@ async function withChannels(em: EntityManager, orders: PaymentOrder[]): Promise<
   });
 }
 
-/** The order of this id, or null. */
 export async function findOrder(em: EntityManager, orderId: string): Promise<OrderWithChannel | null> {
   const order = await em.findOne(PaymentOrder, { id: orderId }, { refresh: true });
   if (order === null) return null;

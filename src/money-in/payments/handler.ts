@@ -98,9 +98,9 @@ export interface PaymentHandler {
   /** How its balance payments are booked, if not as `balance-payment.<reference type>` for `product_transfer`. */
   movement?: { kind: string; purpose: TransactionPurpose };
   /**
-   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it takes no payment now. Runs
-   * before the payment's transaction: `effect` checks again whatever must hold at the commit. For an order it runs once
-   * more in the transaction that makes the row: the request may be minutes old.
+   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it takes no payment now. For an order
+   * it runs before the workflow and, as the request may be minutes old, in the transaction that makes the row; for a
+   * payment from a balance that is made by itself in its transaction, after `effect.hold`.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /** Gateway rail only: locks what the pending domain row is part of, before the idempotency key is claimed. */
@@ -109,10 +109,7 @@ export interface PaymentHandler {
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Balance rail only: lets payments that arrive together be written together, target and effect included. */
   together?: Together;
-  /**
-   * The domain effect, in the journal's transaction, on the gateway rail, and on both where there is no `together`; absent
-   * where the money itself is all.
-   */
+  /** The domain effect, in the journal's transaction, of what is not paid `together`; absent where the money itself is all. */
   effect?: PaymentEffect;
   /**
    * Gateway rail only: what else follows in the transaction that settles the order, after the effect; its target may
@@ -131,7 +128,6 @@ export interface PaymentHandler {
 /** The handler of each reference type, which its domain keeps. */
 export type PaymentKinds = { [Type in ReferenceType]: PaymentHandler & { referenceType: Type } };
 
-/** What the steps of a payment need to have its handler do its part. */
 export interface HandlingPorts {
   paymentKinds: PaymentKinds;
   workflows: WakingPort;
@@ -157,7 +153,6 @@ export const handlerOfOrder = (
   order: PaymentOrder,
 ): PaymentHandler => paymentKinds[order.reference_type];
 
-/** An order as its handler sees it. */
 export const handledPayment = (order: PaymentOrder): HandledPayment => ({
   orderId: order.id,
   userId: order.user_id,

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPayer } from '../../people/identity/read-payer.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { openOnce } from '../../platform/openings/open-once.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
@@ -28,12 +28,7 @@ export async function openPaymentOrder(
       ? await find(em)
       : await openOnce(
           em,
-          {
-            resourceId: orderId,
-            kind: 'payment_order',
-            claim: opening.claim,
-            stamp: opening.stamp,
-          },
+          { resourceId: orderId, kind: 'payment_order', claim: opening.claim, stamp: opening.stamp },
           { find, make: (tx) => makeOrder(tx, ports, { orderId, opening, openedAt: new Date(at) }) },
         );
   if (opened === null) refuse('NOT_FOUND', 'The payment order was not found');
@@ -76,12 +71,7 @@ async function makeOrder(
   const [handler, payment] = [handlerOfOrder(ports, order), handledPayment(order)];
   await handler.holdPending?.(tx, payment);
   await handler.onPending?.(tx, payment);
-  await recordEvent(tx, {
-    event: 'RESOURCE_CREATED',
-    resourceType: 'payment_order',
-    resourceId: orderId,
-    actorId: order.user_id,
-    requestId: order.request_id ?? null,
-  });
+  const by = { actorId: order.user_id, requestId: order.request_id ?? null };
+  await recordAction(tx, by, 'RESOURCE_CREATED', ['payment_order', orderId]);
   return order;
 }

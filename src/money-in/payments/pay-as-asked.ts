@@ -1,15 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../ledger/accounts/account.entity.ts';
-import type { SentAnswer } from '../../platform/openings/idempotency-keys.ts';
-import { withFieldNames } from '../../shared/errors.ts';
+import {
+  answerOf,
+  arriveUnderKey,
+  findUnderKey,
+  fingerprintOf,
+  hashKey,
+  type KeyRow,
+  keepFirstAnswer,
+  type SentAnswer,
+} from '../../platform/openings/idempotency-keys.ts';
+import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
+import { must } from '../../shared/assert.ts';
+import { isAway, isLostConnection } from '../../shared/away.ts';
+import { budgets } from '../../shared/budgets.ts';
+import type { Caller } from '../../shared/caller.ts';
+import { DomainError, withFieldNames } from '../../shared/errors.ts';
+import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
+import { withPatience } from '../../shared/patience.ts';
 import { accountTopUp } from './account-top-up.ts';
+import type { BalancePayment, NumberedKey, Paid, PaidAmount } from './balance-payment.ts';
 import { getHandler, type HandlingPorts, type PaymentHandler } from './handler.ts';
 import { type PayTogether, payAndWake, payFromBalance } from './pay-from-balance.ts';
-import { type Answer, type Asking, payUnderKey } from './pay-under-key.ts';
 import type { BalancePaymentRequest } from './present-order.ts';
 
-/** What requests ask to be paid from a balance: a target of a handler, or a pocket of one's own. */
+export interface Asking {
+  caller: Caller;
+  key: string | undefined;
+  requestId: string;
+}
+
+/** Makes the body of the answer to a payment. */
+export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: string }) => Promise<string>;
+
+interface Request {
+  path: string;
+  /** Without what is not given; amounts as money. */
+  body: Record<string, unknown>;
+  answer: Answer;
+  /** What its answer shows changes later: the first one is kept under the key. */
+  changes?: true;
+}
+
+/** What a request says of its payment, whatever it is for. */
+type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
+  payer: Caller;
+};
+
+/**
+ * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
+ * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
+ * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged in the time
+ * that its request waits, by the database's clock, is not made any more.
+ *
+ * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
+ * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
+ * instead.
+ */
+export async function payUnderKey(
+  em: EntityManager,
+  { caller, key, requestId }: Asking,
+  { path, body, answer, changes }: Request,
+  pay: (payment: AskedPayment) => Promise<Paid>,
+): Promise<SentAnswer> {
+  const { userId } = caller;
+  const transactionId = balancePaymentIdFor(userId, key);
+  const deadline = new Date(caller.askedAt.getTime() + budgets.balancePayment.lives).toISOString();
+  const claim =
+    key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
+  const find = () => findPaid(em.fork(), userId, transactionId);
+  const payWith = (idempotency: NumberedKey | null) =>
+    payThroughLoss(find, () => pay({ payer: caller, transactionId, requestId, idempotency, deadline }));
+  const send = async ({ made, replayed }: Paid): Promise<SentAnswer> => {
+    const paid = made ?? must(await find(), 'what was paid is there');
+    const answered = { status: 201, body: await answer(em.fork(), { ...paid, transactionId }), replayed };
+    return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
+  };
+  const sendAgain = (row: KeyRow) => answerOf(row) ?? send({ replayed: true });
+  const payOnce = async (): Promise<SentAnswer> => {
+    if (claim === null) return send(await payWith(null));
+    try {
+      const { stamp, made } = await arriveUnderKey(em, claim);
+      const { number } = stamp;
+      if (made !== null) return await sendAgain(made);
+      return await send(await payWith({ ...claim, number }));
+    } catch (error) {
+      if (!isVerdict(error)) throw error;
+      const opening = { resourceId: transactionId, kind: null, claim, number: null };
+      return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
+    }
+  };
+  try {
+    return await withPatience(budgets.requests.balancePayment, payOnce);
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    const unknown =
+      key === undefined
+        ? `It is not known whether this was paid. If it was, GET /v1/transactions/${transactionId} finds it`
+        : 'It is not known whether this was paid; repeat the request under its Idempotency-Key';
+    const retry = key === undefined ? {} : { retryAfterSeconds: 2 };
+    throw new DomainError('SERVICE_UNAVAILABLE', unknown, { ...retry, cause: error });
+  }
+}
+
+/** How often a database that has gone away is asked again, in milliseconds. */
+const askedAgainMs = 200;
+/** How long: the rest is for what the request does before, and for its answer. */
+const repeatedForMs = (budgets.requests.away * 2) / 3;
+
+/**
+ * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
+ * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
+ * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
+ * there. Throws the loss where the outcome is unknown.
+ */
+async function payThroughLoss(find: () => Promise<PaidAmount | null>, pay: () => Promise<Paid>): Promise<Paid> {
+  try {
+    return await pay();
+  } catch (loss) {
+    if (!isLostConnection(loss)) throw loss;
+    return withPatience(repeatedForMs, (signal) => payAgain(pay, signal)).catch(async (error: unknown) => {
+      const made = isVerdict(error) ? await find().catch(() => null) : null;
+      if (made === null) throw loss;
+      return { replayed: false, made };
+    });
+  }
+}
+
+async function payAgain(pay: () => Promise<Paid>, signal: AbortSignal): Promise<Paid> {
+  for (;;) {
+    try {
+      return await pay();
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      await sleep(askedAgainMs, undefined, { signal });
+    }
+  }
+}
+
+/** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
+async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
+  const [row] = await em.execute<PaidAmount[]>(
+    `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
+     where id = ? and user_id = ?`,
+    [transactionId, userId],
+  );
+  return row ?? null;
+}
 
 /** The body of the answer (docs/contract.md 3). */
 const presentPaid =
@@ -38,13 +178,6 @@ export async function payAsAsked(
   });
 }
 
-export interface TransferRequest {
-  sourceAccountId: string;
-  destinationAccountId: string;
-  /** IDR. */
-  amount: Money;
-}
-
 /** The accounts at both ends are the caller's own, for good, and take any amount: nothing is judged but the balance. */
 const pocketTransfer: PaymentHandler = {
   ...accountTopUp,
@@ -65,7 +198,7 @@ const pocketTransfer: PaymentHandler = {
 export async function transferBetweenPockets(
   em: EntityManager,
   payTogether: PayTogether,
-  transfer: TransferRequest,
+  transfer: { sourceAccountId: string; destinationAccountId: string; amount: Money },
   asking: Asking,
 ): Promise<SentAnswer> {
   const { sourceAccountId, destinationAccountId: referenceId } = transfer;

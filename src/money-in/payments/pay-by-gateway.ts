@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { unlessErased } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { createOnce } from '../../platform/openings/create-once.ts';
 import {
   answerOf,
   arriveUnderKey,
@@ -12,17 +11,17 @@ import {
   type SentAnswer,
   stampOpening,
 } from '../../platform/openings/idempotency-keys.ts';
+import { createOnce } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
 import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
-import { getChannelFor } from './find-channels.ts';
+import { adminFee, getChannelFor } from './find-channels.ts';
 import { findOrder, type OrderWithChannel } from './find-orders.ts';
 import { getHandler, type PaymentHandler, type PaymentKinds } from './handler.ts';
-import type { Asking } from './pay-under-key.ts';
-import { adminFee } from './payment-channel.ts';
+import type { Asking } from './pay-as-asked.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
 import type { PaymentOrder } from './payment-order.entity.ts';
 import { type GatewayPaymentRequest, type PaymentTexts, presentOrder } from './present-order.ts';
@@ -81,7 +80,7 @@ async function orderByGateway(
   em: EntityManager,
   ports: GatewayPorts,
   { caller, key, requestId }: Asking,
-  { payment, claim, stamp }: { payment: GatewayPaymentRequest; claim: KeyClaim | null; stamp: OpeningStamp },
+  { payment: body, claim, stamp }: { payment: GatewayPaymentRequest; claim: KeyClaim | null; stamp: OpeningStamp },
 ): Promise<OrderWithChannel> {
   const orderId = paymentOrderIdFor(caller.userId, key);
   const unavailable = 'The payment could not be started; try again';
@@ -90,7 +89,7 @@ async function orderByGateway(
     { resourceId: orderId, kind: 'payment_order', claim, stamp, unavailable },
     {
       find: (place) => findOrder(place, orderId),
-      prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body: payment, claim, requestId }),
+      prepare: () => prepareGatewayPayment(em, ports, { orderId, caller, body, claim, requestId }),
       start: (opening) => ports.workflows.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment),
     },
   );
@@ -119,6 +118,14 @@ async function withTexts(
   return { ...kept, body: JSON.stringify(answer) };
 }
 
+interface Preparing {
+  orderId: string;
+  caller: Caller;
+  body: GatewayPaymentRequest;
+  claim: KeyClaim | null;
+  requestId: string;
+}
+
 /**
  * Checks everything that can be refused before a payment exists: handler, permission, channel and amount, target.
  * Returns the input of its workflow.
@@ -126,32 +133,19 @@ async function withTexts(
 export async function prepareGatewayPayment(
   em: EntityManager,
   ports: { sealer: Sealer; paymentKinds: PaymentKinds },
-  input: {
-    orderId: string;
-    caller: Caller;
-    body: GatewayPaymentRequest;
-    claim: PaymentOpening['claim'];
-    requestId: string;
-  },
+  { orderId, caller, body, claim, requestId }: Preparing,
 ): Promise<Omit<PaymentOpening, 'stamp'>> {
-  const { orderId, caller, body, claim, requestId } = input;
   const handler = getHandler(ports, caller, { referenceType: body.reference_type, rail: 'gateway' });
-  await getChannelFor(em, body.payment_id, body.amount);
-  const onBehalfOf = body.on_behalf_of ?? null;
-  const target = await handler.findTarget(em, {
-    referenceId: body.reference_id,
-    amount: formatMoney(body.amount),
-    rail: 'gateway',
-    caller,
-    onBehalfOf,
-  });
-  const nominal = target.amount ?? formatMoney(body.amount);
+  const { reference_id: referenceId, on_behalf_of: onBehalfOf = null } = body;
+  const amount = formatMoney(body.amount);
+  const target = await handler.findTarget(em, { referenceId, amount, rail: 'gateway', caller, onBehalfOf });
+  const nominal = target.amount ?? amount;
   const channel = await getChannelFor(em, body.payment_id, nominal);
   const order = {
     user_id: caller.userId,
     organization_id: caller.organizationId,
     reference_type: body.reference_type,
-    reference_id: body.reference_id,
+    reference_id: referenceId,
     on_behalf_of: onBehalfOf,
     target_account_id: target.accountId,
     payment_id: channel.id,

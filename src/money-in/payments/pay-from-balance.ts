@@ -16,9 +16,7 @@ import {
   type Paid,
   paidOnes,
   readRow,
-  refuseLate,
   refusing,
-  targetAt,
 } from './balance-payment.ts';
 import type { PaymentHandler, WakingPort } from './handler.ts';
 
@@ -81,11 +79,13 @@ async function payAlone(em: EntityManager, handler: PaymentHandler, asked: Balan
       const amount = formatMoney(asked.amount);
       const target = await handler.findTarget(tx, { referenceId, amount, rail: 'balance', caller, onBehalfOf });
       const payment = { ...asked, amount: target.amount ?? amount };
-      const [row] = await makePayments(tx, handler, { payments: [payment], targets: targetAt(target.accountId) });
+      const targets = { call: 'targets_at(array[?::uuid])', params: [target.accountId] };
+      const [row] = await makePayments(tx, handler, { payments: [payment], targets });
       const paid = readRow(must(row, 'a payment has an outcome'));
       if (paid.replayed || effect === undefined) return paid;
       await effect.inTransaction(tx, handledOf(payment), payment.transactionId);
-      await refuseLate(tx, payment);
+      // The effect may have waited, too.
+      await tx.execute('select in_time(?::timestamptz, 0)', [payment.deadline ?? null]);
       return paid;
     }),
   );

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { PaymentMethodKind } from './payment-channel.ts';
+import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
 
 const PaymentChannelSchema = defineEntity({
   name: 'PaymentChannel',

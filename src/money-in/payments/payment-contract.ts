@@ -18,7 +18,6 @@ type AskedColumn =
   | ('user_id' | 'organization_id' | 'reference_type' | 'reference_id' | 'on_behalf_of' | 'target_account_id')
   | ('payment_id' | 'nominal' | 'admin_fee' | 'texts_sealed' | 'request_id');
 
-/** The input of an order's workflow. */
 export interface GatewayPaymentInput {
   orderId: string;
   /** What the request asked for. Absent when the workflow is started again for an existing row. */
@@ -62,16 +61,9 @@ export interface ConfirmedPayment {
   amount: Money;
 }
 
-export interface StrayPayment {
+export interface StrayPayment extends Omit<ConfirmedPayment, 'amount'> {
   receiptId: string;
   provider: string;
-  providerPaymentId: string;
-  providerPaymentMethodId: string;
-}
-
-interface Strays {
-  /** Confirmed payments under the order that do not pay it: late, double or of another amount. */
-  strays: StrayPayment[];
 }
 
 /** The provider's answer about a payment, and the payment's deadline. */
@@ -82,11 +74,15 @@ export type Confirmation = Verdict & {
   callbacksCome?: boolean;
 };
 
-export type Verdict =
-  | ({ outcome: 'paid'; payment: ConfirmedPayment } & Strays)
-  | ({ outcome: 'refused'; failureCode: string } & Strays)
+export type Verdict = (
+  | { outcome: 'paid'; payment: ConfirmedPayment }
+  | { outcome: 'refused'; failureCode: string }
   /** `settling`: paid, pending or no longer listed at the provider, without a payment that can be settled yet. */
-  | ({ outcome: 'expired' | 'waiting' | 'settling' } & Strays);
+  | { outcome: 'expired' | 'waiting' | 'settling' }
+) & {
+  /** Confirmed payments under the order that do not pay it: late, double or of another amount. */
+  strays: StrayPayment[];
+};
 
 /**
  * The outcome of a payment that was taken for unmatched. `owned`: it pays something open of ours, whose workflow was

@@ -34,7 +34,6 @@ export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
 /** `status_id`: its place among the statuses, from 1 (docs/contract.md 3). */
 export const statusIdOf = (status: PaymentOrderStatus): number => paymentOrderLaw.statuses.indexOf(status) + 1;
 
-/** Whether the status is final. */
 export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);
 
 /** The deadline for paying it: the moment it was cancelled, or else the end of its lifetime. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import { signedIn } from '../../platform/http/access.ts';
-import { amount, uuid } from '../../platform/http/fields.ts';
+import { allow, signedIn } from '../../platform/http/access.ts';
+import { amount, moneyString, uuid } from '../../platform/http/fields.ts';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
+import { presentFields } from '../../platform/http/present-fields.ts';
 import { sendStored } from '../../platform/http/replay.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { formatMoney } from '../../shared/money.ts';
@@ -11,12 +12,22 @@ import { cancelOrder } from './cancel-instrument.ts';
 import { findChannels } from './find-channels.ts';
 import { findOrders, getOrder, type OrderWithChannel } from './find-orders.ts';
 import type { PaymentKinds, WakingPort } from './handler.ts';
-import { payAsAsked } from './pay-as-asked.ts';
+import { payAsAsked, transferBetweenPockets } from './pay-as-asked.ts';
 import { openTexts, payByGateway } from './pay-by-gateway.ts';
 import type { PayTogether } from './pay-from-balance.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 
 import { BalancePayment, GatewayPayment, OrderShape, PaidShape, presentOrder } from './present-order.ts';
+
+const ChannelShape = z.object({
+  payment_id: z.int(),
+  payment_name: z.string(),
+  method: z.enum(['virtual_account', 'qris', 'ewallet']),
+  channel_code: z.string(),
+  admin_fee: z.object({ fixed: amount(), basis_points: z.int() }),
+  minimum_amount: amount(),
+  maximum_amount: amount(),
+});
 
 interface Ports {
   sealer: Sealer;
@@ -44,17 +55,7 @@ routes.get(
       200: z.object({
         message: z.string(),
         data: z.object({
-          items: z.array(
-            z.object({
-              payment_id: z.int(),
-              payment_name: z.string(),
-              method: z.enum(['virtual_account', 'qris', 'ewallet']),
-              channel_code: z.string(),
-              admin_fee: z.object({ fixed: amount(), basis_points: z.int() }),
-              minimum_amount: amount(),
-              maximum_amount: amount(),
-            }),
-          ),
+          items: z.array(ChannelShape),
         }),
       }),
     },
@@ -64,15 +65,14 @@ routes.get(
     return {
       message: 'Payment channels found',
       data: {
-        items: channels.map((channel) => ({
-          payment_id: channel.id,
-          payment_name: channel.name,
-          method: channel.method,
-          channel_code: channel.channel_code,
-          admin_fee: { fixed: channel.fee_fixed, basis_points: channel.fee_basis_points },
-          minimum_amount: channel.minimum_amount,
-          maximum_amount: channel.maximum_amount,
-        })),
+        items: channels.map((channel) =>
+          presentFields(ChannelShape.shape, {
+            ...channel,
+            payment_id: channel.id,
+            payment_name: channel.name,
+            admin_fee: { fixed: channel.fee_fixed, basis_points: channel.fee_basis_points },
+          }),
+        ),
       },
     };
   },
@@ -178,3 +178,35 @@ routes.post(
 );
 
 export const paymentsRoutes = routes;
+
+export const transfersRoutes = createRouteGroup<Pick<Ports, 'payTogether'>>({
+  prefix: '/v1/accounts',
+  tag: 'Accounts',
+});
+
+transfersRoutes.post(
+  '/:account_id/transfers',
+  {
+    summary: "Move money between one's own accounts",
+    description: 'One ledger row of purpose `pocket_transfer`. The same `Idempotency-Key` and body replay the answer.',
+    access: allow('top-up-account', { scope: "both accounts the caller's own" }),
+    params: z.object({ account_id: uuid() }),
+    body: z.strictObject({ destination_account_id: uuid(), amount: moneyString() }),
+    idempotent: true,
+    answers: { 201: PaidShape },
+    refusals: [404],
+  },
+  async ({ em, deps, caller, params, body, ctx, requestId }) =>
+    sendStored(
+      await transferBetweenPockets(
+        em,
+        deps.payTogether,
+        {
+          sourceAccountId: params.account_id,
+          destinationAccountId: body.destination_account_id,
+          amount: body.amount,
+        },
+        { caller, key: readIdempotencyKey(ctx), requestId },
+      ),
+    ),
+);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { amount, moneyNumber, optionalText, prose, timestamp, uuid } from '../../platform/http/fields.ts';
+import { presentFields } from '../../platform/http/present-fields.ts';
 import { formatWesternIndonesia } from '../../shared/clock.ts';
 import { addMoney, presentMoneyAsNumber } from '../../shared/money.ts';
 import type { OrderWithChannel } from './find-orders.ts';
@@ -72,12 +73,10 @@ export const OrderShape = z
 export type PaymentTexts = Pick<z.infer<typeof OrderShape>, 'transaction_name' | 'transaction_desc'>;
 
 /** The `data` of the gateway answer (docs/contract.md 3); the channel's method decides which code is set. */
-export function presentOrder(
-  { order, channel }: OrderWithChannel,
-  { transaction_name, transaction_desc }: PaymentTexts,
-) {
+export function presentOrder({ order, channel }: OrderWithChannel, texts: PaymentTexts) {
   const code = order.payment_code ?? null;
-  return {
+  return presentFields(OrderShape.shape, {
+    ...order,
     payment_order_id: order.id,
     transaction_id: order.provider_payment_request_id ?? null,
     payment_id: channel.id,
@@ -90,11 +89,6 @@ export function presentOrder(
     qr_code: channel.method === 'qris' ? code : null,
     expired_date: formatWesternIndonesia(order.expires_at),
     status_id: statusIdOf(order.status),
-    status: order.status,
-    reference_type: order.reference_type,
-    reference_id: order.reference_id,
-    transaction_name,
-    transaction_desc,
-    created_at: order.created_at.toISOString(),
-  };
+    ...texts,
+  });
 }

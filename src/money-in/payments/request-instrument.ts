@@ -20,15 +20,7 @@ import { closePayment, wakeAfterEnd } from './settle-payment.ts';
 export async function requestInstrument(
   em: EntityManager,
   ports: HandlingPorts & { gateways: Gateways; sealer: Sealer },
-  {
-    orderId,
-    publicUrl,
-    signal,
-  }: {
-    orderId: string;
-    publicUrl: string;
-    signal: AbortSignal;
-  },
+  { orderId, publicUrl, signal }: { orderId: string; publicUrl: string; signal: AbortSignal },
 ): Promise<PaymentOrderStatus> {
   const order = await em.findOneOrFail(PaymentOrder, { id: orderId });
   if (isFinalOrder(order.status)) await wakeAfterEnd(order, ports);
@@ -44,16 +36,10 @@ export async function requestInstrument(
     customer: { name },
     returnUrl: returnUrlOf(publicUrl, order.id),
   };
-  const after = 'request-instrument.after';
   const table = 'payment_orders';
   const attempt = await noteAttempt(em, table, order.id);
-  const answer = await obtainInstrument(em, ports.gateways.of(order.provider), {
-    table,
-    attempt,
-    request,
-    signal,
-    after,
-  });
+  const search = { table, attempt, request, signal, after: 'request-instrument.after' } as const;
+  const answer = await obtainInstrument(em, ports.gateways.of(order.provider), search);
   if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
   return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt }, ports);
 }
@@ -73,12 +59,8 @@ async function writeDown(
   orderId: string,
   { providerPaymentRequestId, providerPaymentMethodId, paymentCode }: Instrument,
 ): Promise<PaymentOrderStatus> {
-  const written = await em.execute<unknown[]>(waitForPayment, [
-    providerPaymentRequestId,
-    providerPaymentMethodId,
-    paymentCode,
-    orderId,
-  ]);
+  const asked = [providerPaymentRequestId, providerPaymentMethodId, paymentCode, orderId];
+  const written = await em.execute<unknown[]>(waitForPayment, asked);
   if (written.length > 0) return 'WAITING_PAYMENT';
   const { status } = await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true });
   return status;

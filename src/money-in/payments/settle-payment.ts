@@ -3,12 +3,12 @@ import { systemAccounts } from '../../ledger/accounts/account.ts';
 import { postJournal, recordTransactions, type TransactionRow } from '../../ledger/post-journal.ts';
 import { tellAgain } from '../../platform/callbacks/tell-again.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { byPlatform, recordAction } from '../../platform/events/record-event.ts';
 import { assert, must } from '../../shared/assert.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { journalKeys } from '../../shared/ids.ts';
-import { compareMoney, negateMoney, subtractMoney } from '../../shared/money.ts';
-import { applyReceipt } from './apply-receipt.ts';
+import { journalKeys, newId, receiptIdFor } from '../../shared/ids.ts';
+import { compareMoney, type Money, negateMoney, subtractMoney } from '../../shared/money.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { strayOf } from './confirm-payment.ts';
 import { awaitedBy, hasReceipt, isPaidUnknown } from './find-receipts.ts';
 import { type HandlingPorts, handledPayment, handlerOfOrder, type WakingPort } from './handler.ts';
@@ -16,7 +16,6 @@ import { type Attempt, expectNoAttempt } from './obtain-instrument.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
-import { costOfPayment } from './provider-cost.ts';
 
 /** As for every step; the workflow of a stray receipt may be woken, too. */
 interface SettlingPorts extends HandlingPorts {
@@ -83,6 +82,52 @@ export async function settlePayment(
   return status;
 }
 
+/**
+ * Writes the receipt of the payment that settles an open order or partner payment, in the settling transaction and
+ * before the row becomes final: the receipt is the proof for the settlement's journal. Money in suspense that was unknown
+ * when it came, and is of this row, leaves it (after a restore); whether it did.
+ */
+export async function applyReceipt(
+  tx: EntityManager,
+  { payment, orderId, partnerPaymentId }: { payment: ConfirmedPayment; orderId?: string; partnerPaymentId?: string },
+): Promise<boolean> {
+  const receiptId = receiptIdFor(payment.providerPaymentId);
+  const journalId = newId();
+  const [{ taken }] = await tx.execute<[{ taken: boolean }]>('select apply_receipt(?, ?, ?, ?, ?, ?) as taken', [
+    journalId,
+    receiptId,
+    payment.providerPaymentId,
+    payment.providerPaymentMethodId,
+    orderId ?? null,
+    partnerPaymentId ?? null,
+  ]);
+  if (taken) {
+    const data = { state: 'applied', reference: orderId ?? partnerPaymentId ?? null, journal_id: journalId };
+    await recordAction(tx, byPlatform, 'RESOURCE_UPDATED', ['receipt', receiptId], data);
+  }
+  return taken;
+}
+
+/**
+ * The provider's fee for a payment of `amount` under this reference (IDR, scale 4): for a user's order that of its
+ * channel as it is now; for a partner's payment the one it was priced with, if `amount` is its amount. 0 where it
+ * cannot be known: the reconciliation with the provider's balance shows the difference.
+ */
+export async function costOfPayment(
+  tx: EntityManager,
+  { reference, amount }: { reference: string; amount: Money },
+): Promise<Money> {
+  if (!isUuid(reference)) return '0.0000';
+  const [row] = await tx.execute<{ cost: Money }[]>(
+    `select coalesce(
+       (select round(c.provider_fee_fixed + ?::numeric * c.provider_fee_basis_points / 10000, 4)
+        from payment_orders o join payment_channels c on c.id = o.payment_id where o.id = ?),
+       (select provider_fee from partner_payments where id = ? and amount = ?::numeric), 0)::numeric(20, 4) as cost`,
+    [amount, reference, reference, amount],
+  );
+  return must(row, 'a coalesce has a row').cost;
+}
+
 /** Works on an order under its lock, in one transaction. Returns it, and its status then. */
 const withOrder = (
   em: EntityManager,
@@ -96,14 +141,7 @@ const withOrder = (
   });
 
 const recordEnd = (tx: EntityManager, { id, request_id }: PaymentOrder, data: object): Promise<void> =>
-  recordEvent(tx, {
-    event: 'RESOURCE_UPDATED',
-    resourceType: 'payment_order',
-    resourceId: id,
-    actorId: null,
-    requestId: request_id ?? null,
-    data,
-  });
+  recordAction(tx, { actorId: null, requestId: request_id ?? null }, 'RESOURCE_UPDATED', ['payment_order', id], data);
 
 /** The `price` row and, where there is a fee, its own `fee` row (docs/contract.md 2 and 3). */
 function transactionRows(ports: HandlingPorts, order: PaymentOrder): TransactionRow[] {

@@ -3,9 +3,8 @@ import { Account } from '../../ledger/accounts/account.entity.ts';
 import type { AccountKind } from '../../ledger/accounts/account.ts';
 import { findErasedOwner } from '../../ledger/find-accounts.ts';
 import { carryOutAbout } from '../../money-out/decisions/carry-out.ts';
-import type { Decision } from '../../money-out/decisions/decision.entity.ts';
 import type { DecisionHandling, DecisionPorts } from '../../money-out/decisions/handling.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { type Gateways, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -37,25 +36,6 @@ export async function settleReceipt(
   return (await em.fork().findOneOrFail(Receipt, { id: receiptId })).state;
 }
 
-/**
- * Why a decision about a receipt is void: it came too late, or the provider has since changed its answer about the
- * payment. Null while it is valid.
- */
-async function whyMoved(tx: EntityManager, decision: Decision, says?: string): Promise<string | null> {
-  const { state } = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
-  if (state !== 'suspended') return `the receipt is now ${state}`;
-  if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
-    return 'the person whose account would be credited has been erased';
-  }
-  // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
-  // revokes that neither now nor when the decision was proposed.
-  const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
-  const now = forGood(says);
-  const isNew = now !== undefined && now !== said;
-  const isGone = decision.action === 'credit' && isTakenBack(says ?? '');
-  return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
-}
-
 /** Whether the provider reports that the money did not come, or went back. */
 const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
 
@@ -83,10 +63,9 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
 /** The provider status of a receipt's payment now, `not known`, or `silent` when the provider does not answer. */
 async function hearPayment(
   gateways: Gateways,
-  receipt: Pick<Receipt, 'provider' | 'provider_payment_id' | 'provider_payment_method_id'>,
-  signal: AbortSignal,
+  { provider, provider_payment_method_id: method, provider_payment_id: id }: Receipt,
 ): Promise<ProviderPayment['status'] | 'not known' | 'silent'> {
-  const { provider, provider_payment_method_id: method, provider_payment_id: id } = receipt;
+  const signal = AbortSignal.timeout(budgets.provider.call);
   try {
     return (await gateways.of(provider).findPayment(method, id, { signal }))?.status ?? 'not known';
   } catch (error) {
@@ -104,7 +83,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     if (state !== 'suspended')
       refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field: 'receipt_id' });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
-    const says = await hearPayment(gateways, receipt, AbortSignal.timeout(budgets.provider.call));
+    const says = await hearPayment(gateways, receipt);
     if (action === 'credit' && isTakenBack(says)) {
       refuse('REQUEST_INVALID', `the provider says that the payment is ${says}: there is no money to credit`, {
         field: 'action',
@@ -119,12 +98,22 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     };
   },
   hear: async (em, gateways, { receipt_id }) =>
-    hearPayment(
-      gateways,
-      await em.findOneOrFail(Receipt, { id: receipt_id ?? '' }),
-      AbortSignal.timeout(budgets.provider.call),
-    ),
-  whyMoved: (tx, decision, says?: string) => whyMoved(tx, decision, says),
+    hearPayment(gateways, await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })),
+  /** It came too late, or the provider has since changed its answer about the payment. */
+  async whyMoved(tx, decision, says?: string) {
+    const { state } = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
+    if (state !== 'suspended') return `the receipt is now ${state}`;
+    if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
+      return 'the person whose account would be credited has been erased';
+    }
+    // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
+    // revokes that neither now nor when the decision was proposed.
+    const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
+    const now = forGood(says);
+    const isNew = now !== undefined && now !== said;
+    const isGone = decision.action === 'credit' && isTakenBack(says ?? '');
+    return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
+  },
   async act(tx, _, decision) {
     const { id: decision_id, receipt_id, note, action, account_id } = decision;
     const receipt = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' });
@@ -137,15 +126,9 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       await tx.refresh(receipt);
       return { status: 'lapsed', reason: `the receipt is now ${receipt.state}` };
     }
-    await recordEvent(tx, {
-      event: 'RESOURCE_UPDATED',
-      impact: 'HIGH',
-      resourceType: 'receipt',
-      resourceId: id,
-      actorId: decision.approved_by ?? null,
-      requestId: null,
-      data: { action, account_id: account_id ?? null, note, amount, journal_id, decision_id },
-    });
+    const by = { actorId: decision.approved_by ?? null, requestId: null };
+    const data = { action, account_id: account_id ?? null, note, amount, journal_id, decision_id };
+    await recordAction(tx, by, ['RESOURCE_UPDATED', 'HIGH'], ['receipt', id], data);
     return undefined;
   },
   async tell(em, workflows, { receipt_id }) {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { User } from '../../people/members/user.entity.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { Decision } from './decision.entity.ts';
@@ -29,15 +29,9 @@ export const admittingApprover: DecisionHandling<'admit_approver'> = {
   async act(tx, _, decision) {
     const userId = personOf(decision);
     await tx.execute('update users set approver_since = clock_timestamp() where id = ?', [userId]);
-    await recordEvent(tx, {
-      event: 'APPROVER_ADMITTED',
-      impact: 'HIGH',
-      resourceType: 'user',
-      resourceId: userId,
-      actorId: decision.approved_by ?? null,
-      requestId: null,
-      data: { decision_id: decision.id, proposed_by: decision.proposed_by },
-    });
+    const by = { actorId: decision.approved_by ?? null, requestId: null };
+    const data = { decision_id: decision.id, proposed_by: decision.proposed_by };
+    await recordAction(tx, by, ['APPROVER_ADMITTED', 'HIGH'], ['user', userId], data);
     return undefined;
   },
   async whyMoved(tx, decision) {

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { refuseEnded } from '../../people/identity/end-tokens.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import { type SweepFailure, sweepRows } from '../../platform/housekeeping/sweep-rows.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { errorCodeOf, refuse } from '../../shared/errors.ts';
@@ -56,7 +56,6 @@ export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
 
 interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';
-  /** Why it was refused or lapsed. */
   reason?: string;
   /** Who ended it; defaults to the approver, or to nobody when time or the provider ended it. */
   actorId?: string;
@@ -87,14 +86,12 @@ export async function endDecision(
   });
 }
 
-/** An event of a decision. */
 export const recordDecision = (
   tx: EntityManager,
   id: string,
   event: string,
   { data, actorId, requestId = null }: { data: object; actorId: string | null; requestId?: string | null | undefined },
-): Promise<void> =>
-  recordEvent(tx, { event, impact: 'HIGH', resourceType: 'decision', resourceId: id, actorId, requestId, data });
+): Promise<void> => recordAction(tx, { actorId, requestId }, [event, 'HIGH'], ['decision', id], data);
 
 /** Who counts as having carried it out: the approver, or the proposer where one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;
@@ -105,7 +102,7 @@ export const actorOf = ({ approved_by, proposed_by }: Decision): string => appro
  */
 export async function whyVoid(
   tx: EntityManager,
-  { decisionKinds }: Pick<DecisionPorts, 'decisionKinds'>,
+  { decisionKinds }: DecisionPorts,
   decision: Decision,
   heard?: unknown,
 ): Promise<string | null> {
@@ -165,7 +162,7 @@ async function judgeAndAct(em: EntityManager, ports: DecisionPorts, id: string):
 /** Wakes whom the end of a decision concerns, and returns it; what Temporal misses then the sweeps see. */
 export async function tellOfEnd(
   em: EntityManager,
-  { workflows, decisionKinds }: Pick<DecisionPorts, 'workflows' | 'decisionKinds'>,
+  { workflows, decisionKinds }: DecisionPorts,
   decision: Decision,
 ): Promise<Decision> {
   const kind: CarryingOut = decisionKinds[decision.kind];

@@ -45,9 +45,3 @@ export interface Evidence {
   provider: object | null;
   books: object;
 }
-
-/** The maximum length of a reference of a movement at the provider, in characters. */
-export const longestExternalReference = 64;
-
-/** The minimum length of a decision's note, in characters. */
-export const shortestNote = 3;

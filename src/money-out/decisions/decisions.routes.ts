@@ -5,13 +5,12 @@ import { created } from '../../platform/http/answer.ts';
 import { uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { approveDecision, rejectDecision } from './approve-decision.ts';
+import { approveDecision, proposeDecision, rejectDecision } from './decide.ts';
 import type { Decision } from './decision.entity.ts';
 import { decisionKinds, decisionLaw } from './decision.ts';
 import { findDecisions, getDecision } from './find-decisions.ts';
 import type { DecisionPorts } from './handling.ts';
 import { DecisionAnswer, ProposalBody, presentDecision as present } from './present-decision.ts';
-import { proposeDecision } from './propose-decision.ts';
 
 interface Ports extends DecisionPorts {
   config: Pick<Config, 'NODE_ENV'>;
@@ -29,7 +28,6 @@ const approves = allow('approve-decision', operators);
 const reads = allow(['propose-decision', 'approve-decision'], operators);
 
 const message = z.string();
-/** The message about a decision's state. */
 const messageOf = ({ status, first_approved_by: first }: Decision): string =>
   status === 'pending' && first
     ? 'Decision approved; another person has to approve it too'

@@ -13,13 +13,9 @@ export async function getDecision(em: EntityManager, id: string): Promise<Decisi
 /** Decisions of operators, newest first unless asked otherwise. */
 export function findDecisions(
   em: EntityManager,
-  {
-    status,
-    kind,
-    payout_id,
-  }: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined; payout_id?: string | undefined },
+  filters: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined; payout_id?: string | undefined },
   window: ListWindow,
 ): Promise<Listed & { items: Decision[] }> {
-  const where = { ...(status && { status }), ...(kind && { kind }), ...(payout_id && { payout_id }) };
+  const where = Object.fromEntries(Object.entries(filters).filter(([, asked]) => asked !== undefined));
   return findPage(em, Decision, where, window, { within: {} });
 }

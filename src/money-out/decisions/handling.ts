@@ -32,7 +32,6 @@ export interface Look {
 
 /** Undefined where the effect is done; otherwise the decision waits for a second person, or ends without effect. */
 export type Effect = undefined | 'waits' | { status: 'refused' | 'lapsed'; reason: string };
-/** It cannot be carried out. */
 export const refused = (reason: string): Effect => ({ status: 'refused', reason });
 
 /** How one kind of decision is carried out: its effect, in the transaction that locks, judges and ends it (`carryOut`). */

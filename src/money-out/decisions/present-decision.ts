@@ -3,14 +3,7 @@ import { amount, nonZeroMoneyString, prose, text, timestamp, uuid } from '../../
 import { presentFields } from '../../platform/http/present-fields.ts';
 import { longestNote } from '../../shared/plain-text.ts';
 import type { Decision } from './decision.entity.ts';
-import {
-  decisionKinds,
-  decisionLaw,
-  longestExternalReference,
-  type ProposedKind,
-  payoutOutcomes,
-  shortestNote,
-} from './decision.ts';
+import { decisionKinds, decisionLaw, type ProposedKind, payoutOutcomes } from './decision.ts';
 
 const Side = z.record(z.string(), z.unknown());
 /** A decision as every answer shows one. */
@@ -56,8 +49,7 @@ export const presentDecision = ({ evidence, ...decision }: Decision): z.input<ty
   });
 
 /** The note of a decision, as requests carry it. */
-export const noteOfDecision = () =>
-  prose(longestNote, shortestNote).describe('References to the evidence, never personal data.');
+export const noteOfDecision = () => prose(longestNote, 3).describe('References to the evidence, never personal data.');
 
 const note = noteOfDecision();
 const complaint = (field: string, message: string) => ({ path: [field], message });
@@ -84,7 +76,7 @@ export const ProposalBody = z.discriminatedUnion('kind', [
       amount: nonZeroMoneyString().describe(
         'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
       ),
-      reference: text(longestExternalReference).describe('The reference in the provider’s statement; booked once.'),
+      reference: text(64).describe('The reference in the provider’s statement; booked once.'),
       account_id: uuid()
         .optional()
         .describe('An account of an erased person, to whom the platform paid what had come to it; `amount` below 0.'),

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Creation, createOnce } from '../../platform/openings/create-once.ts';
 import { stampOpening } from '../../platform/openings/idempotency-keys.ts';
+import { type Creation, createOnce } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { createSemaphore } from '../../shared/concurrency.ts';
 import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';

@@ -6,7 +6,7 @@ import { presentFields } from '../../platform/http/present-fields.ts';
 import { showPayoutTexts } from '../payouts/open-payout-texts.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { isFinalPayout } from '../payouts/payout.ts';
-import { refundStatuses, returnedByBank, shownRefundStatuses } from './refund.ts';
+import { refundStatuses, shownRefundStatuses } from './refund.ts';
 
 export const RefundBody = z.strictObject({
   amount: moneyString().optional().meta({ description: 'A whole IDR amount. Without it all that is left.' }),
@@ -19,7 +19,6 @@ export const RefundBody = z.strictObject({
   metadata: metadata(),
 });
 
-/** What a partner asks for. */
 export type RefundRequest = z.output<typeof RefundBody>;
 
 const refundFields = {
@@ -71,7 +70,7 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
     bank_account_number: payout.bank_code ? bank_account_number : null,
     beneficiary_name,
     metadata,
-    failure_code: payout.status === 'reversed' ? returnedByBank : payout.failure_code,
+    failure_code: payout.status === 'reversed' ? 'RETURNED_BY_BANK' : payout.failure_code,
   });
 }
 

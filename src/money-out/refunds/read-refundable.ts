@@ -4,7 +4,6 @@ import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shar
 
 /** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
-  /** That of the payment. */
   status: string;
   external_ref: string | null;
   amount: Money;

@@ -7,18 +7,14 @@ import type { PayoutStatus } from '../payouts/payout.ts';
  * where the provider can, otherwise to a bank account.
  */
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
-type RefundStatus = (typeof refundStatuses)[number];
 
 /** The names that partners see: what the bank returned has failed in the end. */
-export const shownRefundStatuses: Record<PayoutStatus, RefundStatus> = {
+export const shownRefundStatuses: Record<PayoutStatus, (typeof refundStatuses)[number]> = {
   pending: 'pending',
   succeeded: 'succeeded',
   failed: 'failed',
   reversed: 'failed',
 };
-
-/** The failure code of a refund that the bank returned after it had succeeded. */
-export const returnedByBank = 'RETURNED_BY_BANK';
 
 /** What a request asks the workflow for: ids and amounts, texts only sealed (docs/contract.md 9). IDR, scale 4. */
 export interface RefundOpening {
@@ -35,8 +31,8 @@ export interface RefundOpening {
   stamp: OpeningStamp;
 }
 
-/** The input of a refund's workflow; a refund is a payout, and has its id. */
 export interface RefundInput {
+  /** A refund is a payout, and has its id. */
   payoutId: string;
   /** What the request asked for. Absent when the workflow resumes a refund that has its row. */
   opening?: RefundOpening;

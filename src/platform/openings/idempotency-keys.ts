@@ -5,7 +5,6 @@ import { refuse } from '../../shared/errors.ts';
 import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
 import { executePrepared } from '../database/prepared-statements.ts';
 
-/** What is stored under a key. */
 export interface KeyRow {
   fingerprint: string;
   resource_id: string;
@@ -20,7 +19,7 @@ export interface StoredAnswer {
   status: number;
   body: string;
 }
-/** An answer to send: the first one, or that again. */
+/** The first answer, or that again. */
 export type SentAnswer = StoredAnswer & { replayed: boolean };
 /** An answer to a partner, sealed for the row `id`. */
 export interface SealedAnswer {
@@ -60,7 +59,6 @@ export function refuseReused(owner: { userId: string } | { partnerId: string }):
 const columns = 'k.fingerprint, k.resource_id, k.answer_status, k.answer_body, k.answer_sealed';
 const atKey = 'k.owner_id = ? and k.key_hash = ? and k.made is not null';
 
-/** The row, if there is one; throws as `refuseReused` for the key of another request. */
 function ofRequest(claim: KeyClaim, row: KeyRow | undefined): KeyRow | null {
   if (row !== undefined && row.fingerprint !== claim.fingerprint) refuseReused(claim);
   return row ?? null;
@@ -72,7 +70,6 @@ export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<
   return ofRequest(claim, (await executePrepared<KeyRow>(em, sql, placeOf(claim)))[0]);
 }
 
-/** The row of `stamping`. */
 interface Stamping {
   number: string;
   asked_at: string;

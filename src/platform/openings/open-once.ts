@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
+import { isAway } from '../../shared/away.ts';
 import { budgets, type DatabaseBudget } from '../../shared/budgets.ts';
 import { busy } from '../../shared/concurrency.ts';
 import {
@@ -44,9 +46,12 @@ interface Making<T, Prepared> {
 }
 
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
-const secondsOf = (livesMs: number = budgets.opening.lives): number => livesMs / 1000;
+/** A refusal has no instant at which it was asked for, and does not lapse. */
+const ageOf = (stamp: OpeningStamp | null) => [
+  stamp?.askedAt ?? null,
+  (stamp?.livesMs ?? budgets.opening.lives) / 1000,
+];
 
-const fingerprintOf = ({ claim }: Pick<Asked, 'claim'>): string => claim?.fingerprint ?? '';
 /** Where the row is: `owner_id` and `key_hash`. */
 const rowOf = ({ resourceId, claim }: Pick<Asked, 'resourceId' | 'claim'>): string[] =>
   claim ? placeOf(claim) : [resourceId, ''];
@@ -54,16 +59,17 @@ const rowOf = ({ resourceId, claim }: Pick<Asked, 'resourceId' | 'claim'>): stri
 /** Says in the row for what it was decided; its parameters. */
 const ofThis = `fingerprint = ?, resource_id = ?, kind = ?, decided_at = clock_timestamp()
   where owner_id = ? and key_hash = ?`;
-const thisOf = (asked: Asked) => [fingerprintOf(asked), asked.resourceId, asked.kind, ...rowOf(asked)];
+const thisOf = (asked: Asked) => [asked.claim?.fingerprint ?? '', asked.resourceId, asked.kind, ...rowOf(asked)];
 
 /**
  * Blocks every other attempt at this resource, every refusal of it, and whatever else is asked for under its key, until
- * the transaction ends. A refusal has no instant at which it was asked for, and does not lapse.
+ * the transaction ends.
  */
 async function lockRequest(
   tx: EntityManager,
   asked: Asked,
-  { number, askedAt, livesMs }: Omit<OpeningStamp, 'askedAt'> & { askedAt: string | null },
+  number: string,
+  stamp: OpeningStamp | null,
 ): Promise<RequestRow> {
   const [fingerprint, resourceId, kind, ...row] = thisOf(asked);
   const rows = await tx.execute<RequestRow[]>(
@@ -71,7 +77,7 @@ async function lockRequest(
      on conflict (owner_id, key_hash) do update set decided_at = r.decided_at
      returning made is not null as is_made, refused_upto >= ?::bigint as is_refused, fingerprint in ('', ?) as is_this,
        refusal, ${hasLapsed} as has_lapsed`,
-    [...row, fingerprint, resourceId, kind, number, fingerprint, askedAt, secondsOf(livesMs)],
+    [...row, fingerprint, resourceId, kind, number, fingerprint, ...ageOf(stamp)],
   );
   return must(rows[0], 'an upsert answers its row');
 }
@@ -95,11 +101,6 @@ function refuseDecided({ claim }: Asked, { is_made, is_refused, is_this, refusal
   if (is_refused) throw fromStored(must(refusal, 'what was refused has its refusal'));
 }
 
-/** A transaction with the given time budget, or the usual one. */
-function within<T>(em: EntityManager, budget: DatabaseBudget | undefined, work: (tx: EntityManager) => Promise<T>) {
-  return budget === undefined ? em.fork().transactional(work) : withTime(em.fork(), budget, work);
-}
-
 /**
  * Makes a resource in the first step of its workflow, once, and so that a refusal is final: what was refused is never
  * made by this request, however long one of its attempts was held up. What `find` finds is returned as it stands.
@@ -112,20 +113,23 @@ export async function openOnce<T, Prepared = void>(
   opening: OpeningPlace & { stamp: OpeningStamp; budget?: DatabaseBudget },
   { find, prepare, make }: Making<T, Prepared>,
 ): Promise<T> {
-  const { stamp } = opening;
+  const { stamp, budget } = opening;
+  const within = <T>(work: (tx: EntityManager) => Promise<T>) =>
+    budget === undefined ? em.fork().transactional(work) : withTime(em.fork(), budget, work);
   try {
     const prepared = (await prepare?.()) as Prepared;
-    return await within(em, opening.budget, async (tx) => {
-      const row = await lockRequest(tx, opening, stamp);
+    return await within(async (tx) => {
+      const row = await lockRequest(tx, opening, stamp.number, stamp);
       const existing = await findMade(tx, opening, row, find);
       if (existing !== null) return existing;
       refuseDecided(opening, row);
+      // What cannot be made at all, as its key was lost, ends so.
       if (row.has_lapsed) refuseLapsed();
       const made = await make(tx, prepared);
       await tx.flush();
       const decided = await tx.execute<unknown[]>(
         `update requests set made = ?::bigint, refusal = null, ${ofThis} and not ${hasLapsed} returning 1`,
-        [stamp.number, ...thisOf(opening), stamp.askedAt, secondsOf(stamp.livesMs)],
+        [stamp.number, ...thisOf(opening), ...ageOf(stamp)],
       );
       // It waited for locks until the request had become too old.
       if (decided.length === 0) refuseLapsed();
@@ -150,7 +154,7 @@ export async function refuseOnce<T>(
   refusal: DomainError,
 ): Promise<T> {
   const existing = await em.fork().transactional(async (tx) => {
-    const row = await lockRequest(tx, asked, { number: asked.number ?? noNumber, askedAt: null });
+    const row = await lockRequest(tx, asked, asked.number ?? noNumber, null);
     const made = await findMade(tx, asked, row, find);
     // Where the key stands for something else, nothing is made by this request anyway.
     if (made !== null || row.is_made) return made;
@@ -175,6 +179,9 @@ const noNumber = String(2n ** 63n - 1n);
 export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
+const refuseLapsed = (): never =>
+  refuse('SERVICE_UNAVAILABLE', 'The request is too old to begin; try again', { retryAfterSeconds: 1 });
+
 /** A refusal as it is written down, with its first complaints: a batch may have thousands. */
 export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({
   code,
@@ -192,5 +199,79 @@ const storable = (_: string, value: unknown): unknown =>
 export const fromStored = ({ code, complaint, ...options }: StoredRefusal): DomainError =>
   new DomainError(code, complaint, options);
 
-const refuseLapsed = (): never =>
-  refuse('SERVICE_UNAVAILABLE', 'The request is too old to begin; try again', { retryAfterSeconds: 1 });
+export interface Creation<Found, Prepared> {
+  /** The resource that was made, as it is in the database now. */
+  find(em: EntityManager): Promise<Found | null>;
+  /** Throws whatever can be refused before the workflow starts. */
+  prepare(): Promise<Prepared>;
+  /** Starts the workflow or joins the running one, and waits for its first step: null in vain. Throws that step's refusal. */
+  start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
+}
+
+type Opening = OpeningPlace & { stamp: OpeningStamp; unavailable: string };
+
+/** A request without a key lives no longer than it waits: nobody joins what it has begun. */
+const isKeyed = ({ stamp }: Opening): boolean => stamp.livesMs === undefined;
+
+/** One step of such a run takes less than the time of all looks. */
+const mostLooks = 15;
+const lookEveryMs = 200;
+
+/**
+ * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
+ * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
+ * resource that was made meanwhile is returned instead. Without a key no other request can have this id: nothing is written
+ * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
+ * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
+ * begins any more. If the database cannot be asked after the workflow has answered, the resource may have been made: only
+ * a key makes it safe to repeat that, and without one the refusal names the resource and is not to be repeated.
+ */
+export async function createOnce<Found, Prepared>(
+  em: EntityManager,
+  opening: Opening,
+  creation: Creation<Found, Prepared>,
+): Promise<Found> {
+  let prepared: Prepared;
+  try {
+    prepared = await creation.prepare();
+  } catch (error) {
+    if (!isKeyed(opening) || !isVerdict(error)) throw error;
+    return refuseOnce(em, { ...opening, number: null }, creation.find, error);
+  }
+  try {
+    return await begin(em, opening, creation, prepared);
+  } catch (cause) {
+    if (isKeyed(opening) || isDomainError(cause) || !isAway(cause)) throw cause;
+    const unknown = `It is not known whether this was made. If it was, its id is ${opening.resourceId}`;
+    throw new DomainError('SERVICE_UNAVAILABLE', unknown, { cause });
+  }
+}
+
+async function begin<Found, Prepared>(
+  em: EntityManager,
+  opening: Opening,
+  { find, start }: Creation<Found, Prepared>,
+  prepared: Prepared,
+): Promise<Found> {
+  const { stamp } = opening;
+  for (let looks = 1; ; looks += 1) {
+    let answer: NonNullable<unknown> | null;
+    try {
+      answer = await start({ ...prepared, stamp });
+    } catch (error) {
+      if (!isVerdict(error)) throw error;
+      // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
+      // already.
+      return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
+    }
+    const found = await find(em.fork());
+    if (found !== null) return found;
+    // A run that answers without a row began before the database was restored. The question wakes it, it finds its row
+    // gone, and ends: the next one begins anew.
+    if (answer === null || looks === mostLooks) break;
+    await delay(lookEveryMs);
+  }
+  const unavailable = new DomainError('SERVICE_UNAVAILABLE', opening.unavailable, { retryAfterSeconds: 2 });
+  if (isKeyed(opening)) throw unavailable;
+  return refuseOnce(em, { ...opening, number: stamp.number }, find, unavailable);
+}

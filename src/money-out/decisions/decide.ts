@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { hasSecondFactor } from '../../people/identity/second-factor.ts';
-import { recordEvent } from '../../platform/events/record-event.ts';
+import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
-import { refuse } from '../../shared/errors.ts';
+import { isDomainError, refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
+import { newId } from '../../shared/ids.ts';
 import {
   carryOut,
   endDecision,
@@ -15,24 +16,68 @@ import {
   whyVoid,
 } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
-import type { DecisionPorts } from './handling.ts';
+import type { ProposedKind } from './decision.ts';
+import { getDecision } from './find-decisions.ts';
+import type { DecisionHandling, DecisionPorts } from './handling.ts';
+import type { ProposalOf } from './present-decision.ts';
+
+interface Proposing {
+  caller: Caller;
+  proposal: ProposalOf<ProposedKind>;
+  note: string;
+  requestId: string;
+}
+
+/**
+ * Proposes a decision for another operator to approve, with what provider and books say now. One that needs a single
+ * person is carried out at once. Throws what its kind's `look` throws, and when the caller lost the permission or the
+ * session ended while the provider was asked. Returns the decision as it stands then; if it could not be carried out at
+ * once, it waits for a second person.
+ */
+export async function proposeDecision(
+  em: EntityManager,
+  ports: DecisionPorts,
+  { caller, proposal, note, requestId }: Proposing,
+): Promise<Decision> {
+  const handling: DecisionHandling<ProposedKind> = ports.decisionKinds[proposal.kind];
+  const { evidence, isProven } = await handling.look(em.fork(), ports.gateways, proposal, caller.userId);
+  const id = newId();
+  const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
+  const columns = Object.keys(facts);
+  await em.fork().transactional(async (tx) => {
+    // Checked again, because asking the provider took time.
+    await requireOperator(tx, caller, 'propose-decision');
+    await tx.execute(
+      `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+      Object.values(facts).map((value) => value ?? null),
+    );
+    const data = { ...proposal, note };
+    await recordDecision(tx, id, 'DECISION_PROPOSED', { actorId: caller.userId, requestId, data });
+  });
+  try {
+    if (isProven) return await carryOut(em, ports, id);
+  } catch (error) {
+    // The proposal stands all the same.
+    if (!isDomainError(error)) throw error;
+  }
+  return getDecision(em.fork(), id);
+}
 
 interface Deciding {
   caller: Caller;
   decisionId: string;
   /** Whether the caller must have logged in with a second factor. */
-  needsSecondFactor: boolean;
+  needsSecondFactor?: boolean;
   requestId: string;
 }
 
 /**
  * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
  * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
- * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it
- * pending. Throws NOT_FOUND, FORBIDDEN when the caller proposed it, invited
- * who did, was not admitted or has no second factor, UNAUTHENTICATED when the
- * session has ended meanwhile, REQUEST_INVALID when the decision has ended, and SERVICE_UNAVAILABLE when it is approved
- * but not carried out yet.
+ * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it pending.
+ * Throws NOT_FOUND, FORBIDDEN when the caller proposed it, invited who did, was not admitted or has no second factor,
+ * UNAUTHENTICATED when the session has ended meanwhile, REQUEST_INVALID when the decision has ended, and
+ * SERVICE_UNAVAILABLE when it is approved but not carried out yet.
  */
 export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { decisionId: id } = deciding;
@@ -54,50 +99,27 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     await tx.flush();
     const { requestId } = deciding;
     await recordDecision(tx, id, 'DECISION_APPROVED', { actorId: userId, requestId, data: { kind: pending.kind } });
-    await noteFirstApproval(tx, { userId, decisionId: id, requestId });
+    // The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide.
+    const isFirst = await tx.execute<unknown[]>(
+      'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
+      [userId],
+    );
+    if (isFirst.length === 0) return;
+    const firstApproval = ['APPROVER_FIRST_APPROVED', 'HIGH'] as const;
+    await recordAction(tx, { actorId: userId, requestId }, firstApproval, ['user', userId], { decision_id: id });
   });
   await failpoint('approve-decision.approved');
   if (decision.status !== 'pending' || !decision.approved_by) return tellOfEnd(em, ports, decision);
   const ended = await carryOut(em, ports, id);
   if (ended.status !== 'pending') return ended;
-  return refuse(
-    'SERVICE_UNAVAILABLE',
-    'The decision is approved but not carried out yet: read it later, or approve it again',
-    {
-      retryAfterSeconds: 5,
-    },
-  );
-}
-
-/** The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide. */
-async function noteFirstApproval(
-  tx: EntityManager,
-  { userId, decisionId, requestId }: { userId: string; decisionId: string; requestId: string },
-): Promise<void> {
-  const isFirst = await tx.execute<unknown[]>(
-    'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
-    [userId],
-  );
-  if (isFirst.length === 0) return;
-  await recordEvent(tx, {
-    event: 'APPROVER_FIRST_APPROVED',
-    impact: 'HIGH',
-    resourceType: 'user',
-    resourceId: userId,
-    actorId: userId,
-    requestId,
-    data: { decision_id: decisionId },
-  });
+  const complaint = 'The decision is approved but not carried out yet: read it later, or approve it again';
+  return refuse('SERVICE_UNAVAILABLE', complaint, { retryAfterSeconds: 5 });
 }
 
 /** Rejects another operator's proposal, which needs no second factor. Returns and throws as `approveDecision`. */
-export async function rejectDecision(
-  em: EntityManager,
-  ports: Pick<DecisionPorts, 'workflows' | 'decisionKinds'>,
-  deciding: Omit<Deciding, 'needsSecondFactor'>,
-): Promise<Decision> {
+export async function rejectDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { caller, requestId } = deciding;
-  const decision = await decide(em, ports, { ...deciding, needsSecondFactor: false }, (tx, pending) =>
+  const decision = await decide(em, ports, deciding, (tx, pending) =>
     endDecision(tx, pending, { status: 'rejected', actorId: caller.userId, requestId }),
   );
   return tellOfEnd(em, ports, decision);
@@ -106,7 +128,7 @@ export async function rejectDecision(
 /** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */
 async function decide(
   em: EntityManager,
-  ports: Pick<DecisionPorts, 'decisionKinds'>,
+  ports: DecisionPorts,
   { caller, decisionId, needsSecondFactor, requestId }: Deciding,
   step: (tx: EntityManager, pending: Decision) => Promise<void>,
 ): Promise<Decision> {
