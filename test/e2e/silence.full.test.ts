@@ -191,8 +191,8 @@ async function expectOne(kind: Asked): Promise<void> {
 }
 
 const troubles: [what: string, trouble: (line: TcpProxy) => void][] = [
-  ['takes connections and answers nothing', (line) => line.set({ kind: 'black-hole' })],
-  ['is slower than a request may wait', (line) => line.set({ kind: 'delay', ms: budgets.requests.away })],
+  ['accepts connections and never answers', (line) => line.set({ kind: 'black-hole' })],
+  ['is slower than a request’s time-out', (line) => line.set({ kind: 'delay', ms: budgets.requests.away })],
 ];
 
 const whenRowIsThere = async (kind: Kind): Promise<string> => {

@@ -189,12 +189,12 @@ describe('Refused withdrawals', () => {
   it.each([
     ['beyond the balance', { amount: '1000001' }, 400, 'amount'],
     ['with a fraction of a rupiah', { amount: '10000.5' }, 400, 'amount'],
-    ['beyond what the bank takes', { amount: '250000001' }, 400, 'amount'],
-    ['of nothing', { amount: '0' }, 400, 'amount'],
+    ['above the bank’s maximum', { amount: '250000001' }, 400, 'amount'],
+    ['of zero', { amount: '0' }, 400, 'amount'],
     ['with a number for money', { amount: 100 }, 400, 'amount'],
     ['without an amount', { amount: undefined }, 400, 'amount'],
     ['without a bank account', { bank_account_id: undefined }, 400, 'bank_account_id'],
-    ['to a bank account that is not there', { bank_account_id: newId() }, 404, 'bank_account_id'],
+    ['to a missing bank account', { bank_account_id: newId() }, 404, 'bank_account_id'],
     ['with an unknown field', { fee: '0' }, 400, 'fee'],
   ])('A withdrawal %s is refused', async (_, fields, status, name) => {
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000', ...fields };
