@@ -72,7 +72,7 @@ describe('An old month', () => {
     });
   }, 120_000);
 
-  it('An old month archived again does not store the same keys twice', async () => {
+  it('The keys of an archived month stay, so that a callback in it is not stored again', async () => {
     await archive(month, 'gateway_callbacks');
     const again = stack.owner().execute(
       `insert into callback_keys (webhook_id, body_digest, callback_id) select webhook_id, body_digest, uuidv7()
