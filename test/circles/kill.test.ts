@@ -100,8 +100,8 @@ async function joinedCircle() {
   return { id, creator, members };
 }
 
-describe('Everything that the worker does for circles is done once when it is killed', () => {
-  it('between what it does and its record of that, at each of its points, each in a circle of its own', async () => {
+describe('A worker that is killed', () => {
+  it('Every circle activity takes effect once when the worker is killed between its commit and its completion in the history', async () => {
     const [windfall, covered, paid, posted, given, standing, last, started] = await Promise.all([
       buildWindfall(stack),
       buildDailyCircle(stack, 3, { paid: 2, terms: { on_default: 'cover', guarantee_percent: 100 } }),
@@ -190,8 +190,8 @@ describe('Everything that the worker does for circles is done once when it is ki
   }, 300_000);
 });
 
-describe('When the API is killed', () => {
-  it('a place is handed over once after its commit, a circle that it cancels is settled once, and one that it creates stays', async () => {
+describe('An API that is killed', () => {
+  it('After its commit, a killed API leaves a place handed over once, a cancelled circle settled once, and a created circle in place', async () => {
     const [handed, settled, heir, platform] = await Promise.all([
       buildDailyCircle(stack, 2, { paid: 2, terms: {} }),
       buildDailyCircle(stack, 2, { paid: 1, terms: { guarantee_percent: 50 } }),

@@ -194,8 +194,8 @@ describe('Monthly rounds from 31 January', () => {
   });
 });
 
-describe('While Temporal is away', () => {
-  it('creating and contributing from a balance work', async () => {
+describe('While Temporal is down', () => {
+  it('Circles can be created, and contributed to from a balance, while Temporal is down', async () => {
     const { circleId, members } = await circleOf(2);
     const [first] = members as [BuiltUser];
     await start(circleId, january31);

@@ -26,7 +26,7 @@ describe('Licences of dependencies', () => {
     ['a part that is not allowed', [{ expression: 'MIT AND GPL-2.0-only' }]],
     ['brackets that mix AND with OR', [{ expression: '(MIT OR GPL-2.0-only) AND AGPL-3.0-only' }]],
     ['an exception', [{ expression: 'GPL-2.0-only WITH Classpath-exception-2.0' }]],
-    ['none at all', undefined],
+    ['no licence', undefined],
   ])('These licences are refused: %s', (_, licenses) => {
     expect(refusedOf(planted(licenses))).toHaveLength(1);
   });

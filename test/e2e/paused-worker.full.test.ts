@@ -79,7 +79,7 @@ const beginTopUp: Begin = async () => {
   };
 };
 
-/** The second attempt at one that was noted and not sent: waits until the provider does not know the first. */
+/** The second attempt at one that was stored and not sent: waits until the provider does not have the first. */
 async function whenNotKnown(payoutId: string): Promise<void> {
   await eventually(
     () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [payoutId]),
@@ -176,7 +176,7 @@ const beginRound: Begin = async () => {
   };
 };
 
-/** Where the worker is with each when it stops; of those on one path, the last point is first. */
+/** Where the worker is with each when it stops; for those on one path, the last point comes first. */
 const kinds: [string, string, Begin][] = [
   ['a top-up, asked for at the provider and not written down', 'request-instrument.after', beginTopUp],
   [
@@ -192,9 +192,9 @@ const kinds: [string, string, Begin][] = [
 
 const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T';
 
-/** With the whole process, as a machine that sleeps stops it. */
-describe('A worker that is paused past the time of its steps, while its twin acts,', () => {
-  it(`changes nothing when it resumes: ${kinds.map(([name]) => name).join('; ')}`, async () => {
+/** The whole process, as on a suspended machine. */
+describe('A worker paused past its activities’ time-out while its twin acts', () => {
+  it(`A worker paused past its time-out changes nothing when it resumes: ${kinds.map(([name]) => name).join('; ')}`, async () => {
     await using cleanup = new AsyncDisposableStack();
     const ready: [string, string, () => Promise<Ending>][] = [];
     for (const [name, point, begin] of kinds) ready.push([name, point, await begin()]);

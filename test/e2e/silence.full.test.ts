@@ -142,7 +142,7 @@ const kinds: Record<string, Kind> = {
 interface Asked extends Kind {
   key: string;
 }
-/** One of each, to be asked for at once. */
+/** One of each kind, to be requested at once. */
 const oneOfEach = (): Named<Asked>[] =>
   Object.entries(kinds).map(([name, kind]) => [name, { ...kind, key: freshKey() }]);
 
@@ -191,8 +191,8 @@ async function expectOne(kind: Asked): Promise<void> {
 }
 
 const troubles: [what: string, trouble: (line: TcpProxy) => void][] = [
-  ['takes connections and answers nothing', (line) => line.set({ kind: 'black-hole' })],
-  ['is slower than a request may wait', (line) => line.set({ kind: 'delay', ms: budgets.requests.away })],
+  ['accepts connections and never answers', (line) => line.set({ kind: 'black-hole' })],
+  ['is slower than a request’s time-out', (line) => line.set({ kind: 'delay', ms: budgets.requests.away })],
 ];
 
 const whenRowIsThere = async (kind: Kind): Promise<string> => {
@@ -202,7 +202,7 @@ const whenRowIsThere = async (kind: Kind): Promise<string> => {
   );
   return id;
 };
-/** Asks for each; returns the status of each answer, and how long it took, as promises. */
+/** Requests each; returns the status of each answer and its duration, as promises. */
 const askForEach = (all: readonly Named<Asked>[]) =>
   all.map(([name, kind]): Named<Asked & { answered: Promise<{ status: number; tookMs: number }> }> => {
     const startedAt = performance.now();
@@ -210,9 +210,9 @@ const askForEach = (all: readonly Named<Asked>[]) =>
     return [name, { ...kind, answered }];
   });
 
-describe('A payment and a payout of each kind, while Temporal', () => {
+describe('A payment and a payout of each kind while Temporal is down', () => {
   it.each(troubles)(
-    '%s, are answered 503 in 3 s once in three tries, with nothing begun, and a retry under the key begins each once',
+    'Requests of each kind while Temporal %s return 503 within 3 s in one of three tries with nothing opened, and a retry under the key opens each once',
     async (_, trouble) => {
       const all = oneOfEach();
       trouble(stack.lines.api.temporal);
@@ -229,14 +229,14 @@ describe('A payment and a payout of each kind, while Temporal', () => {
   );
 });
 
-describe('Temporal', () => {
-  it('that answers slowly, and the worker more slowly still, is waited for: one of each kind ends once', async () => {
+describe('Slow and silent Temporal', () => {
+  it('A slow Temporal and an even slower worker are awaited: one request of each kind completes once', async () => {
     stack.lines.api.temporal.set({ kind: 'delay', ms: 100 });
     stack.lines.worker.temporal.set({ kind: 'delay', ms: 500 });
     await atOnce(oneOfEach(), expectOne);
   }, 240_000);
 
-  it('that falls silent when the rows are there leaves no doubt: each is there when its request ends, and a retry joins it', async () => {
+  it('A Temporal that stops answering once the rows are written leaves no doubt: each is there when its request ends, and a retry joins it', async () => {
     const all = oneOfEach();
     stack.arm(all.map(([, { opened }]) => `${opened}=hold`).join());
     const asked = askForEach(all);
@@ -254,8 +254,8 @@ describe('Temporal', () => {
   }, 240_000);
 });
 
-describe('Temporal that falls silent to the worker', () => {
-  it('when the provider has done its part has nothing made twice: one of each kind ends once when it speaks again', async () => {
+describe('Temporal that stops answering the worker', () => {
+  it('A Temporal that stops answering after the provider’s part repeats nothing: one of each kind completes once when it answers again', async () => {
     const all = oneOfEach();
     stack.arm(all.map(([, { made }]) => `${made}=hold`).join());
     const asked = askForEach(all);
@@ -318,8 +318,8 @@ describe('A worker that dies after a refusal that Temporal did not receive', () 
   }, 120_000);
 });
 
-describe('A provider that takes connections and answers nothing', () => {
-  it('is unknown, not refused: one of each kind waits, and is made once when it answers', async () => {
+describe('A provider that accepts connections and never answers', () => {
+  it('A provider that never answers leaves one of each kind unknown, not refused: it waits, and is sent once on an answer', async () => {
     const all = oneOfEach();
     stack.lines.worker.provider.set({ kind: 'black-hole' });
     await atOnce(askForEach(all), async (kind) => {

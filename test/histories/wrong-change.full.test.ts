@@ -43,28 +43,28 @@ async function bundleWith(file: string, from: string, to: string): Promise<strin
 /** Changes that look harmless, are behind no `patched`, and would break runs started by yesterday's code. */
 const changes: [what: string, workflow: string, file: string, from: string, to: string][] = [
   [
-    'a second question before a payment is settled',
+    'a second query before a payment is settled',
     'gatewayPayment',
     'workflows/collect-payment.ts',
     'const said: Confirmation =',
     'await steps.confirm();\n    const said: Confirmation =',
   ],
   [
-    'a payout that asks before it sends',
+    'a payout that queries before it sends',
     'partnerPayout',
     'workflows/pay-out.ts',
     "if (isPending(run) && isNew) await proceed(run, 'send');",
     "if (isPending(run) && isNew) await proceed(run, 'ask');",
   ],
   [
-    'a wait that is left out',
+    'an omitted wait',
     'partnerPayment',
     'workflows/collect-payment.ts',
     'if (wait > 0) await condition(() => hints > seen, wait);',
     '',
   ],
   [
-    'a circle that looks without waiting',
+    'a circle that checks without waiting',
     'savingCircle',
     'workflows/saving-circle.ts',
     'if (left > 0) await condition(() => hints > seen, left);',
@@ -78,7 +78,7 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'isHinted ? await look() : await pay(await look())',
   ],
   [
-    'money that is confirmed twice before it is in suspense',
+    'money confirmed twice before it is in suspense',
     'unmatchedReceipt',
     'workflows/unmatched-receipt.ts',
     '  let opened = await look();\n',
@@ -99,21 +99,21 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'isNew: opening === undefined }, reserveRefund(',
   ],
   [
-    'a withdrawal whose outcome is not written down',
+    'a withdrawal whose outcome is not stored',
     'withdrawal',
     'workflows/pay-out.ts',
     'await keep(run, await resolvePayout({ payoutId }));',
     '',
   ],
   [
-    'an allocation that is made a second time',
+    'a repeated allocation',
     'donationAllocation',
     'workflows/donation-allocation.ts',
     'return await allocateDonations(request);',
     'await allocateDonations(request);\n    return await allocateDonations(request);',
   ],
   [
-    'an erasure that looks twice before it waits',
+    'an erasure that checks twice before it waits',
     'personErasure',
     'workflows/person-erasure.ts',
     'const { status, waitMs } = await continueErasure({ erasureId });',

@@ -90,7 +90,7 @@ describe('The checks', () => {
 
   it('All checks are empty again when the corruptions are removed', () => expectChecksEmpty(stack));
 
-  it('Checks skip rows that were final before the last proof, but not rows that still matter', () => {
+  it('Checks of a recent range skip older rows, except those about the current state', () => {
     expect([...sawWhatWasOver].toSorted()).toEqual(holdsNow);
   });
 });

@@ -143,8 +143,8 @@ describe('What the database refuses', () => {
     ['emptied keys of callbacks', 'truncate callback_keys'],
     ['emptied keys of webhooks', 'truncate webhook_version_keys'],
     ['a deleted transaction', 'delete from transactions where true'],
-    ['a balance written by hand', 'update account_balances set balance = balance + 1'],
-    ['a balance deleted by hand', 'delete from account_balances'],
+    ['a balance written directly', 'update account_balances set balance = balance + 1'],
+    ['a balance deleted directly', 'delete from account_balances'],
     ['a deleted account', 'delete from accounts'],
     ['an account of another kind', "update accounts set kind = 'suspense'"],
   ])('The database refuses %s', async (_, sql) => {

@@ -62,8 +62,8 @@ const rows: [what: string, place: string, status: string, build: () => Promise<s
     async () => idOf('select id from receipts where order_id = ?', [await paidOrder()]),
   ],
   ['A paid payment of a partner', 'partner_payments.status', 'PAID', paidPartnerPayment],
-  ['A payout that failed', 'payouts.status', 'failed', () => endedPayout('999999', 'failed')],
-  ['A payout that was reversed', 'payouts.status', 'reversed', () => endedPayout('654321', 'reversed')],
+  ['A failed payout', 'payouts.status', 'failed', () => endedPayout('999999', 'failed')],
+  ['A reversed payout', 'payouts.status', 'reversed', () => endedPayout('654321', 'reversed')],
   ['A completed donation', 'donations.status', 'completed', completedDonation],
 ];
 

@@ -122,22 +122,22 @@ describe('Migrations of a database with rows', () => {
 
   const refused: [what: string, statements: string[], message: string][] = [
     [
-      'waits for a lock for as long as it takes',
+      'waits for a lock without a time-out',
       ['set local lock_timeout = 0', 'alter table postings add column note text'],
       'ALTER TABLE stops whoever works on postings',
     ],
     [
-      'lets nobody write while it builds an index',
+      'blocks writes while it builds an index',
       ['create index postings_by_amount on postings (amount)'],
       'CREATE INDEX stops whoever works on postings',
     ],
     [
-      'is right without rows only',
+      'succeeds only without rows',
       ['alter table postings add column note text not null'],
       'column "note" of relation "postings" contains null values',
     ],
     [
-      'waits for longer than others do',
+      'waits longer than others',
       ["set local lock_timeout = '1min'", 'alter table journals add column note text'],
       'ALTER TABLE stops whoever works on journals',
     ],

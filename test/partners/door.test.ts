@@ -45,7 +45,7 @@ describe('A signature over the body', () => {
     ['of another partner', async () => [body, signature((await buildPartner(stack)).signingSecret, body)]],
     ['over a re-encoded body', async () => [JSON.stringify(quote, null, 1), signature(partner.signingSecret, body)]],
     [
-      'over text that decodes alike but is other bytes',
+      'over other bytes that decode to the same text',
       async () => {
         const invalid = Buffer.concat([
           Buffer.from('{"method":"qris","amount":"1'),
@@ -136,8 +136,8 @@ describe('The signature over the whole request', () => {
     ['over another body', () => whole({ body: '{}' })],
     ['made with another secret', () => whole({ secret: 'another secret' })],
     ['older than five minutes', () => whole({ at: second() - 302 })],
-    ['of a time that is to come', () => whole({ at: second() + 360 })],
-    ['of a time that was changed', () => whole({}).replace(/t=\d+/, `t=${second() - 10}`)],
+    ['of a future time', () => whole({ at: second() + 360 })],
+    ['of an altered time', () => whole({}).replace(/t=\d+/, `t=${second() - 10}`)],
   ])('A v2 signature that is %s returns AUTH_INVALID_CREDENTIALS, even if the other is right', async (_, build) => {
     expect(errorOf(await partner.post('/quotes', quote, null, v2(build())))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
@@ -212,7 +212,7 @@ describe('Refused credentials', () => {
     ['a malformed v2', () => ({ ...right(), 'x-partner-signature-v2': 't=x' }), /x-partner-signature-v2 is not `t=/],
     ['an old v2', () => ({ ...right(), ...signedAt(now() - 400) }), /time in x-partner-signature-v2 is .* more than/],
     [
-      'a v2 to come',
+      'a v2 from the future',
       () => ({ ...right(), ...signedAt(now() + 400) }),
       /time in x-partner-signature-v2 is .* more than/,
     ],

@@ -62,7 +62,7 @@ test('The same refund request under one key is one refund, and another body is n
 
 test.each([
   ['121212 is refused', '121212.0000', 'INELIGIBLE_TRANSACTION'],
-  ['more than was paid is refused', '2000001.0000', 'MAXIMUM_REFUND_AMOUNT_REACHED'],
+  ['more than the payment is refused', '2000001.0000', 'MAXIMUM_REFUND_AMOUNT_REACHED'],
 ])('A refund of %s', async (_, amount, code) => {
   const request = requestOf(await buildPaid(), amount);
   expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'refused', code });

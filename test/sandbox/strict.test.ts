@@ -42,10 +42,10 @@ describe('A payout', () => {
     ['to an unknown bank', payoutBody({ channel_code: 'ID_NOWHERE' }), 'CHANNEL_CODE_NOT_SUPPORTED'],
     ['of too little', payoutBody({ amount: 9_999 }), 'MINIMUM_TRANSFER_LIMIT_ERROR'],
     ['of too much', payoutBody({ amount: 250_000_001 }), 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
-    ['with a name in other letters', payoutBody({}, { account_holder_name: 'Сити 🌸' }), 'API_VALIDATION_ERROR'],
+    ['with a name in a non-Latin script', payoutBody({}, { account_holder_name: 'Сити 🌸' }), 'API_VALIDATION_ERROR'],
     ['to a number too short for BRI', payoutBody({}, { account_number: '000100011111' }), 'API_VALIDATION_ERROR'],
     ['to a number too long for BCA', payoutBody({ channel_code: 'ID_BCA' }), 'API_VALIDATION_ERROR'],
-    ['of a fraction', payoutBody({ amount: 10_000.5 }), 'API_VALIDATION_ERROR'],
+    ['of a fraction of a rupiah', payoutBody({ amount: 10_000.5 }), 'API_VALIDATION_ERROR'],
     ['with an unknown field', payoutBody({ note: 'x' }), 'API_VALIDATION_ERROR'],
     ['with an unknown property', payoutBody({}, { branch: 'x' }), 'API_VALIDATION_ERROR'],
     ['to a wallet without a mobile number', payoutBody({ channel_code: 'ID_OVO' }), 'API_VALIDATION_ERROR'],
@@ -149,8 +149,8 @@ describe('A payment request', () => {
   const back = 'https://shop.example/back';
 
   test.each([
-    ['with a way back that is not https', wallet('DANA', { success_return_url: 'http://shop.example/back' })],
-    ['with a way back that is too long', wallet('DANA', { success_return_url: `${back}/${'x'.repeat(240)}` })],
+    ['with a return URL that is not https', wallet('DANA', { success_return_url: 'http://shop.example/back' })],
+    ['with a return URL that is too long', wallet('DANA', { success_return_url: `${back}/${'x'.repeat(240)}` })],
     ['with a phone of another country', wallet('OVO', { mobile_number: '+81312345678' })],
     ['with a phone that begins with 0', wallet('DANA', { success_return_url: back, mobile_number: '081234567890' })],
     ['with an unknown field', wallet('DANA', { success_return_url: back }, { note: 'x' })],

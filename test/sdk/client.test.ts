@@ -84,9 +84,9 @@ describe('The partner client', () => {
     ['a 500', refusal(500, 'INTERNAL')],
     ['a 408', refusal(408, 'REQUEST_TIMEOUT')],
     ['an unknown outcome', refusal(504, 'PROVIDER_INDETERMINATE')],
-    ['a proxy that finds no API', { status: 502, body: '<h1>Bad Gateway</h1>' }],
+    ['a proxy that cannot reach the API', { status: 502, body: '<h1>Bad Gateway</h1>' }],
     ['a reset connection', 'reset'],
-    ['somebody else’s answer', { status: 200, body: '{"hello":"world"}' }],
+    ['another server’s answer', { status: 200, body: '{"hello":"world"}' }],
     ['half an answer', { status: 200, body: '{"data":{"id"' }],
     ['silence', 'silence'],
   ];

@@ -80,10 +80,10 @@ describe('verifyDraw', () => {
   const refused: [string, Draw, string][] = [
     ['was made by another seed, committed to afterwards', other, 'not the one that was noted'],
     ['was made by another seed', { ...other, commitment }, 'not the one that was committed to'],
-    ['has two members change places', { ...honest, order: swapped }, 'not the one that follows from the seed'],
-    ['leaves its first member out', { ...honest, order: honest.order.slice(1) }, 'not numbered from 1'],
+    ['swaps two members', { ...honest, order: swapped }, 'not the one that follows from the seed'],
+    ['omits its first member', { ...honest, order: honest.order.slice(1) }, 'not numbered from 1'],
     ['gives one member two turns', { ...honest, order: twice() }, 'not the one that follows from the seed'],
-    ['is still to come', { ...honest, seed: null, order: null }, 'not been made yet'],
+    ['has not taken place', { ...honest, seed: null, order: null }, 'not been made yet'],
     ['hides accounts', { ...honest, order: honest.order.map(hide) }, 'hides its accounts'],
   ];
   it.each(refused)('verifyDraw rejects a draw that %s', async (_, draw, reason) => {

@@ -69,7 +69,7 @@ describe.each(senders)('The example for %s', (_, openSender, serve) => {
   });
 
   it.each([
-    ['is signed by nobody', { 'webhook-signature': '' }, body],
+    ['has no signature', { 'webhook-signature': '' }, body],
     ['was altered', {}, body.replace('succeeded', 'failed')],
     ['is an hour old', { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 3600) }, body],
   ])('The example receiver answers 401 to a webhook that %s, and does not process it', async (__, changes, text) => {

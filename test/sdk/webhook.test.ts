@@ -29,11 +29,11 @@ describe('verifyWebhook', () => {
 
   it.each([
     ['altered', {}, body.replace('10000', '90000'), 'the signature does not match'],
-    ['signed by somebody else', { 'webhook-signature': sign(other) }, body, 'the signature does not match'],
-    ['signed with no base64', { 'webhook-signature': 'v1,%%%' }, body, 'the signature does not match'],
-    ['another one’s', { 'webhook-id': 'msg-2' }, body, 'the signature does not match'],
+    ['signed by someone else', { 'webhook-signature': sign(other) }, body, 'the signature does not match'],
+    ['signed with invalid base64', { 'webhook-signature': 'v1,%%%' }, body, 'the signature does not match'],
+    ['another webhook’s', { 'webhook-id': 'msg-2' }, body, 'the signature does not match'],
     ['unsigned', { 'webhook-signature': undefined }, body, 'webhook-signature is missing'],
-    ['of no time', { 'webhook-timestamp': 'soon' }, body, 'too old, or from the future'],
+    ['without a time', { 'webhook-timestamp': 'soon' }, body, 'too old, or from the future'],
   ])('verifyWebhook rejects a webhook that is %s', async (_, changes, text, reason) => {
     const verifying = verifyWebhook(secret, { ...headers, ...changes }, text, now);
     await expect(verifying).rejects.toMatchObject({ name: 'WebhookError', message: expect.stringContaining(reason) });

@@ -13,19 +13,29 @@ const [calm, late] = [
 ];
 
 it.each([
-  ['not found by nothing', calm, [], 'not found'],
+  ['not found without findings', calm, [], 'not found'],
   ['not found by an oracle that it does not name', calm, ['parts-live', 'times-are-true'], 'not found'],
   ['found by one of the oracles that it names', calm, ['parts-live', 'checks-are-empty'], 'found'],
-  ['found by what time may mend, where nothing is late', calm, ['webhooks-arrive'], 'found'],
-  ['not found by what time may mend, where something is late', calm, ['webhooks-arrive', 'comes-to-rest'], 'not found'],
-  ['found by what no time mends, where something is late', calm, ['checks-are-empty', 'comes-to-rest'], 'found'],
+  ['found by a finding that time may resolve, if nothing is late', calm, ['webhooks-arrive'], 'found'],
   [
-    'found by lateness, its sign, where the product is not late',
+    'not found by a finding that time may resolve, if something is late',
+    calm,
+    ['webhooks-arrive', 'comes-to-rest'],
+    'not found',
+  ],
+  [
+    'found by a finding that time never resolves, if something is late',
+    calm,
+    ['checks-are-empty', 'comes-to-rest'],
+    'found',
+  ],
+  [
+    'found by lateness as its sign, if the product is not late',
     late,
     ['comes-to-rest'],
     'found if the product is healthy',
   ],
-  ['not found by another’s finding where lateness is its sign', late, ['parts-live'], 'not found'],
+  ['not found by another’s finding if lateness is its sign', late, ['parts-live'], 'not found'],
 ] as const)('A mutant is %s', (_, mutant, found, judged) => {
   expect(judgeMutant(mutant, found)).toBe(judged);
 });

@@ -12,7 +12,7 @@ import {
 } from './parts.ts';
 import type { Random } from './random.ts';
 
-/** A fault of the provider, as its control route takes it. */
+/** A fault of the provider, as its control route accepts it. */
 export type ProviderTrouble = 'slow' | 'failing' | 'hanging-before' | 'hanging-after' | 'busy' | 'listing-late';
 export type CallbackTrouble = 'lost' | 'repeated' | 'shuffled' | 'late';
 export type Forgery = 'reference' | 'amount' | 'status' | 'unpaid' | 'unknown';
@@ -25,27 +25,27 @@ export type NetworkTrouble =
   | { kind: 'cut-before'; text: string };
 
 export type FaultAction =
-  /** kill -9 of all of them at once, started again after a while. */
+  /** kill -9 of all of them at once; they are restarted after a while. */
   | { do: 'kill'; parts: PartName[]; forMs: number }
-  /** kill -9 of both workers at a moment at which the provider has the request of a transfer and does not answer. */
+  /** kill -9 of both workers while the provider has the request of a transfer and does not answer. */
   | { do: 'kill-while-sending'; forMs: number }
   /** SIGSTOP, and SIGCONT after a while. */
   | { do: 'pause'; parts: PartName[]; forMs: number }
-  /** SIGSTOP of one PostgreSQL backend: one of the product, or one with a lock, which is so held too long. */
+  /** SIGSTOP of one PostgreSQL backend: one of the product, or one with a lock, which is then held too long. */
   | { do: 'pause-backend'; forMs: number }
   /** The balance of a recent payer is locked, as by a slow payment. */
   | { do: 'hold-balance'; forMs: number }
   | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
   | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
   | { do: 'callbacks'; trouble: CallbackTrouble; forMs: number }
-  /** A callback with the right token that makes a false claim. */
+  /** A callback with the right token and false facts. */
   | { do: 'forge'; forgery: Forgery }
   | { do: 'workflow'; harm: 'terminate' | 'cancel' | 'reset' }
-  /** Each sweep started twice, beside its schedule. */
+  /** Each sweep started twice, in addition to its schedule. */
   | { do: 'two-sweeps' }
   /** Temporal is killed and returns with an empty database; then the workers are restarted. */
   | { do: 'lose-temporal'; forMs: number }
-  /** No room for a while on the disk of the database, or on the one that APIs write logs and uploads to. */
+  /** No space for a while on the disk of the database, or on the one that APIs write logs and uploads to. */
   | { do: 'disk-full'; of: DiskName; forMs: number }
   /** Every API and worker stopped gracefully and restarted, one after the other. */
   | { do: 'rolling-restart' }
@@ -56,7 +56,7 @@ export type FaultAction =
 
 export type Fault = { id: string; at: number } & FaultAction;
 
-/** What `--list` prints. */
+/** The output of `--list`. */
 export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
   'hold-balance': 'the balance of somebody who has just paid locked for a while, as by a payment that takes long',
@@ -81,7 +81,7 @@ export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
-/** Faults that are drawn; the others happen where `plan-targeted.ts` wants them. */
+/** Faults that are drawn; `plan-targeted.ts` places the others. */
 const weights: Record<Exclude<FaultAction['do'], 'kill-while-sending' | 'hold-balance'>, number> = {
   kill: 8,
   pause: 6,
@@ -99,7 +99,7 @@ const weights: Record<Exclude<FaultAction['do'], 'kill-while-sending' | 'hold-ba
   clock: 4,
 };
 
-/** Deals the variants of a fault in turn, so that each comes before one comes again. */
+/** Deals the variants of a fault in turn, so that each occurs before one is repeated. */
 type Deal = <T>(of: string, variants: readonly T[]) => T;
 
 function createDeal(random: Random): Deal {
@@ -134,7 +134,8 @@ const quietMs = 2_000;
 
 export function planFaults(random: Random, durationMs: number): ({ at: number } & FaultAction)[] {
   const count = Math.floor((durationMs - 2 * quietMs) / meanPauseMs);
-  // Each kind comes once, and in a long plan each variant; the others, and those of a short plan, as the weights say.
+  // Each kind occurs once, and in a long plan each variant; the others, and those of a short plan, in proportion to the
+  // weights.
   const sure = [everyVariant, everyKind].find(({ length }) => length <= count) ?? [];
   const kinds = Array.from({ length: count }, (_, index) => sure[index] ?? random.weighted(weights));
   const deal = createDeal(random);
@@ -148,7 +149,7 @@ export function planFaults(random: Random, durationMs: number): ({ at: number } 
 export const inOrder = (faults: readonly ({ at: number } & FaultAction)[]): Fault[] =>
   faults.toSorted((one, other) => one.at - other.at).map((fault, index) => ({ ...fault, id: `f${index + 1}` }));
 
-/** A token of the torture lives for a day: most requests are more than an expired token. */
+/** A token in the torture is valid for a day, so that most requests are not just refused for an expired one. */
 const mostHours = 20;
 
 function drawFault(

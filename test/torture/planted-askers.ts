@@ -203,9 +203,6 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
 
 /** Valid variations: each turns a healthy world into another healthy world. */
 export const rightAskers: [what: string, make: (facts: Facts) => void][] = [
-  ['a circle whose cancellation was asked for twice, the second time in vain', cancelTwice],
-  [
-    'a goal that was released for a request whose answer was lost, and is closed to the next',
-    (facts) => releaseTwice(facts, null),
-  ],
+  ['a circle cancelled by the first of two requests', cancelTwice],
+  ['a goal released by a request whose answer was lost, and closed for the next', (facts) => releaseTwice(facts, null)],
 ];

@@ -102,19 +102,19 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
 /** Valid variations: each turns a healthy world into another healthy world. */
 export const rightDecisions: [what: string, make: (facts: Facts) => void][] = [
   [
-    'money that was given back by two people, of whom the first wanted to do both steps and was refused',
+    'money refunded by two people, of whom the first tried both steps and was refused',
     (facts) => giveBack(facts, { approvals: [approval({ by: 'person-1', status: 403, told: '403' }), approval({})] }),
   ],
   [
-    'money that was given back although nobody heard that it was approved',
+    'money refunded by an approval whose answer was lost',
     (facts) => giveBack(facts, { approvals: [approval({ status: null, told: null })] }),
   ],
   [
-    'money that was given back when it was told to be approved and not carried out yet',
+    'money refunded by a decision reported as approved and not executed yet',
     (facts) => giveBack(facts, { approvals: [approval({ status: 503, told: '503' })] }),
   ],
   [
-    'a decision that nobody heard of, and nobody has approved',
+    'a decision whose answer was lost, and that nobody approved',
     ({ decided }) => {
       decided.push({ id: 'd-3', withdrawalId: null, proposedBy: 'person-1', approvedBy: [], rejectedBy: null });
     },

@@ -66,17 +66,17 @@ export const plantedEfforts: [oracle: string, violation: string, plant: (facts: 
 /** Valid variations: each turns a healthy world into another healthy world. */
 export const rightEfforts: [what: string, make: (facts: Facts) => void][] = [
   [
-    'a small run, of whose faults many found nothing to do',
+    'a small run whose faults mostly had no effect',
     ({ effort }) => {
       Object.assign(effort, { faults: 11, idle: many(5, 'workflow: none runs') });
     },
   ],
   [
-    'a run of which a twentieth broke off',
+    'a run of which a twentieth was aborted',
     ({ effort }) => {
       effort.brokenOff = many(10, 'verdict: away');
     },
   ],
-  ['requests that wait for long as a fault lasts', (facts) => wait(facts, { work: 'w89', late: 40 })],
-  ['some requests that wait for longer than others', (facts) => wait(facts, { work: 'w90', late: 9, soon: 11 })],
+  ['requests that wait long during a fault', (facts) => wait(facts, { work: 'w89', late: 40 })],
+  ['some requests that wait longer than others', (facts) => wait(facts, { work: 'w90', late: 9, soon: 11 })],
 ];

@@ -48,7 +48,7 @@ export const rightGrouped: [string, (facts: Facts) => void][] = [
     },
   ],
   [
-    'a batch that nobody has decided about',
+    'an undecided batch',
     (facts) => {
       facts.batches = [{ id: 'batch-2', status: 'needs_approval', itemIds: ['payout-none'] }];
     },

@@ -187,7 +187,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
 /** Valid: of simultaneous requests one was refused, and that is stored. */
 export const rightGuards: [what: string, make: (facts: Facts) => void][] = [
   [
-    'which one of two requests at once was refused before the other made it, and that is written down',
+    'one of two simultaneous requests that was refused before the other succeeded, and whose refusal is stored',
     (facts) => {
       twins(facts);
       facts.guards.refusedOpenings.push('payout-1');

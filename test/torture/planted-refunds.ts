@@ -267,7 +267,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
 /** Valid variations: each turns a healthy world into another healthy world. */
 export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
   [
-    'a refund of an amount that the provider refuses, which gave back what it took',
+    'a refund of an amount that the provider refuses, which released its money',
     (facts) => {
       addRefund(facts, { id: 'refund-3', net: '121212.0000', refundOf: 'pr-2' });
       Object.assign(payout(facts, 'refund-3'), { status: 'failed', version: 0 });
@@ -278,7 +278,7 @@ export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
     },
   ],
   [
-    'a donation that two people gave back although its donor was refused at the same time',
+    'a donation refunded by two people while its donor was refused',
     ({ attempts, refundDecisions }) => {
       for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
       refundDecisions.push({
@@ -290,7 +290,7 @@ export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
     },
   ],
   [
-    'a donor who asks again for a donation that stands and cannot be given back',
+    'a donor who requests a refund again for a donation that cannot be refunded',
     (facts) => {
       const target = 'donation-2';
       const asked = { kind: 'refund-donation', key: null, status: 400, target } as const;

@@ -16,7 +16,7 @@ const ask = boundLocal({ metrics }, 'ask', (_: object) => {
 const run = (isLocal: boolean) => new MockActivityEnvironment({ isLocal }, quiet).run(ask, {});
 
 describe('Activities that wait for the provider within workflow tasks', () => {
-  it('Local activities that wait for the provider are limited, and unlimited elsewhere', async () => {
+  it('Only a limited number of local activities wait for the provider at once; others are unlimited', async () => {
     const within = Array.from({ length: boundOfLocal }, () => run(true));
     await expect(run(true)).rejects.toMatchObject({ type: 'STEP_BUSY', nonRetryable: false });
     expect(await metrics.registry.metrics()).toContain('amanah_activity_deferrals_total{activity="ask"} 1');

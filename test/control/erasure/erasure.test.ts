@@ -380,7 +380,7 @@ describe('The runbook after a restore', () => {
   };
 
   it.each([
-    ['is in the backup, and waits there', "update erasures set status = 'waiting', erased_at = null where user_id = ?"],
+    ['is in the backup, still pending', "update erasures set status = 'waiting', erased_at = null where user_id = ?"],
     ['is not in the backup', null],
   ])(
     'The runbook lists blocked people who were erased again after a restore, also where their erasure %s',

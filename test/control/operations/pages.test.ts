@@ -379,7 +379,7 @@ describe('Forms of the pages for operators', () => {
 
   it.each([
     ['another site', { origin: 'https://example.org' }],
-    ['no site that it names', { origin: 'null' }],
+    ['an opaque origin', { origin: 'null' }],
     ['nowhere', {}],
   ])('A form from %s is refused before anything is read', async (_, headers) => {
     const { token } = await buildSuperAdmin(stack);

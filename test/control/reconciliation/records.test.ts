@@ -247,8 +247,8 @@ describe('A payment in our books', () => {
   );
 
   const unlisted: [string, Record<string, string | number>, object][] = [
-    ['was of another amount', { amount: 5000 }, { status: 'succeeded', amount: '5000.0000' }],
-    ['was not made', { status: 'FAILED' }, { status: 'failed', amount: '79000.0000' }],
+    ['had another amount', { amount: 5000 }, { status: 'succeeded', amount: '5000.0000' }],
+    ['never succeeded', { status: 'FAILED' }, { status: 'failed', amount: '79000.0000' }],
   ];
   it.each(casesOf(unlisted))(
     'A payment that according to the provider %s is a difference',

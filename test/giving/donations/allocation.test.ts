@@ -132,8 +132,8 @@ describe('POST /v1/donations/allocate', () => {
 
   it.each([
     ['no donations', []],
-    ['ids that are no UUIDs', ['x']],
-    ['no list', 'x'],
+    ['ids that are not UUIDs', ['x']],
+    ['ids that are not a list', 'x'],
     ['more than 10,000', Array.from({ length: 10_001 }, () => newId())],
   ])('An allocation with %s returns 400', async (_, ids) => {
     const { status, body } = await allocate(ids);

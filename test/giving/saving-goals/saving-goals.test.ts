@@ -52,7 +52,7 @@ describe('A saving goal', () => {
     ['a target of zero', { target_amount: '0.0000' }, 'target_amount'],
     ['a target with five decimals', { target_amount: '1.00001' }, 'target_amount'],
     ['an empty name', { name: ' ' }, 'name'],
-    ['a date that is none', { target_date: '2031-02-30' }, 'target_date'],
+    ['an invalid date', { target_date: '2031-02-30' }, 'target_date'],
     ['a date of the year 0000', { target_date: '0000-01-01' }, 'target_date'],
     ['an unknown field', { status: 'completed' }, 'status'],
   ])('A goal with %s returns 400 and names the field', async (_, body, field) => {

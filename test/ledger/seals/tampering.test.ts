@@ -99,42 +99,45 @@ const ofSeal = (what: string, number = 2) => [aboutSeal(what, number)];
 const changed = 'is not what was sealed';
 const changes: [what: string, sql: () => string[]][] = [
   [
-    'an amount, with its counter-posting',
+    'a changed amount, with its counter-posting',
     () => [`update postings set amount = amount * 2 where journal_id = '${victim}'`],
   ],
   [
-    'an amount by less than a cent',
+    'an amount changed by less than a cent',
     () => [`update postings set amount = amount + sign(amount) * 0.0001 where journal_id = '${victim}'`],
   ],
   [
-    'the account of a posting',
+    'a changed account of a posting',
     () => [`update postings set account_id = '${newId()}' where journal_id = '${victim}' and amount > 0`],
   ],
-  ['a posting that is deleted', () => [`delete from postings where journal_id = '${victim}' and amount > 0`]],
+  ['a deleted posting', () => [`delete from postings where journal_id = '${victim}' and amount > 0`]],
   [
-    'a pair of postings that is added',
+    'an added pair of postings',
     () => [
       `insert into postings (journal_id, account_id, amount) select journal_id, account_id, amount from postings where journal_id = '${victim}'`,
     ],
   ],
   [
-    "a journal's date",
+    "a journal's changed date",
     () => [`update journals set created_at = created_at - interval '1 microsecond' where id = '${victim}'`],
   ],
   [
-    "a posting's date",
+    "a posting's changed date",
     () => [`update postings set created_at = created_at + interval '1 day' where journal_id = '${victim}'`],
   ],
-  ['a business key', () => [`update journals set business_key = business_key || ' ' where id = '${victim}'`]],
-  ['what a transaction shows', () => [`update transactions set amount = 2 where batch_id = '${victim}'`]],
-  ['whose a transaction is', () => [`update transactions set user_id = '${newId()}' where batch_id = '${victim}'`]],
+  ['a changed business key', () => [`update journals set business_key = business_key || ' ' where id = '${victim}'`]],
+  ['a changed amount of a transaction', () => [`update transactions set amount = 2 where batch_id = '${victim}'`]],
   [
-    'who changed a transaction, where nobody did',
+    'a changed owner of a transaction',
+    () => [`update transactions set user_id = '${newId()}' where batch_id = '${victim}'`],
+  ],
+  [
+    'an invented change of a transaction',
     () => [`update transactions set updated_by = created_by where batch_id = '${victim}'`],
   ],
-  ['a transaction that is deleted', () => [`delete from transactions where batch_id = '${victim}'`]],
+  ['a deleted transaction', () => [`delete from transactions where batch_id = '${victim}'`]],
   [
-    'a transaction that is added',
+    'an added transaction',
     () => [
       `create temporary table twin on commit drop as select * from transactions where batch_id = '${victim}'`,
       `update twin set id = '${newId()}'`,
@@ -301,7 +304,7 @@ describe('Verification of signatures', () => {
 
   it.each([
     ['under our name', 'test', 'its signature does not hold: the key test has not signed it'],
-    ['under a name of its own', 'mine', 'its signature does not hold: no known key mine (SEAL_VERIFICATION_KEYS)'],
+    ['under its own name', 'mine', 'its signature does not hold: no known key mine (SEAL_VERIFICATION_KEYS)'],
   ])('Verify reports a signature of another key, %s, though row, object and chain agree', async (_, id, what) => {
     const { statement, key } = await seal(3);
     const jws = await stranger(id).sign(statement);
@@ -426,9 +429,9 @@ describe('Verification of objects', () => {
 
   it.each<[string, (text: string) => string]>([
     ['lists other journals', (text) => text.replace(/ [0-9a-f]{4}/, ' 0000')],
-    ['lists one less', (text) => text.split('\n').toSpliced(1, 1).join('\n')],
-    ['lists one more', (text) => `${text}${newId()} ${'0'.repeat(64)}\n`],
-    ['has no end', (text) => `${text}${'x'.repeat(5_000_000)}`],
+    ['lists one journal less', (text) => text.split('\n').toSpliced(1, 1).join('\n')],
+    ['lists one journal more', (text) => `${text}${newId()} ${'0'.repeat(64)}\n`],
+    ['is endless', (text) => `${text}${'x'.repeat(5_000_000)}`],
   ])('Verify reports an object that %s', (_, change) =>
     withObject(2, change, async () =>
       expect(await differences()).toEqual(ofSeal('its object lists other journals than were sealed')),

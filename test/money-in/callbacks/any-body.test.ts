@@ -64,7 +64,7 @@ describe('A callback with the right token', () => {
     ['an id of 6 kB', () => claim({ id: randomBytes(3_000).toString('hex') }), 'misshapen: data.id'],
     ['a reference of 6 kB', () => claim({ reference_id: 'r'.repeat(6_000) }), 'misshapen: data.reference_id'],
     ['no data', () => JSON.stringify({ event: 'payment.succeeded', nonce: randomUUID() }), 'misshapen: data'],
-    ['a family that nobody knows', () => claim({}, 'report.ready'), 'unknown event: report.ready'],
+    ['an unknown event family', () => claim({}, 'report.ready'), 'unknown event: report.ready'],
     ['a number', () => String(Math.random()), 'misshapen: body'],
     ['deep nesting', () => `${'['.repeat(200_000)}${Math.random()}`, 'the body is not JSON'],
   ])('A callback with %s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
@@ -173,10 +173,10 @@ describe('A second callback under the same webhook-id', () => {
 describe('A callback that the database cannot store', () => {
   const states: [string, string][] = [
     ['the disk is full', '53100'],
-    ['memory is short', '53200'],
-    ['a limit of its configuration is met', '53400'],
+    ['memory is exhausted', '53200'],
+    ['a configured limit is reached', '53400'],
     ['the disk fails', '58030'],
-    ['it only reads', '25006'],
+    ['it is read-only', '25006'],
   ];
   it.each(casesOf(states, ([, state]) => state === '53100' || state === '25006'))(
     'A callback that cannot be stored because %s returns 503 with Retry-After, never a 500 that loses it',

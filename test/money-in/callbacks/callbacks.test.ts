@@ -414,9 +414,9 @@ describe('A decision about suspense money', () => {
       ['the open donation pool', systemAccounts.openDonationPool],
       ['a saving goal', (await buildGoal(stack, payer)).accountId],
       ['a product', product.accountId],
-      ['what is pending of a partner', partner.account.pending],
-      ['what is reserved of a partner', partner.account.reserved],
-      ['the house’s revenue', systemAccounts.feeRevenue],
+      ['a partner’s pending account', partner.account.pending],
+      ['a partner’s reserved account', partner.account.reserved],
+      ['the platform’s revenue', systemAccounts.feeRevenue],
     ];
     const receipt = await suspended();
     const told: [string, number, string, string][] = [];

@@ -39,8 +39,8 @@ const textsOf = async (id: string): Promise<string[]> =>
 const balance = async () => (await partner.get('/balance')).body.data;
 
 const cases = ['credit', 'refund'].flatMap((action) => [
-  ['more than was asked', action, asked + 1] as const,
-  ['less than was asked', action, asked - 1] as const,
+  ['more than requested', action, asked + 1] as const,
+  ['less than requested', action, asked - 1] as const,
 ]);
 /** Of each kind: more is credited, less is refunded. */
 const standing = ([, action, amount]: (typeof cases)[number]) => (action === 'credit') === amount > asked;

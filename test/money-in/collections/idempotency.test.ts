@@ -90,7 +90,7 @@ describe('An idempotency key', () => {
     ['with white space', JSON.stringify(va, null, 2)],
     ['with its members in another order', JSON.stringify(Object.fromEntries(Object.entries(va).toReversed()))],
     ['with other escapes', JSON.stringify(va).replace('BNI', '\\u0042NI')],
-    ['with null for what is absent', JSON.stringify({ ...va, external_ref: null })],
+    ['with null for absent fields', JSON.stringify({ ...va, external_ref: null })],
     ['with a byte order mark', `\ufeff${JSON.stringify(va)}`],
   ])('A key replays for the same body %s', async (_, written) => {
     const key = freshKey();
@@ -101,8 +101,8 @@ describe('An idempotency key', () => {
   it.each([
     ['another amount', JSON.stringify({ ...va, amount: '50001' })],
     ['one more field', JSON.stringify({ ...va, external_ref: 'INV-1' })],
-    ['a member that appears twice', JSON.stringify(va).replace('{', '{"amount":"50001",')],
-    ['no JSON', JSON.stringify(va).slice(1)],
+    ['a duplicate member', JSON.stringify(va).replace('{', '{"amount":"50001",')],
+    ['a body that is not JSON', JSON.stringify(va).slice(1)],
     ['nothing', ''],
   ])('A key with a different body (%s) returns REQUEST_IDEMPOTENCY_KEY_REUSED', async (_, changed) => {
     const key = freshKey();

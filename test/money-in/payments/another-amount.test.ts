@@ -34,8 +34,8 @@ const suspended = async () => Number(await balanceOf(stack, systemAccounts.suspe
 
 // The other case is in collections/another-amount, for a partner's payment.
 const others: [string, number][] = [
-  ['less than was asked', gross - 1],
-  ['more than was asked', gross + 1],
+  ['less than requested', gross - 1],
+  ['more than requested', gross + 1],
 ];
 describe.each(casesOf(others))('Money that is %s', (_, amount) => {
   it.each(

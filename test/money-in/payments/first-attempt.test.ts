@@ -149,9 +149,9 @@ describe.each<[string, Rail]>([
   }, 60_000);
 
   const troubles: [what: string, requests: object][] = [
-    ['makes it and does not answer', { hang_rate: 1, hang_after_effect: true }],
-    ['never hears of it', { hang_rate: 1 }],
-    ['limits its calls', { limit_rate: 1, retry_after_seconds: 1 }],
+    ['creates it and does not answer', { hang_rate: 1, hang_after_effect: true }],
+    ['never receives the request', { hang_rate: 1 }],
+    ['limits our calls', { limit_rate: 1, retry_after_seconds: 1 }],
   ];
   it.each(casesOf(troubles, ([, requests]) => 'limit_rate' in requests))(
     'A payment is requested on the provider’s queue, and gets one instrument, where the provider %s',

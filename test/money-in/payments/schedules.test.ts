@@ -50,7 +50,7 @@ describe('The schedules', () => {
     expect(spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
 
-  it('Schedules that Temporal loses while workers run are recreated, the last only once its last check is old', async () => {
+  it('Schedules that Temporal loses while workers run are recreated, the last one only after earlier checks were forgotten', async () => {
     const { client } = stack.deps.workflows;
     const taskQueue = `kept/${newId()}`;
     const last = schedules.at(-1)?.scheduleId;
@@ -93,7 +93,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('Schedules are recreated however slow Temporal is: no call shares its time-out with restarting', async () => {
+  it('Schedules are recreated however long forgetting takes: no call to Temporal shares its time-out', async () => {
     const { client: real } = stack.deps.workflows;
     let inDeadline = 0;
     const client: typeof real = Object.create(real, {

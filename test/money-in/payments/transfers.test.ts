@@ -70,7 +70,7 @@ describe("A transfer between one's own pockets", () => {
     ['an amount with five decimals', { amount: '1.00001' }, 'amount'],
     ['no destination', { destination_account_id: undefined }, 'destination_account_id'],
     ['an unknown field', { note: 'x' }, 'note'],
-    ['more than there is', { amount: '1000.0001' }, 'amount'],
+    ['more than the balance', { amount: '1000.0001' }, 'amount'],
   ])('A pocket transfer with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await transfer(body);
     expect(answer.status).toBe(400);

@@ -155,12 +155,12 @@ async function endPayout(id: string): Promise<void> {
 /** Neither proves that nothing was done: the first may have been. */
 const troubles: [string, object, met: number[]][] = [
   [
-    'a third of all requests 500, another third 429',
+    'a third of all requests with 500, another third with 429',
     { error_rate: 0.33, limit_rate: 0.33, retry_after_seconds: 1 },
     [429, 500],
   ],
   [
-    'a quarter of all requests nothing after doing it, and a quarter 500',
+    'a quarter of all requests with nothing after executing them, and a quarter with 500',
     { error_rate: 0.25, hang_rate: 0.25, hang_after_effect: true },
     [nothing, 500],
   ],

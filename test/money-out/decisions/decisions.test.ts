@@ -231,14 +231,14 @@ describe('Refused decisions', () => {
   });
 
   it.each<[string, object, number, string]>([
-    ['of no kind', { kind: undefined }, 400, 'kind'],
-    ['of a kind that is none', { kind: 'disburse' }, 400, 'kind'],
+    ['without a kind', { kind: undefined }, 400, 'kind'],
+    ['of an unknown kind', { kind: 'disburse' }, 400, 'kind'],
     ['without a payout', { payout_id: undefined }, 400, 'payout_id: is required'],
-    ['about a payout that is not there', { payout_id: randomUUID() }, 404, 'payout_id'],
+    ['about a missing payout', { payout_id: randomUUID() }, 404, 'payout_id'],
     ['to reverse a payout', { outcome: 'reversed' }, 400, 'outcome'],
     ['without a note', { note: undefined }, 400, 'note: is required'],
     ['with a note of two characters', { note: ' ok ' }, 400, 'note'],
-    ['in the name of somebody else', { proposed_by: randomUUID() }, 400, 'proposed_by: unknown field'],
+    ['in the name of someone else', { proposed_by: randomUUID() }, 400, 'proposed_by: unknown field'],
     ['with an account', { account_id: randomUUID() }, 400, 'account_id: unknown field'],
     ['with force', { force: true }, 400, 'force: unknown field'],
   ])('A decision proposed %s is refused, and the error names the field', async (_, wrong, status, complaint) => {
@@ -252,7 +252,7 @@ describe('Refused decisions', () => {
   it.each<[string, object, string]>([
     ['an amount of 0', { amount: '0' }, 'amount'],
     ['a number', { amount: 5 }, 'amount'],
-    ['what is no amount', { amount: '1e5' }, 'amount'],
+    ['a malformed amount', { amount: '1e5' }, 'amount'],
     ['five decimals', { amount: '1.00001' }, 'amount'],
     ['no reference', { reference: ' ' }, 'reference'],
     ['a long reference', { reference: 'r'.repeat(65) }, 'reference'],

@@ -60,7 +60,7 @@ const untilApproved = (id: string) =>
 /** Each way to die, with decisions about a payout and a receipt under way. */
 const deaths: [string, (ending: string, crediting: string) => Promise<unknown>][] = [
   [
-    'at what it has just written',
+    'right after its commit',
     async (ending, crediting) => {
       const asked: Promise<unknown>[] = [];
       await stack.holdAt('settle-payout.after', () => asked.push(approving(ending)));

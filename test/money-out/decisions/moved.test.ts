@@ -150,7 +150,7 @@ describe('An operator who is suspended during a request', () => {
     ['logged out', ({ token }) => stack.post('/v1/auth/logout', undefined, { token })],
     ['logged out everywhere', ({ token }) => stack.post('/v1/auth/logout-all', undefined, { token })],
     [
-      'suspended and let in again',
+      'suspended and reactivated',
       async (user) => {
         expect((await suspend(user)).status).toBe(200);
         return stack.patch(`/v1/users/${user.id}`, { status: 'active' }, { token: superAdmin.token });

@@ -33,7 +33,7 @@ it('A batch starts no more payouts while ten that it started have not been sent'
   expect(begun).toEqual(ids);
 }, 60_000);
 
-it('No sweep begins a payout whose turn in its batch has not come, also after the switch has let payouts go', async () => {
+it('A sweep never starts a payout before its turn in its batch, even after payouts were released from hold', async () => {
   await using stack = await startStack({ own: true });
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);

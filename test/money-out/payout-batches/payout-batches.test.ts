@@ -220,10 +220,10 @@ it('A rejected batch reports every error of every item at once', async () => {
   expect((await partner.get('/payout-batches')).body.data.total).toBe(0);
 });
 
-describe('A batch that was refused', () => {
+describe('A refused batch', () => {
   const path = '/v1/partners/payout-batches';
 
-  it('is never made by an earlier request under its key, and leaves the key to the next', async () => {
+  it('A refused batch is never created by an earlier request under its key, and leaves the key to the next', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const body = { items: itemsOf(1) };
@@ -248,7 +248,7 @@ describe('A batch that was refused', () => {
     await makeBatch(partner, body.items, {}, key);
   });
 
-  it('may name a field that the database cannot store', async () => {
+  it('A refused batch may name a field that the database cannot store', async () => {
     const partner = await buildPayer(stack);
     const items = [itemBody({ 'nul\0': 1 }), itemBody({ 'half\ud800': 1 })];
     const { status, body } = await partner.post('/payout-batches', { items });
@@ -256,7 +256,7 @@ describe('A batch that was refused', () => {
   });
 });
 
-it('is one of at most ten open ones, lapses after 72 hours, and is listed', async () => {
+it('A partner has at most ten open batches; they lapse after 72 hours and are listed', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const made: { id: string }[] = await Promise.all(

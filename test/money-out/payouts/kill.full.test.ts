@@ -25,7 +25,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** In the order in which a payout gets to them: it is resolved once it was sent, and again after each question. */
+/** In the order in which a payout reaches them: it is resolved once after sending, and again after each query. */
 const failpoints = ['reserve-payout.before', 'reserve-payout.after', ...sharedFailpoints, 'ask-transfer.after'];
 /** Faults of the callbacks during the test. */
 const callbackFaults = {
@@ -49,7 +49,7 @@ async function payWithPatience(partner: BuiltPartner, digits: string): Promise<s
   return answer?.body.data.id;
 }
 
-/** Waits until the payout is as it will stay: final, or pending because the provider does not know it. */
+/** Waits until the payout is at rest: final, or pending because the provider does not have it. */
 async function settled(partner: BuiltPartner, id: string): Promise<{ status: string }> {
   return eventually(
     async () => {
@@ -65,7 +65,7 @@ async function settled(partner: BuiltPartner, id: string): Promise<{ status: str
   );
 }
 
-/** A partner with a payout that the provider takes in silence, and one that it never takes. */
+/** A partner with a payout that the provider executes without an answer, and one that it never executes. */
 interface Pair {
   partner: BuiltPartner;
   taken: Promise<string>;
@@ -89,13 +89,13 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
   expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '100000.0000' });
 }
 
-/** In the shorter run `withdrawals/kill` has each of the failpoints. */
-describe('Payouts whose answer never arrives, their worker killed with -9 with two of them at each point', () => {
+/** In the shorter run `withdrawals/kill` covers each failpoint. */
+describe('Payouts without an answer whose worker is killed with -9, two at each failpoint', () => {
   it.each(faults)(
-    'end as the provider took them, and the ledger agrees, callbacks %s',
+    'Payouts without an answer, their worker killed with -9, end as the provider processed them, and the ledger agrees, callbacks %s',
     async (fault) => {
       await setFaults(stack, callbackFaults[fault]);
-      // Under two of the faults either waits there, under the others the one that can become known.
+      // Under two of the faults either one waits there, under the others the one whose outcome can be determined.
       const isEither = fault === 'shuffled' || fault === 'duplicated';
       const pairs: Pair[] = [];
       for (const failpoint of failpoints.toReversed()) {
@@ -113,8 +113,8 @@ describe('Payouts whose answer never arrives, their worker killed with -9 with t
   );
 });
 
-describe('A payout whose worker is killed between the row of its attempt and the request', () => {
-  it('never waits for a person: it is paid once, two minutes later', async () => {
+describe('A payout whose worker is killed between storing the attempt and the request', () => {
+  it('A payout whose worker is killed between storing the attempt and the request needs no operator: it is sent once, two minutes later', async () => {
     const partner = await buildPayer(stack);
     stack.arm('send-transfer.attempt-written=kill');
     const dying = stack.worker.exited.then(() => stack.restart());

@@ -88,7 +88,7 @@ describe('Anyone with access to Temporal', () => {
     ['a note with half a character', { outcome: 'failed', note: 'ticket \ud83c 4711' }, 'note'],
     ['the name of a colleague', { outcome: 'failed', note, who: randomUUID() }, 'who: unknown field'],
     ['force', { outcome: 'failed', note, force: true }, 'force: unknown field'],
-    ['a decision that is none', { decision_id: 'mine' }, 'decision_id'],
+    ['a malformed decision id', { decision_id: 'mine' }, 'decision_id'],
     ['a decision and an outcome', { decision_id: randomUUID(), outcome: 'failed' }, 'a decision says outcome and note'],
     ['nothing', undefined, 'outcome'],
   ])('A settlement signalled with %s is rejected before it is written to the history', async (_, settlement, named) => {

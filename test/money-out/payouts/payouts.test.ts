@@ -62,13 +62,13 @@ describe('A quote for a payout', () => {
 
   it.each<[string, object, string, string?]>([
     ['without a bank', {}, 'bank_code'],
-    ['with a bank that is not served', { bank_code: 'NOBANK' }, 'bank_code'],
+    ['with an unsupported bank', { bank_code: 'NOBANK' }, 'bank_code'],
     ['with a channel', { bank_code: 'BCA', channel: 'BCA' }, 'channel'],
     ['with an organization', { bank_code: 'BCA', organization_id: freshKey() }, 'organization_id'],
     ['of less than its fee', { bank_code: 'BCA', amount: '2500' }, 'amount'],
-    ['of which no whole rupiah reach the bank', { bank_code: 'BCA', amount: '50000.5' }, 'amount'],
+    ['with a fraction of a rupiah for the bank', { bank_code: 'BCA', amount: '50000.5' }, 'amount'],
     [
-      'of too little once the fee is taken',
+      'below the bank’s minimum after the fee',
       { bank_code: 'BCA', amount: '12499' },
       'amount',
       'IDR 9999.0000 would reach it',
@@ -157,8 +157,8 @@ describe('POST /v1/partners/payouts', () => {
     ['five decimals', { amount: '100000.00001' }, 'amount'],
     ['a fraction of a rupiah for the bank', { amount: '100000.5' }, 'amount'],
     ['an amount that does not cover the fee', { amount: '2500' }, 'amount'],
-    ['an amount of which less than the bank takes reaches it', { amount: '12499' }, 'amount'],
-    ['more than the bank takes', { amount: '300000000' }, 'amount'],
+    ['an amount below the bank’s minimum after the fee', { amount: '12499' }, 'amount'],
+    ['more than the bank’s maximum', { amount: '300000000' }, 'amount'],
     ['no bank', { bank_code: undefined }, 'bank_code'],
     ['an unknown bank', { bank_code: 'ID_BCA' }, 'bank_code'],
     ['no account number', { bank_account_number: undefined }, 'bank_account_number'],

@@ -492,11 +492,11 @@ describe('A disbursement of an individual', () => {
 describe('Refused disbursements', () => {
   it.each([
     ['of more than the cause may disburse', { amount: '400001' }, 400, 'amount'],
-    ['without what it is for', { purpose_note: undefined }, 400, 'purpose_note: is required'],
-    ['with a note that says too little', { purpose_note: 'Pumps' }, 400, 'purpose_note'],
+    ['without a purpose', { purpose_note: undefined }, 400, 'purpose_note: is required'],
+    ['with a note that is too short', { purpose_note: 'Pumps' }, 400, 'purpose_note'],
     ['with a note that is too long', { purpose_note: 'x'.repeat(501) }, 400, 'purpose_note'],
     ['with a note and no cause', { cause_id: undefined }, 400, 'purpose_note'],
-    ['of a cause that is not there', { cause_id: newId() }, 404, 'cause_id'],
+    ['of a missing cause', { cause_id: newId() }, 404, 'cause_id'],
   ])('A disbursement %s is refused', async (_, fields, status, name) => {
     const it = await buildCause({ of: 'organization' });
     const answer = await disburse(it, '10000', fields);

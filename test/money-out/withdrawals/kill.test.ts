@@ -28,7 +28,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** Asks until it is answered 201: a client that retries under its key. */
+/** A client that retries under its key until it gets a 201. */
 async function withdrawWithPatience(digits: string): Promise<string> {
   const key = someKey();
   const bank_account_id = await addBankAccount(stack, owner, digits);
@@ -40,7 +40,7 @@ async function withdrawWithPatience(digits: string): Promise<string> {
   return answer?.body.data.id;
 }
 
-/** Waits until the withdrawal is final, or the provider was asked and does not know it. */
+/** Waits until the withdrawal is final, or the provider was queried and does not have it. */
 const settled = (id: string) =>
   eventually(
     async () => {
@@ -55,7 +55,7 @@ const settled = (id: string) =>
     120_000,
   );
 
-/** Each arrow of a withdrawal's own first step, and each of the steps that all payouts take. */
+/** Each failpoint of a withdrawal's own first activity, and of the activities that all payouts share. */
 const failpoints = ['reserve-withdrawal.before', 'reserve-withdrawal.after', ...sharedFailpoints];
 
 describe('A withdrawal whose worker is killed with -9', () => {
@@ -71,7 +71,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
       ids.map(async (id) => {
         const { status } = await settled(id);
         if ((await transfersOf(stack, id)).length === 0) {
-          // Nobody guesses until the provider, two minutes after the attempt, does not know it.
+          // The outcome is open until the provider, two minutes after the attempt, does not have it.
           expect(status).toBe('pending');
           await ageAttempts(stack, id, 2);
         }
@@ -110,7 +110,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
       const dying = stack.worker.exited.then(() => stack.restart());
       const id = await withdrawWithPatience('121212');
       await dying;
-      // As above: if its request was never made, its outcome stays open for two minutes.
+      // As above: if its request was never sent, its outcome stays open for two minutes.
       if ((await settled(id)).status === 'pending') await ageAttempts(stack, id, 2);
       await withdrawalWhen(stack, owner, id, 'failed', 60_000);
       expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');

@@ -41,7 +41,7 @@ const statusOf = async () => {
   return row.status;
 };
 
-/** Disburses the cause's whole balance to a bank that keeps it until told otherwise; returns the disbursement's id. */
+/** Disburses the cause's whole balance to a bank that completes it on request only; returns the disbursement's id. */
 async function disburseAll(): Promise<string> {
   expect((await give(stack, donor, each, causeId)).status).toBe(201);
   const bank_account_id = await addBankAccount(stack, owner, '131313');
@@ -63,7 +63,7 @@ const paymentOf = ({ id: userId, accountId: sourceAccountId }: BuiltUser) => ({
   requestId: null,
 });
 
-/** Each way of giving to a cause: prepared while it takes donations, then done in one transaction. */
+/** Each way of donating to a cause: prepared while it accepts donations, then done in one transaction. */
 const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] = [
   [
     'by the gateway',

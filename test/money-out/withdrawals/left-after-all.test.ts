@@ -18,7 +18,7 @@ import {
   withdrawalWhen,
 } from './build-withdrawals.ts';
 
-/** Disbursements that failed here and left after all, and those whose owner may not move money any more. */
+/** Disbursements that failed here and were sent after all, and those whose owner may no longer move money. */
 let stack: Stack;
 let approvers: string[];
 beforeAll(async () => {
@@ -74,7 +74,7 @@ it('A failed disbursement that the provider sent after all is not sent again, it
   expect(await balanceOf(stack, it.owner.accountId)).toBe('200000.0000');
   expect(await readWithdrawal(stack, it.owner, it.id)).toMatchObject({ booked_at: expect.any(String) });
   expect(await take(it, '100001', true)).toBe(400);
-  // Taken, given back, and taken after all.
+  // Reserved, released, and sent after all.
   expect(await transactionsOf(it)).toEqual([
     'successful 300000.0000',
     'reversed 300000.0000',
@@ -135,7 +135,7 @@ it('A donor gets nothing back once money of the cause left by a disbursement tha
 }, 120_000);
 
 describe('A disbursement whose transfer a restore has lost', () => {
-  /** One that two people approved and the provider has; of the attempt, and of the decision if asked, nothing is left. */
+  /** One that two people approved and the provider has; its attempt, and on request its decision, are lost. */
   async function buildForgotten({ undecided }: { undecided: boolean }): Promise<WaitingDisbursement> {
     const it = await buildWaitingDisbursement(stack, '300000', '131313');
     await approve(it, 0);

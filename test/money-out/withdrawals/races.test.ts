@@ -7,10 +7,10 @@ import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { addBankAccount, ask, buildOwner, someKey } from './build-withdrawals.ts';
 
-/** Simultaneous withdrawals, and how many of them may pass. */
+/** Simultaneous withdrawals, and how many of them may succeed. */
 const racers = isFullRun() ? 500 : 15;
 const winners = isFullRun() ? 100 : 5;
-/** IDR of each: together they are the daily limit. */
+/** IDR of each: together they reach the daily limit. */
 const each = 50_000_000 / winners;
 
 let stack: Stack;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** Withdraws from each account in turn, all at once, each under a key however often it is asked for. */
+/** Withdraws from each account in turn, all at once, each under one key however often it is retried. */
 async function race(owner: BuiltUser, accounts: string[]) {
   const bank_account_id = await addBankAccount(stack, owner);
   const answers = await whileBurning(() =>

@@ -113,7 +113,7 @@ describe('A withdrawal', () => {
     const texts = body.data.items.map(({ text }: { text: string }) => text);
     expect(texts[0]).toMatch(/^A withdrawal of IDR 100000\.0000 to BRI was requested \(WD-/);
     expect(texts).toContain('IDR 100000.0000 was reserved from the account.');
-    // The provider's callback may arrive later still.
+    // The provider's callback may arrive later.
     const own = body.data.items.filter(({ type }: { type: string }) => type !== 'callback');
     expect(own.at(-1).text).toBe('The withdrawal succeeded.');
     expect(body.data.next).toBeNull();
@@ -189,12 +189,12 @@ describe('Refused withdrawals', () => {
   it.each([
     ['beyond the balance', { amount: '1000001' }, 400, 'amount'],
     ['with a fraction of a rupiah', { amount: '10000.5' }, 400, 'amount'],
-    ['beyond what the bank takes', { amount: '250000001' }, 400, 'amount'],
-    ['of nothing', { amount: '0' }, 400, 'amount'],
+    ['above the bank’s maximum', { amount: '250000001' }, 400, 'amount'],
+    ['of zero', { amount: '0' }, 400, 'amount'],
     ['with a number for money', { amount: 100 }, 400, 'amount'],
     ['without an amount', { amount: undefined }, 400, 'amount'],
     ['without a bank account', { bank_account_id: undefined }, 400, 'bank_account_id'],
-    ['to a bank account that is not there', { bank_account_id: newId() }, 404, 'bank_account_id'],
+    ['to a missing bank account', { bank_account_id: newId() }, 404, 'bank_account_id'],
     ['with an unknown field', { fee: '0' }, 400, 'fee'],
   ])('A withdrawal %s is refused', async (_, fields, status, name) => {
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000', ...fields };
@@ -299,7 +299,7 @@ describe('The filters of GET /v1/withdrawals', () => {
     expect(await list('status=pending&limit=1')).toEqual([1, waiting.id]);
     expect(await list(`status=succeeded&after=${waiting.id}`)).toEqual([1, paid.id]);
     expect(await list(`cause_id=${newId()}`)).toEqual([0]);
-    // What a page was counted as stands for that question only.
+    // The total of a page is stored for that query only.
     const second = await withdraw(stack, owner, { amount: '30000', digits: '131313' });
     const { next } = (await stack.get('/v1/withdrawals?status=pending&limit=1', { token: owner.token })).body.data;
     expect(await list(`status=pending&after=${next}`)).toEqual([2, waiting.id]);
@@ -325,7 +325,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
       status: 201,
       body: { data: { id, amount: '100000.0000' } },
     });
-    // Nor when the request would be refused today.
+    // Not even if the request would be refused today.
     await stack.delete(`/v1/bank-accounts/${body.bank_account_id}`, undefined, { token: owner.token });
     expect(await ask(stack, owner, body, key)).toMatchObject({ status: 201, body: { data: { id } } });
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
@@ -375,7 +375,7 @@ describe('The database', () => {
           [forged, other.id, theirs, newId(), id],
         );
       });
-    // Held in an account of another, and from an account of another to one's own bank account.
+    // From a held account of another, and from an account of another to one's own bank account.
     await expect(forge(other.accountId)).rejects.toThrow('a payout is of money of its own');
     await expect(forge(owner.accountId)).rejects.toThrow('usable bank account of whose money it is');
   });

@@ -120,7 +120,7 @@ describe('An endpoint', () => {
     ['no events', { url: elsewhere }, 'events: is required'],
     ['none of the events', { url: elsewhere, events: [] }, 'events: must name at least one event'],
     ['an unknown event', { url: elsewhere, events: ['payment.lost'] }, 'events.0: '],
-    ['the test, which nobody asks for', { url: elsewhere, events: ['endpoint.test'] }, 'events.0: '],
+    ['the test event, which cannot be subscribed to', { url: elsewhere, events: ['endpoint.test'] }, 'events.0: '],
     ['an unknown status', { url: elsewhere, events: ['payment.failed'], status: 'paused' }, 'status: '],
     ['an unknown field', { url: elsewhere, events: ['payment.failed'], secret: 'x' }, 'secret: unknown field'],
     ['no URL', { url: 'nowhere', events: ['payment.failed'] }, 'url: must be a URL'],

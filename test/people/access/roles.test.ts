@@ -102,10 +102,10 @@ describe('Roles', () => {
       ['name empty', { name: '' }, 'name: must not be empty'],
       ['description missing', { description: undefined }, 'description: is required'],
       ['permissions missing', { permissions: undefined }, 'permissions: is required'],
-      ['permissions no list', { permissions: 'read-role' }, /^permissions: /],
+      ['permissions not a list', { permissions: 'read-role' }, /^permissions: /],
       ['organization_id malformed', { organization_id: '7' }, 'organization_id: must be a UUID'],
       [
-        'a permission that no text can be',
+        'a permission with a control character',
         { permissions: ['a\u0000'] },
         'permissions.0: must not contain control characters',
       ],

@@ -100,7 +100,7 @@ describe('POST /v1/addresses (create-address)', () => {
   it.each([
     ['an unknown field', { user_id: newId() }, 'user_id'],
     ['a text of 256 characters', { street: 'x'.repeat(256) }, 'street'],
-    ['an address_type that is none', { address_type: 'office' }, 'address_type'],
+    ['an unknown address_type', { address_type: 'office' }, 'address_type'],
     ['a number for a text', { rt: 3 }, 'rt'],
   ])('Creating an address with %s returns 400 and names it', async (_, fields, name) => {
     const { status, body } = await create(owner, { ...required, ...fields });

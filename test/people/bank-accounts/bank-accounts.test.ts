@@ -60,8 +60,8 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
   });
 
   it.each([
-    ['a bank that is not served', { bank_code: 'NOWHERE' }, 'bank_code'],
-    ['a number that the bank cannot have', { account_number: '123' }, 'account_number'],
+    ['an unsupported bank', { bank_code: 'NOWHERE' }, 'bank_code'],
+    ['a number invalid for the bank', { account_number: '123' }, 'account_number'],
     ['a number with letters', { account_number: '12345678AB' }, 'account_number'],
     ['no holder', { account_holder: undefined }, 'account_holder'],
     ['an unknown field', { usable_at: '2020-01-01T00:00:00Z' }, 'usable_at'],

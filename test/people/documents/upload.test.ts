@@ -102,7 +102,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
 
   it.each([
     ['a PDF', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj\n'), 'application/pdf'],
-    ['what nobody knows', Buffer.from('just words'), 'application/octet-stream'],
+    ['unknown content', Buffer.from('just words'), 'application/octet-stream'],
   ])('An upload’s type, %s, is detected by its content, whatever the part says', async (_, content, type) => {
     expect((await send(stack, user, [...fieldsOf(product), file(content)])).body.content_type).toBe(type);
   });
@@ -172,7 +172,7 @@ describe('Uploads in forms that are slow to parse', () => {
   const fill = (part: string) => Buffer.from(part.repeat(2_097_152 / part.length));
   it.each([
     ['a file of line feeds', () => [file(fill('\r\n'))], 201],
-    ['a file of beginnings of boundaries', () => [file(fill('\r\n--'))], 201],
+    ['a file of truncated boundaries', () => [file(fill('\r\n--'))], 201],
     ['files without a name', () => Array<Part>(20_000).fill({ ...file('x'), name: '' }), 400],
     ['fields', () => Array<Part>(20_000).fill({ name: 'a', content: 'x' }), 400],
   ])('An upload in an unusual form is answered like any other: %s', async (_, parts, expected) => {

@@ -104,8 +104,8 @@ describe('Invited users', () => {
   });
 
   describe.each([
-    ['taken back', (user: { id: string }) => takeBack(admin, user.id)],
-    ['invited anew', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
+    ['revoked', (user: { id: string }) => takeBack(admin, user.id)],
+    ['renewed', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
   ])('Invitations that are %s and accepted at the same time', (_, undo) => {
     /** Starts both while the invitation is locked, then releases the lock. */
     async function race(

@@ -83,7 +83,7 @@ describe('An account', () => {
     expect((await stack.post('/v1/auth/password/reset', { token, password: another })).status).toBe(200);
   };
 
-  it('loses by a reset what somebody else left in it who signed up with the address and never confirmed it', async () => {
+  it('A reset removes everything left in an account by someone who signed up with the address and never confirmed it', async () => {
     const { id, email } = await signUp();
     const { access_token: token } = (await logIn(email)).body.data;
     await enrol(token);
@@ -99,7 +99,7 @@ describe('An account', () => {
   });
 
   it.each(['confirmed', 'bounced after it was confirmed'])(
-    'keeps its second factor at a reset if its address was %s',
+    'A reset keeps the second factor of an account whose address was %s',
     async (state) => {
       const { id, email } = await signUp();
       const { access_token: token } = (await logIn(email)).body.data;
@@ -117,7 +117,7 @@ describe('An account', () => {
     },
   );
 
-  it('renews its session by a refresh token, which works once; using it again ends the family and its access tokens', async () => {
+  it('A refresh token renews a session once; reuse revokes its family and access tokens', async () => {
     const { email } = await signUp();
     const first = (await logIn(email)).body.data;
     const second = await refresh(first.refresh_token);

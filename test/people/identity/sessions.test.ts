@@ -69,7 +69,7 @@ describe('Sessions', () => {
 
     it.each([
       ['a wrong current password', ['not the password', other], 'current_password: is wrong'],
-      ['the same again', [password, password], 'new_password: must differ from the current one'],
+      ['the same one again', [password, password], 'new_password: must differ from the current one'],
       ['a short one', [password, 'short'], 'new_password: must have at least 12 characters'],
       ['a common one', [password, 'Qwerty123456'], 'new_password: is one of the most common passwords'],
     ])(

@@ -64,7 +64,7 @@ describe('Access tokens', () => {
         },
       ],
       [
-        'signed by a key of a stranger under our key id',
+        'signed by a foreign key under our key id',
         async () => {
           const { privateKey } = await generateKeyPair('EdDSA');
           return new SignJWT(read(user.token.split('.')[1]))
@@ -73,7 +73,7 @@ describe('Access tokens', () => {
         },
       ],
       [
-        'signed by a key that the token brings along',
+        'signed by a key inside the token',
         async () => {
           const { privateKey, publicKey } = await generateKeyPair('EdDSA');
           const jwk = await exportJWK(publicKey);
@@ -90,7 +90,7 @@ describe('Access tokens', () => {
       ['no token at all', async () => 'nonsense'],
       ['empty', async () => ''],
       [
-        'signed by a key that a thief of the database wrote beside ours',
+        'signed by a key that an attacker wrote to the database',
         async () => {
           const { privateKey, publicKey } = await generateKeyPair('EdDSA');
           const kid = newId();
@@ -115,9 +115,9 @@ describe('Access tokens', () => {
       ['another issuer', { iss: 'someone' }],
       ['another audience', { aud: 'someone' }],
       ['no expiry', { exp: undefined }],
-      ['an expiry that has passed', { exp: 1_000_000_000 }],
+      ['a past expiry', { exp: 1_000_000_000 }],
       ['no token id', { jti: undefined }],
-      ['a subject that is no id', { sub: "x' or true" }],
+      ['a malformed subject', { sub: "x' or true" }],
       ['an unknown subject', { sub: newId() }],
     ])('An access token signed by our key is rejected with %s', async (_, claims) => {
       const keys = createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 });

@@ -84,7 +84,7 @@ describe('Mail to people', () => {
     }
   });
 
-  it('sends a stranger at most ten notices an hour of an account with their address, but what they ask for themselves', async () => {
+  it('A stranger gets at most ten notices an hour about an account with their address, except for mails they request', async () => {
     const { id, email } = await signUp();
     const notices = 14;
     for (let number = 0; number < notices; number += 1) {
@@ -103,7 +103,7 @@ describe('Mail to people', () => {
     expect([statuses.length, told('sent'), told('silenced')]).toEqual([notices, 10, 4]);
   });
 
-  it('deletes the token when the mail is sent, and sends it once', async () => {
+  it('A mail is sent once, and its token is deleted then', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     const row = await eventually(

@@ -93,9 +93,9 @@ describe('POST /v1/official-documents (create-official-document)', () => {
     ['an empty number', { number: '' }, 'number'],
     ['a number of 65 characters', { number: '1'.repeat(65) }, 'number'],
     ['no name', { name_on_document: undefined }, 'name_on_document'],
-    ['a date that is none', { issued_on: '2021-02-29' }, 'issued_on'],
+    ['an invalid date', { issued_on: '2021-02-29' }, 'issued_on'],
     ['a date-time', { expires_on: '2030-01-01T00:00:00Z' }, 'expires_on'],
-    ['an end before its beginning', { issued_on: '2030-01-02', expires_on: '2030-01-01' }, 'expires_on'],
+    ['an end before its start', { issued_on: '2030-01-02', expires_on: '2030-01-01' }, 'expires_on'],
     ['a verification_status', { verification_status: 'verified' }, 'verification_status'],
     ['an unknown field', { user_id: '00000000-0000-4000-8000-000000000000' }, 'user_id'],
   ])('Creating an official document with %s returns 400 and names the field', async (_, fields, field) => {

@@ -72,7 +72,7 @@ describe('An old month', () => {
     });
   }, 120_000);
 
-  it('An old month archived again does not store the same keys twice', async () => {
+  it('The keys of an archived month stay, so that a callback in it is not stored again', async () => {
     await archive(month, 'gateway_callbacks');
     const again = stack.owner().execute(
       `insert into callback_keys (webhook_id, body_digest, callback_id) select webhook_id, body_digest, uuidv7()
@@ -231,7 +231,7 @@ describe('Months that are not archived', () => {
 
 describe('Refused archive commands', () => {
   it.each([
-    ['a month that is none', ['--month', '2025-13'], {}, '--month is a month, YYYY-MM'],
+    ['an invalid month', ['--month', '2025-13'], {}, '--month is a month, YYYY-MM'],
     ['no month', [], {}, '--month is a month, YYYY-MM'],
     [
       'another table',
@@ -246,7 +246,7 @@ describe('Refused archive commands', () => {
       'ARCHIVE_AFTER_MONTHS is not set: nothing is archived.',
     ],
     [
-      'an age below what is needed',
+      'an age below the minimum',
       ['--month', '2025-01'],
       { ARCHIVE_AFTER_MONTHS: '3' },
       /ARCHIVE_AFTER_MONTHS is malformed/,

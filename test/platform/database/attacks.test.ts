@@ -154,36 +154,36 @@ const one = (statement: string) => (): string[] => [statement];
 
 /** Refused to both roles in the same words: what belongs to the owner, or to the machine. */
 const ofTheOwner: Attack[] = [
-  ['switches all triggers off', one("set session_replication_role = 'replica'"), notPermitted],
-  ['switches the triggers of a table off', one('alter table postings disable trigger all'), notPermitted],
-  ['takes a trigger away', one('drop trigger postings_are_applied on postings'), notPermitted],
-  ['takes a constraint away', one('alter table payouts drop constraint payouts_check'), notPermitted],
-  ['puts another function in the place of ours', () => [replaced('post_journal')], notPermitted],
+  ['disables all triggers', one("set session_replication_role = 'replica'"), notPermitted],
+  ['disables the triggers of a table', one('alter table postings disable trigger all'), notPermitted],
+  ['drops a trigger', one('drop trigger postings_are_applied on postings'), notPermitted],
+  ['drops a constraint', one('alter table payouts drop constraint payouts_check'), notPermitted],
+  ['replaces a function', () => [replaced('post_journal')], notPermitted],
   ['drops a table', one('drop table events cascade'), notPermitted],
-  ['empties the audit trail', one('truncate events'), notPermitted],
-  ['empties the journals', one('truncate journals, postings, transactions cascade'), notPermitted],
+  ['truncates the audit trail', one('truncate events'), notPermitted],
+  ['truncates the journals', one('truncate journals, postings, transactions cascade'), notPermitted],
   ['deletes from the audit trail', one('delete from events'), notPermitted],
   ['deletes from a month of the audit trail', one('delete from months.events_default'), notPermitted],
-  ['makes a month of its own choice', one("select make_month('events', '2020-01-01')"), notPermitted],
-  ['changes who did it', one('update events set actor_id = null'), notPermitted],
+  ['creates a partition', one("select make_month('events', '2020-01-01')"), notPermitted],
+  ['changes an event’s actor', one('update events set actor_id = null'), notPermitted],
   ['shadows a table by a temporary one', one('create temporary table account_balances (n int)'), notPermitted],
-  ['makes a table', one('create table account_balances_2 (n int)'), notPermitted],
-  ['makes a schema', one('create schema pg_catalog_2'), notPermitted],
-  ['makes a function', one("create function public.now() returns int language sql as 'select 1'"), notPermitted],
+  ['creates a table', one('create table account_balances_2 (n int)'), notPermitted],
+  ['creates a schema', one('create schema pg_catalog_2'), notPermitted],
+  ['creates a function', one("create function public.now() returns int language sql as 'select 1'"), notPermitted],
   [
-    'makes an operator',
+    'creates an operator',
     one('create operator public.= (leftarg = uuid, rightarg = text, procedure = pg_catalog.texteq)'),
     notPermitted,
   ],
-  ['has every change sent elsewhere', one('create publication mine for all tables'), notPermitted],
+  ['publishes every change', one('create publication mine for all tables'), notPermitted],
   [
-    'has a trigger of its own on a table of ours',
+    'creates a trigger on one of our tables',
     one('create trigger mine after insert on login_failures for each row execute function apply_postings()'),
     notPermitted,
   ],
-  ['takes back what a limit counts', one('update payout_tallies set amount = 0'), notPermitted],
-  ['forgets what a limit counts', one('delete from payout_tallies'), notPermitted],
-  ['adds to a balance', one('update account_balances set balance = balance + 1'), notPermitted],
+  ['reduces a limit’s tally', one('update payout_tallies set amount = 0'), notPermitted],
+  ['deletes a limit’s tally', one('delete from payout_tallies'), notPermitted],
+  ['raises a balance', one('update account_balances set balance = balance + 1'), notPermitted],
   [
     'gives an account a balance',
     one(`insert into account_balances values ('${newId()}', 0, ${tooMuch})`),
@@ -191,7 +191,7 @@ const ofTheOwner: Attack[] = [
   ],
   ['deletes balances', one('delete from account_balances'), notPermitted],
   [
-    'posts by hand',
+    'inserts a posting',
     (it) => [
       `insert into postings (journal_id, account_id, amount)
          select id, '${gatewayClearing}', -1 from journals limit 1`,
@@ -206,50 +206,46 @@ const ofTheOwner: Attack[] = [
     one(`merge into postings p using journals j on p.journal_id = j.id when matched then delete`),
     notPermitted,
   ],
-  ['writes a journal by hand', one(`insert into journals values ('${newId()}', 'mine', 'mine')`), notPermitted],
+  ['inserts a journal', one(`insert into journals values ('${newId()}', 'mine', 'mine')`), notPermitted],
   ['changes a journal', one("update journals set business_key = business_key || 'x'"), notPermitted],
   ['deletes a journal', one('delete from journals'), notPermitted],
-  ['writes a transaction by hand', one('insert into transactions select * from transactions'), notPermitted],
+  ['inserts a transaction', one('insert into transactions select * from transactions'), notPermitted],
   ['changes a transaction', one('update transactions set amount = amount * 2'), notPermitted],
   ['deletes a transaction', one('delete from transactions'), notPermitted],
-  ['writes a receipt by hand', one('insert into receipts select * from receipts'), notPermitted],
+  ['inserts a receipt', one('insert into receipts select * from receipts'), notPermitted],
   ['changes a receipt', one("update receipts set state = 'suspended'"), notPermitted],
   ['deletes a receipt', one('delete from receipts'), notPermitted],
-  [
-    'makes an attempt of a payout by hand',
-    one('insert into payout_attempts select * from payout_attempts'),
-    notPermitted,
-  ],
+  ['inserts an attempt of a payout', one('insert into payout_attempts select * from payout_attempts'), notPermitted],
   ['changes an attempt of a payout', one("update payout_attempts set outcome = 'unsent'"), notPermitted],
   ['deletes an attempt of a payout', one('delete from payout_attempts'), notPermitted],
   [
-    'says that a journal is in a seal that is there',
+    'adds a journal to an existing seal',
     one('insert into seal_journals (journal_id, seal_number) select id, 1 from journals'),
     notPermitted,
   ],
-  ['locks everybody out of the postings', one('lock table postings in access exclusive mode'), notPermitted],
+  ['locks the postings exclusively', one('lock table postings in access exclusive mode'), notPermitted],
   [
-    'writes a journal that nothing proves by the inner function',
+    'posts an unjustified journal through the inner function',
     (it) => [
       journal('x', 'x', { [gatewayClearing]: -1, [it.thief.accountId]: 1 }).replace('post_journal', 'write_journal'),
     ],
     notPermitted,
   ],
-  ['calls what triggers call', one('select apply_postings()'), notPermitted],
-  ['calls what judges journals', one("select * from proven_postings('x', 'x')"), notPermitted],
+  ['calls a trigger’s function', one('select apply_postings()'), notPermitted],
+  ['calls the function that checks journals', one("select * from proven_postings('x', 'x')"), notPermitted],
   ['becomes the owner', (it) => [`set role ${ownerOf(it)}`], notPermitted],
-  ['begins its session as the owner', (it) => [`set session authorization ${ownerOf(it)}`], notPermitted],
+  ['sets its session to the owner', (it) => [`set session authorization ${ownerOf(it)}`], notPermitted],
   ['makes itself a member of the owner', (it) => [`grant ${ownerOf(it)} to current_user`], notPermitted],
   ['makes itself a superuser', one('alter role current_user superuser'), notPermitted],
-  ['makes a role', one('create role mine login'), notPermitted],
-  ['gives a right away', one('grant execute on function write_journal to public'), notPermitted],
-  ['hides what it does from the log', one("set log_statement = 'none'"), notPermitted],
-  ['has the server read its settings anew', one('select pg_reload_conf()'), notPermitted],
+  ['creates a role', one('create role mine login'), notPermitted],
+  ['grants a right', one('grant execute on function write_journal to public'), notPermitted],
+  ['disables the log of its statements', one("set log_statement = 'none'"), notPermitted],
+  ['reloads the server’s settings', one('select pg_reload_conf()'), notPermitted],
   ['runs a program', one("copy users (name) to program 'cat'"), notPermitted],
-  ['reads by a program', one("copy login_failures (address) from program 'id'"), notPermitted],
+  ['reads a program’s output', one("copy login_failures (address) from program 'id'"), notPermitted],
   ['writes a file of the server', one("copy users (name) to '/tmp/amanah-stolen'"), notPermitted],
   ['reads a file of the server', one("select pg_read_file('/etc/passwd')"), notPermitted],
-  ['takes a file of the server in', one("select lo_import('/etc/passwd')"), notPermitted],
+  ['imports a file of the server', one("select lo_import('/etc/passwd')"), notPermitted],
   ['lists the files of the server', one("select pg_ls_dir('/')"), notPermitted],
   ['reads the passwords of roles', one('select rolpassword from pg_authid'), notPermitted],
   ['loads a library', one("load '/tmp/mine.so'"), notPermitted],
@@ -331,15 +327,15 @@ const partnerOver = (it: Loot, account: string): string[] => {
 
 /** Refused to the application's role by checks; the reader may not even ask. */
 const ofTheApplication: Attack[] = [
-  ['moves an order that is paid back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
-  ['moves a payout that is final back', (it) => [moved('payouts', 'pending', it.payout)], againstItsLaw],
-  ['changes what is paid for an order', (it) => [set('payment_orders', 'nominal = 1', it.open)], notPermitted],
+  ['moves a paid order back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
+  ['moves a final payout back', (it) => [moved('payouts', 'pending', it.payout)], againstItsLaw],
+  ['changes an order’s amount', (it) => [set('payment_orders', 'nominal = 1', it.open)], notPermitted],
   [
-    'pays an order to another account',
+    'changes an order’s account',
     (it) => [set('payment_orders', `target_account_id = '${it.thief.accountId}'`, it.open)],
     notPermitted,
   ],
-  ['changes what a payout pays', (it) => [set('payouts', 'net_amount = 1', it.payout)], notPermitted],
+  ['changes a payout’s amount', (it) => [set('payouts', 'net_amount = 1', it.payout)], notPermitted],
   ['deletes a payout', (it) => [`delete from payouts where id = '${it.payout}'`], notPermitted],
   [
     'takes over the account of a partner',
@@ -356,7 +352,7 @@ const ofTheApplication: Attack[] = [
   ...[
     ['a person', (it: Loot) => it.victim.accountId],
     ['a saving goal', (it: Loot) => it.goalAccount],
-    ['what a partner has reserved', (it: Loot) => it.partner.reserved],
+    ['a partner’s reserved account', (it: Loot) => it.partner.reserved],
     ['the provider', () => gatewayClearing],
     ['suspense', () => suspense],
   ].map(
@@ -373,9 +369,9 @@ const ofTheApplication: Attack[] = [
       unproven,
     ],
   ),
-  ['makes a partner with the accounts of another', (it) => reservationOf(it, it.partner), unproven],
+  ['creates a partner with another’s accounts', (it) => reservationOf(it, it.partner), unproven],
   [
-    'deletes a user as one who was only invited',
+    'deletes a user as if only invited',
     (it) => [
       moved('users', 'suspended', it.admin.id),
       moved('users', 'invited', it.admin.id),
@@ -383,7 +379,7 @@ const ofTheApplication: Attack[] = [
     ],
     againstItsLaw,
   ],
-  ['forges what a role may do', one("update roles set permission_names = 'approve-decision'"), notPermitted],
+  ['changes a role’s permissions', one("update roles set permission_names = 'approve-decision'"), notPermitted],
 
   ...[gatewayClearing, providerCost, suspense, feeRevenue, openDonationPool].map(
     (account): Attack => [
@@ -399,29 +395,29 @@ const ofTheApplication: Attack[] = [
   ...(
     [
       ['the clearing account', () => gatewayClearing],
-      ['what the provider has cost', () => providerCost],
+      ['the provider cost account', () => providerCost],
       ['suspense', () => suspense],
       ['revenue', () => feeRevenue],
       ['a person’s account', (it: Loot) => it.victim.accountId],
       ['a goal', (it: Loot) => it.goalAccount],
-      ['what is reserved of a partner', (it: Loot) => it.partner.reserved],
+      ['the reserved account of a partner', (it: Loot) => it.partner.reserved],
     ] as const
   ).flatMap(([what, account]): Attack[] => [
     [`pays the pot of a circle out of ${what}`, (it) => circleOver(it, account(it)), unproven],
     [`reserves a payout out of ${what}`, (it) => partnerOver(it, account(it)), unproven],
   ]),
   [
-    'takes money out of a person’s account by a journal of its own',
+    'debits a person’s account by an arbitrary journal',
     (it) => [journal('mine', `mine/${newId()}`, { [it.victim.accountId]: -1, [it.thief.accountId]: 1 })],
     unproven,
   ],
   [
-    'takes money out of what is reserved of a partner',
+    'debits a partner’s reserved money',
     (it) => [journal('mine', `mine/${newId()}`, { [it.partner.available]: -1, [it.thief.accountId]: 1 })],
     unproven,
   ],
   [
-    'settles an order that nobody paid',
+    'settles an unpaid order',
     (it) => [
       journal('payment-order.settled', `payment-order/${it.open}/settled`, {
         [gatewayClearing]: -54_000,
@@ -432,7 +428,7 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'settles an order as paid that has no receipt',
+    'settles an order without a receipt',
     (it) => [
       `update payment_orders set status = 'PAID', finalized_at = now() where id = '${it.open}'`,
       journal('payment-order.settled', `payment-order/${it.open}/settled`, {
@@ -473,13 +469,13 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'takes an empty journal in the place of one',
+    'uses an empty journal instead of a real one',
     (it) => [journal('x', `payment-order/${it.open}/settled`, {})],
     unproven,
   ],
-  ['receives for an order that is paid', (it) => [receiptOf(it.paid)], final],
+  ['adds a receipt to a paid order', (it) => [receiptOf(it.paid)], final],
   [
-    'reserves of a partner what no payout is of',
+    'reserves a partner’s money without a payout',
     (it) => [
       journal('partner-payout.reserved', `partner-payout/${newId()}/reserved`, {
         [it.partner.available]: -1,
@@ -489,7 +485,7 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'takes a payout back that has succeeded',
+    'reverses a successful payout',
     (it) => [
       journal('partner-payout.reversed', `partner-payout/${it.payout}/reversed`, {
         [gatewayClearing]: -100_000,
@@ -499,18 +495,14 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'takes money out of suspense to an account that its owner cannot use',
+    'moves suspense money to an account its owner cannot use',
     (it) => [...decided(it, { account: it.goalAccount }), settle],
     unproven,
   ],
-  ['takes money out of suspense without a decision', one(settle), unproven],
+  ['moves suspense money without a decision', one(settle), unproven],
+  ['moves suspense money by one person’s decision', (it) => [...decided(it, { approver: null }), settle], unproven],
   [
-    'takes money out of suspense by the decision of one',
-    (it) => [...decided(it, { approver: null }), settle],
-    unproven,
-  ],
-  [
-    'takes money out of suspense by a decision about something else',
+    'moves suspense money by a decision about something else',
     (it) => [
       `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by)
        values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}')`,
@@ -519,11 +511,11 @@ const ofTheApplication: Attack[] = [
     ],
     unproven,
   ],
-  ['proposes as somebody who may not', (it) => decided(it, { proposer: it.thief.id }), unproven],
-  ['approves as somebody who may not', (it) => decided(it, { approver: it.thief.id }), unproven],
-  ['approves as who proposed it', (it) => decided(it, { approver: it.admin.id }), notAllowed],
+  ['proposes as a user without the permission', (it) => decided(it, { proposer: it.thief.id }), unproven],
+  ['approves as a user without the permission', (it) => decided(it, { approver: it.thief.id }), unproven],
+  ['approves as the proposer', (it) => decided(it, { approver: it.admin.id }), notAllowed],
   [
-    'proposes what is approved already',
+    'proposes an already approved decision',
     (it) => [
       `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by, approved_by)
        values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}', '${it.second.id}')`,
@@ -532,23 +524,23 @@ const ofTheApplication: Attack[] = [
   ],
   ['decides without a note', (it) => decided(it, { note: ' . ' }), notAllowed],
   [
-    'changes what was proposed',
+    'changes a proposal',
     (it) => [...decided(it), `update decisions set account_id = '${it.victim.accountId}' where id = '${decision}'`],
     notPermitted,
   ],
   [
-    'approves in the name of another what was approved',
+    'approves an approved decision in another name',
     (it) => [...decided(it), `update decisions set approved_by = '${it.third.id}' where id = '${decision}'`],
     final,
   ],
   [
-    'carries out again what was carried out',
+    'executes a decision again',
     (it) => [...decided(it), settle, `update decisions set status = 'pending' where id = '${decision}'`],
     againstItsLaw,
   ],
   ['deletes a decision', (it) => [...decided(it), `delete from decisions where id = '${decision}'`], notPermitted],
   [
-    'says that one person has booked a movement of the platform',
+    'records a platform transfer booked by one person',
     (it) => [
       `insert into decisions (id, kind, amount, reference, note, evidence, proposed_by)
        values ('${decision}', 'book_external', 5, 'mine', 'ticket 7', '{}', '${it.admin.id}')`,
@@ -557,12 +549,12 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'says that a decision of two was carried out, without its effect',
+    'marks a decision as executed without its effect',
     (it) => [...decided(it), `update decisions set status = 'carried_out' where id = '${decision}'`],
     unproven,
   ],
   [
-    'ends a payout by the decision of two, which has ended the other way at the provider',
+    'settles a payout by a decision against the provider’s final status',
     (it) => [
       `update payouts set last_word = 'succeeded', last_word_at = now() where id = '${it.waiting}'`,
       `insert into decisions (id, kind, payout_id, outcome, note, evidence, proposed_by)
@@ -583,17 +575,17 @@ const ofTheApplication: Attack[] = [
     ],
   ),
   [
-    'puts less than nothing into suspense',
+    'posts a negative amount to suspense',
     one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', -5, 0, 'late', 'xendit')`),
     unproven,
   ],
   [
-    'has the provider keep more than it received',
+    'records a provider cost above the amount',
     one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 5, 6, 'late', 'xendit')`),
     unproven,
   ],
-  ['pays less than nothing', (it) => [payFromBalance(it, { amount: -5 })], unproven],
-  ['pays nothing at all', (it) => [payFromBalance(it, { amount: 0 })], unproven],
+  ['pays a negative amount', (it) => [payFromBalance(it, { amount: -5 })], unproven],
+  ['pays zero', (it) => [payFromBalance(it, { amount: 0 })], unproven],
   ['pays from a balance into suspense', (it) => [payFromBalance(it, { target: suspense })], unproven],
   ['pays from a balance to a partner', (it) => [payFromBalance(it, { target: it.partner.available })], unproven],
   [
@@ -601,10 +593,10 @@ const ofTheApplication: Attack[] = [
     (it) => [payFromBalance(it, { kind: 'receipt.credited' })],
     unproven,
   ],
-  ['pays no number', (it) => [payFromBalance(it, { amount: 'NaN' })], notPaid],
-  ['pays without end', (it) => [payFromBalance(it, { amount: 'Infinity' })], notPaid],
+  ['pays NaN', (it) => [payFromBalance(it, { amount: 'NaN' })], notPaid],
+  ['pays infinity', (it) => [payFromBalance(it, { amount: 'Infinity' })], notPaid],
   [
-    'puts no number into suspense',
+    'posts NaN to suspense',
     one(`select suspend_receipt('${newId()}', '${newId()}', 'x', 'x', 'x', 'NaN', 'NaN', 'late', 'xendit')`),
     '23514',
   ],
@@ -625,16 +617,16 @@ const ofTheApplication: Attack[] = [
     },
     notPaid,
   ],
-  ['pays more than there is', (it) => [payFromBalance(it, { amount: tooMuch })], notPaid],
+  ['pays more than the balance', (it) => [payFromBalance(it, { amount: tooMuch })], notPaid],
   [
-    'adds a transaction to a journal of before',
+    'adds a transaction to an earlier journal',
     one("select record_transactions((select id from journals order by created_at limit 1), '[]')"),
     unproven,
   ],
   ['sends a payout that is final', (it) => [`select open_payout_attempt('${it.payout}')`], final],
   ['answers an attempt twice', (it) => [`select answer_payout_attempt('${it.payout}', 1, 'unsent', null)`], final],
   [
-    'closes an attempt in the future',
+    'completes an attempt in the future',
     (it) => [`select close_payout_attempt('${it.payout}', 1, now() + interval '1 hour')`],
     final,
   ],
@@ -663,22 +655,22 @@ const ofTheApplication: Attack[] = [
     ],
   ),
   [
-    'has others pay into what is its own',
+    'redirects others’ payments to its own account',
     (it) => [`update payment_orders set payment_code = 'mine' where id = '${it.open}'`],
     final,
   ],
   [
-    'tells of another request at the provider than was made',
+    'records another request at the provider than was sent',
     (it) => [`update payment_orders set provider_payment_method_id = null where id = '${it.paid}'`],
     final,
   ],
   [
-    'pays by what was before it had the lock',
+    'pays from a balance read before the lock',
     (it) => ['set transaction isolation level repeatable read', payFromBalance(it, {})],
     unproven,
   ],
   [
-    'frees a key of what was made under it',
+    'frees a used key',
     (it) => [
       `insert into requests (owner_id, key_hash, fingerprint, resource_id, made)
        values ('${it.victim.id}', 'attack', 'f', '${it.paid}', 1)`,
@@ -687,45 +679,45 @@ const ofTheApplication: Attack[] = [
     final,
   ],
   [
-    'lets a target be no number',
+    'sets a target to NaN',
     (it) => [`update saving_goals set target_amount = 'NaN' where user_id = '${it.victim.id}'`],
     '23514',
   ],
   [
-    'seals what is yet to come',
+    'seals future journals',
     one(
       `select write_seal((select coalesce(max(number), 0) + 1 from seals), 'x', 'x', 'x', now(), '2099-01-01', '{}')`,
     ),
     unproven,
   ],
   [
-    'seals in times to come',
+    'seals at a future time',
     one(
       `select write_seal((select coalesce(max(number), 0) + 1 from seals), 'x', 'x', 'x', '2099-01-01', '2099-01-01', '{}')`,
     ),
     unproven,
   ],
   [
-    'has a key of tokens live longer',
+    'extends the life of a token key',
     one(
       "update token_signing_keys set published_until = now(); update token_signing_keys set published_until = '2099-01-01'",
     ),
     final,
   ],
   [
-    'has a key of tokens end in the past, and so forgotten, to write it anew',
+    'expires a token key in the past to insert it again',
     one("update token_signing_keys set published_until = now() - interval '31 days'"),
     final,
   ],
   [
-    'writes a key of tokens that has ended',
+    'inserts an expired token key',
     one(
       "insert into token_signing_keys (id, public_jwk, private_key_sealed, published_until) values ('k', '{}', 'x', '2000-01-01')",
     ),
     final,
   ],
   [
-    'has the revocation of a token forgotten by writing it first, with an end in the past',
+    'pre-empts a token’s revocation by an expired row',
     () => [
       "insert into revoked_tokens (id, expires_at) values ('t', '2000-01-02')",
       "select 1 / forget_rows('revoked_tokens', '1 day', 100)",
@@ -773,7 +765,7 @@ const ofTheApplication: Attack[] = [
     ];
   }),
   [
-    'posts a journal by what its transaction read before',
+    'posts a journal based on a stale read',
     (it) => [
       'set transaction isolation level repeatable read',
       journal('partner-payout.reserved', `partner-payout/${it.payout}/reserved`, { [it.partner.available]: -5 }),
@@ -788,7 +780,7 @@ const ofTheApplication: Attack[] = [
     ],
   ),
   [
-    'blinds the alarms of subscriptions by a number of periods that no calendar has',
+    'disables the alarms of subscriptions by an impossible number of periods',
     (it) => [
       `insert into donation_subscriptions (id, user_id, cause_id, amount, source_account_id, interval, status, started_at,
          periods_paid) values ('${newId()}', '${it.thief.id}', '${newId()}', 5, '${it.thief.accountId}', 'monthly',
@@ -798,7 +790,7 @@ const ofTheApplication: Attack[] = [
     '22008',
   ],
   [
-    'blinds the alarms of circles by a start that is no time',
+    'disables the alarms of circles by an infinite start',
     (it) => {
       const [circle, holding] = [newId(), newId()];
       return [
@@ -811,8 +803,12 @@ const ofTheApplication: Attack[] = [
     },
     noTime,
   ],
-  ['books a movement of the platform by itself', one(`select book_external('${newId()}', '${newId()}')`), unproven],
-  ['forgets everything at once', one("select forget_rows('read_events', '90 days', 1000000000)"), tooSoon],
+  [
+    'books a transfer of the platform without a decision',
+    one(`select book_external('${newId()}', '${newId()}')`),
+    unproven,
+  ],
+  ['deletes all expired rows at once', one("select forget_rows('read_events', '90 days', 1000000000)"), tooSoon],
 ];
 
 const moved = (table: string, status: string, id: string) => set(table, `status = '${status}'`, id);

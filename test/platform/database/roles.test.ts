@@ -234,12 +234,12 @@ describe('Processes in production', () => {
     ['that may write postings', 'grant insert on postings to amanah_app', /may write postings directly/],
     ['that may write one column of them', 'grant update (amount) on postings to amanah_app', /may write postings/],
     [
-      'that may call what writes them',
+      'that may call the function that writes them',
       'grant execute on function write_journal to amanah_app',
       /may call write_journal, which write rows/,
     ],
     [
-      'that may call what judges decisions',
+      'that may call the function that checks decisions',
       'grant execute on function approved_decision to amanah_app',
       /may call approved_decision, which write rows/,
     ],
@@ -248,7 +248,7 @@ describe('Processes in production', () => {
     ['that may change receipts', 'grant update on receipts to amanah_app', /may write receipts directly/],
     ['that may delete from the audit trail', 'grant delete on events to amanah_app', /may change events/],
     ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
-    ['that may make tables', 'grant create on schema public to amanah_app', /may create tables/],
+    ['that may create tables', 'grant create on schema public to amanah_app', /may create tables/],
     ['that reaches partitions', 'grant usage on schema months to amanah_app', /reaches the partitions/],
     [
       'that has settings of its own',
@@ -287,12 +287,12 @@ describe('Processes in production', () => {
   it.each([
     ['may write postings', (mighty: string) => `grant insert on postings to ${mighty}`, /may write postings/],
     [
-      'may call what writes them',
+      'may call the function that writes them',
       (mighty: string) => `grant execute on function write_journal to ${mighty}`,
       /may call write_journal, which write rows/,
     ],
     [
-      'may switch triggers off',
+      'may disable triggers',
       (mighty: string) => `grant set on parameter session_replication_role to ${mighty}`,
       /may set session_replication_role/,
     ],

@@ -70,7 +70,7 @@ const believing = ({ cert }: Pems) => ({ sslrootcert: write('database-authority.
 
 describe('A database that demands TLS', () => {
   it.each<[string, string, () => Record<string, string>]>([
-    ['require, whoever it is', '127.0.0.1', () => ({ sslmode: 'require' })],
+    ['require, without verification', '127.0.0.1', () => ({ sslmode: 'require' })],
     ['verify-ca, by its authority', '127.0.0.1', () => ({ sslmode: 'verify-ca', ...believing(authority) })],
     [
       'require with an authority, which is verify-ca',
@@ -83,11 +83,11 @@ describe('A database that demands TLS', () => {
   });
 
   it.each<[string, string, () => Record<string, string>]>([
-    ['in the clear, where nothing is said', '127.0.0.1', () => ({})],
-    ['in the clear, by sslmode disable', '127.0.0.1', () => ({ sslmode: 'disable' })],
+    ['in plain text by default', '127.0.0.1', () => ({})],
+    ['in plain text by sslmode disable', '127.0.0.1', () => ({ sslmode: 'disable' })],
     ['with verify-ca and another authority', '127.0.0.1', () => ({ sslmode: 'verify-ca', ...believing(stranger) })],
     ['with require and another authority', '127.0.0.1', () => ({ sslmode: 'require', ...believing(stranger) })],
-    ['with verify-ca and the authorities that everybody knows', '127.0.0.1', () => ({ sslmode: 'verify-ca' })],
+    ['with verify-ca and the public authorities', '127.0.0.1', () => ({ sslmode: 'verify-ca' })],
     ['with verify-full and another name', '127.0.0.1', () => ({ sslmode: 'verify-full', ...believing(authority) })],
   ])('A connection to a database that demands TLS fails %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).not.toBe('answered');

@@ -26,18 +26,18 @@ describe('A proof', () => {
     ['about another resource', 'opening payout 2', (proved) => proved],
     ['of another kind', 'opening payment_order 1', (proved) => proved],
     ['with another amount', about, (proved) => ({ ...proved, amount: '10001.0000' })],
-    ['with a field more', about, (proved) => ({ ...proved, to: null, more: 1 })],
-    ['with a field less', about, ({ to: _, ...proved }) => proved],
+    ['with one field more', about, (proved) => ({ ...proved, to: null, more: 1 })],
+    ['with one field less', about, ({ to: _, ...proved }) => proved],
     ['without a proof', about, ({ proof: _, ...proved }) => proved],
-    ['with an empty one', about, (proved) => ({ ...proved, proof: '' })],
-    ['with one that is no text', about, (proved) => ({ ...proved, proof: { toString: () => proved.proof } })],
+    ['with an empty proof', about, (proved) => ({ ...proved, proof: '' })],
+    ['with a proof that is not a string', about, (proved) => ({ ...proved, proof: { toString: () => proved.proof } })],
     [
       'under the id of another key',
       about,
       ({ proof, ...facts }) => ({ ...facts, proof: String(proof).replace('young.2', 'old') }),
     ],
     ['under no key', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice('young.2.'.length) })],
-    ['cut short', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
+    ['that is truncated', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
   ])('A proof %s is rejected', (_, claimed, change) => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(claimed, travel(change(proved)))).toBeNull();

@@ -58,10 +58,10 @@ describe('Names sent to banks', () => {
     ['a line feed', 'Budi\nSantoso'],
     ['a tab', 'Budi\tSantoso'],
     ['a next line', 'Budi\u0085Santoso'],
-    ['a separator of lines', 'Budi\u2028Santoso'],
-    ['an override of direction', 'Budi \u202eosotnaS'],
+    ['a line separator', 'Budi\u2028Santoso'],
+    ['a direction override', 'Budi \u202eosotnaS'],
     ['an isolate', 'Budi \u2067Santoso'],
-    ['a line feed at its end', 'Budi Santoso\n'],
+    ['a trailing line feed', 'Budi Santoso\n'],
   ])('A name with %s returns 400', async (_, beneficiary_name) => {
     const { status, body } = await partner.post('/payouts', payoutBody({ beneficiary_name }));
     expect([status, body.error.message]).toEqual([400, expect.stringContaining('beneficiary_name: must')]);

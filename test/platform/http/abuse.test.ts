@@ -97,7 +97,12 @@ describe('Requests that the HTTP parser rejects', () => {
 describe('Requests that Node rejects', () => {
   it.each([
     ['a request without Host', 'GET /v1/users HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
-    ['an expectation nobody can meet', 'GET /v1/users HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n', 400, 'Bad Request'],
+    [
+      'an expectation that cannot be met',
+      'GET /v1/users HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n',
+      400,
+      'Bad Request',
+    ],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'Bad Request'],
   ])(
     'A request that Node rejects is answered in the envelope, with a request id: %s',
@@ -134,8 +139,8 @@ describe('Connections whose client closes its side early', () => {
 
   it.each([
     ['in the headers', () => head('/v1/auth/login')],
-    ['in a body of a length', () => `${head('/v1/auth/login')}content-length: 1000\r\n\r\n{"email":`],
-    ['in a body in chunks', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
+    ['in a body with a length', () => `${head('/v1/auth/login')}content-length: 1000\r\n\r\n{"email":`],
+    ['in a chunked body', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
   ])('A client that closes its side early gets an answer in the envelope, with a request id: %s', async (_, text) => {
     const { status, headers, body } = read(await say(portOf(), text()));
     expect([status, body]).toEqual([

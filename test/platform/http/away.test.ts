@@ -27,7 +27,7 @@ describe('While the database is down', () => {
 
   it.each([
     ['that refuses connections', false],
-    ['that takes connections and never answers', true],
+    ['that accepts connections and never answers', true],
   ])(
     'A database %s makes requests return 503 with Retry-After within 3 s in one of three tries, without a reason',
     async (_, silent) => {

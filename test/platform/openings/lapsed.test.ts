@@ -203,7 +203,7 @@ describe('Requests that reach the workers long after they were given up', () => 
   });
 
   it.each(casesOf(names, (name) => name === 'payout'))(
-    'of %s leaves the key to a new request, which makes exactly one',
+    'A late request of %s leaves its key to a new request, which creates exactly one',
     async (name) => {
       const { id, table, retry } = kindOf(name);
       const answer = await retry(id());

@@ -147,7 +147,7 @@ describe('Storage', () => {
       },
     ],
     [
-      'a longer life',
+      'a longer lifetime',
       (url: URL) => {
         const bent = new URL(url);
         bent.searchParams.set('X-Amz-Expires', '604800');

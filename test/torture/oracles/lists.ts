@@ -27,7 +27,7 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
   const counted: Record<string, number> = {
     unknown_payouts: unknown.length,
     suspended_receipts: cases.size,
-    // The day is compared at the end: what waits here and is not at the provider is a difference.
+    // The day is compared at the end: what waits here and is missing at the provider is a difference.
     open_reconciliations: unknown.filter((id) => !atProvider.has(id)).length,
   };
   return [
@@ -70,7 +70,7 @@ function moneyOfNobody({ requests, orders, receipts }: Facts): Map<string, strin
     const covers = ({ amount, status: state }: { amount: number; status: string }) =>
       state === 'SUCCEEDED' && compareMoney(formatMoney(String(amount)), total) === 0;
     const paid = payments.filter(covers).map((payment) => payment.id);
-    // Of several that would do it took one: the books say which.
+    // One of several possible ones applied it: the books show which.
     const applied = receipts.find(
       ({ providerPaymentId, appliedTo }) => appliedTo === id && paid.includes(providerPaymentId),
     );

@@ -5,7 +5,9 @@ import { refusedRefund } from '../plan-refunds.ts';
 const money = (amount: number): string => formatMoney(String(amount));
 const journalOf = ({ journals }: Facts) => new Map(journals.map(({ businessKey, amount }) => [businessKey, amount]));
 
-/** Each payment that the provider took has one receipt of its amount, posted once; and every receipt has a payment. */
+/**
+ * Each payment that the provider received has one receipt of its amount, posted once; and every receipt has a payment.
+ */
 export function paymentsMatchReceipts(facts: Facts): Finding[] {
   const oracle = 'payments-match-receipts';
   const journals = journalOf(facts);
@@ -50,7 +52,7 @@ function settlementKeyOf({ orders }: Facts, id: string | null): string {
   return `${family ?? 'nothing'}/${id}/settled`;
 }
 
-/** The provider's status of an instrument and that of its order agree, and no order has two instruments. */
+/** The status of an instrument at the provider and that of its order agree, and no order has two instruments. */
 export function ordersMatchInstruments(facts: Facts): Finding[] {
   const oracle = 'orders-match-instruments';
   const requests = Map.groupBy(facts.requests, ({ reference }) => reference);
@@ -58,14 +60,14 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
   const findings = single.flatMap((order): Finding[] => {
     const found = requests.get(order.id) ?? [];
     const find = (says: string) => [{ oracle, resourceId: order.id, says: `${order.family} ${order.id} ${says}` }];
-    // After a restore an order gets a new instrument, beside the one that its customer had paid.
+    // After a restore an order gets a new instrument, in addition to the one that its customer had paid.
     if (facts.madeAgain.includes(order.id)) return [];
     if (found.length > 1) return find(`has ${found.length} instruments at the provider`);
     const [request] = found;
     if (request?.status === 'SUCCEEDED' && order.status !== 'PAID') {
       return find(`is ${order.status}, and its instrument at the provider is SUCCEEDED`);
     }
-    // Money may arrive between the instrument's end and our learning of it: then it is accepted.
+    // Money may arrive between the instrument's end and our discovery of it: then it is accepted.
     const covers = ({ amount, status }: { amount: number; status: string }) =>
       status === 'SUCCEEDED' && compareMoney(money(amount), order.total) === 0;
     if (order.status === 'PAID' && !request?.payments.some(covers)) {
@@ -116,8 +118,8 @@ const isRefused = ({ refusedAccounts }: Facts, { reference, refundOf, net }: Pay
   refundOf === null ? refusedAccounts.includes(reference ?? '') : compareMoney(net, money(refusedRefund)) === 0;
 
 /**
- * A payout has one transfer at most, or refund to the wallet that it is of, of its net, under its own id; both say the same
- * of its end, and so do its journals, which give back to where it was taken.
+ * A payout has at most one transfer, or refund to its own wallet, of its net, under its own id; both report the same
+ * outcome, and so do its journals, which credit the source account on failure.
  */
 export function payoutsMatchTransfers(facts: Facts): Finding[] {
   const oracle = 'payouts-match-transfers';
@@ -137,7 +139,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     return own.flatMap(({ businessKey, amount, credited }): Finding[] => {
       const step = businessKey.split('/')[2] ?? '';
       const find = (says: string) => [{ oracle, resourceId: payout.id, says: `the payout ${payout.id} ${says}` }];
-      // What the bank returns is the net; all else is of everything that was reserved, and a success may cost us besides.
+      // The bank returns the net; everything else applies to the whole reservation, and a success may have a cost.
       const due = step === 'reversed' ? payout.net : addMoney(payout.net, payout.fee);
       const isRight = step === 'spent' ? compareMoney(amount, due) >= 0 : compareMoney(amount, due) === 0;
       if (!isRight) return find(`of ${payout.net} and a fee of ${payout.fee} was ${step} with ${amount}`);
@@ -184,8 +186,8 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
 }
 
 /**
- * The money on all accounts has changed by what came in less what went out, by the provider's own count, and less what
- * operators noted as given back outside.
+ * The sum of all accounts has changed by the money received less the money sent, by the provider's own records, and
+ * less what operators recorded as refunded outside.
  */
 export function moneyIsConserved({ money: { before, after }, requests, transfers, receipts }: Facts): Finding[] {
   const came = requests.flatMap(({ payments }) => payments.filter(({ status }) => status === 'SUCCEEDED'));

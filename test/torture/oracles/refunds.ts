@@ -5,11 +5,11 @@ import { isCarriedOut, mayBeApproved } from './landing.ts';
 
 const total = (amounts: readonly Money[]): Money => addMoney('0', ...amounts);
 
-/** Refunds on their way or arrived: by our status, and by the provider's. */
+/** Refunds in flight or paid: by our status, and by the provider's. */
 const standing = new Set(['pending', 'succeeded']);
 const standingAtProvider = new Set(['PENDING', 'ACCEPTED', 'SUCCEEDED']);
 
-/** No more of a payment is refunded than was paid, by our books and by the provider's. */
+/** No more of a payment is refunded than was paid, in our books and at the provider. */
 export function refundsStayWithin({ refunds, payouts, orders, requests, transfers }: Facts): Finding[] {
   const oracle = 'refunds-stay-within';
   return [...Map.groupBy(refunds, ({ paymentId }) => paymentId)].flatMap(([paymentId, own]): Finding[] => {
@@ -40,8 +40,8 @@ export function refundsStayWithin({ refunds, payouts, orders, requests, transfer
 }
 
 /**
- * A donation is given back when its donor or two people asked for that, once, whole, from the account that holds it to the
- * account that paid it; and what a cause is told to have been given is without it.
+ * A donation is refunded if its donor or two people requested that, once, whole, from the account that holds it to the
+ * account that paid it; and a cause's donated total is shown without it.
  */
 export function donationsAreGivenBack(facts: Facts): Finding[] {
   const oracle = 'donations-are-given-back';

@@ -98,7 +98,7 @@ const kinds: [string, Kind][] = [
     },
   ],
   [
-    "a donation from somebody's balance, again and again",
+    "repeated donations from someone's balance",
     {
       type: 'donationSubscription',
       table: 'donation_subscriptions',
@@ -116,7 +116,7 @@ const kinds: [string, Kind][] = [
     },
   ],
   [
-    'an allocation in the name of a colleague',
+    'an allocation in a colleague’s name',
     {
       type: 'donationAllocation',
       table: 'donation_allocations',

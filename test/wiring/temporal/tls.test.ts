@@ -141,17 +141,17 @@ describe('A configuration of TLS', () => {
       'TEMPORAL_TLS_CLIENT_CERT_PATH is missing',
     ],
     [
-      'a file that is not there',
+      'a missing file',
       () => ({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/nowhere.pem' }),
       'TEMPORAL_TLS_SERVER_CA_CERT_PATH is malformed: cannot be read',
     ],
     [
-      'what is not PEM',
+      'a file that is not PEM',
       () => ({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: write('authority.pem', 'mine') }),
       'TEMPORAL_TLS_SERVER_CA_CERT_PATH is malformed: names a file that is not PEM',
     ],
     [
-      'an API key in the clear',
+      'an API key over plain text',
       () => ({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'k' }),
       'TEMPORAL_TLS is malformed: is false',
     ],
