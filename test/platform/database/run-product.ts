@@ -380,6 +380,10 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await sweepReceipts(em(), nobody, failed);
   await sweepDecisions(em(), { ...stack.deps, workflows: nobody }, failed);
   await sweepPayouts(em(), nobody, failed);
+  await stack.owner().execute(
+    `update saving_circle_rounds set look_at = now() - interval '1 hour'
+     where saving_circle_id = (select saving_circle_id from saving_circle_rounds where look_at is not null limit 1)`,
+  );
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);
   await sweepDeliveries(em(), nobody, failed);
