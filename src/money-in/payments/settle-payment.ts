@@ -72,7 +72,6 @@ export async function settlePayment(
     const [price] = await recordTransactions(tx, journalId, transactionRows(ports, order));
     const transactionId = must(price, 'a settled order has its row of type price');
     await handler.effect?.inTransaction(tx, handled, transactionId);
-    await handler.onPaid?.(tx, handled);
     await recordEnd(tx, order, { status: 'PAID', journal_id: journalId });
     return order.status;
   });
