@@ -4,12 +4,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import {
   answerOf,
   arriveUnderKey,
+  claimFor,
   findFirstAnswer,
-  fingerprintOf,
-  hashKey,
   keepFirstAnswer,
   type SentAnswer,
-  stampOpening,
 } from '../../platform/openings/idempotency-keys.ts';
 import { createOnce } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -58,14 +56,9 @@ export async function payByGateway(
   answer: (order: ShownOrder) => Promise<GatewayAnswer>,
 ): Promise<SentAnswer> {
   const { caller, key } = asking;
-  const claim =
-    key === undefined
-      ? null
-      : { userId: caller.userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, asked) };
-  const { stamp, made: before } =
-    claim === null
-      ? { stamp: await stampOpening(em, { livesMs: budgets.requests.gatewayPayment }), made: null }
-      : await arriveUnderKey(em, claim);
+  const claim = claimFor(caller.userId, key, path, asked);
+  const lives = claim === null ? { livesMs: budgets.requests.gatewayPayment } : {};
+  const { stamp, made: before } = await arriveUnderKey(em, claim, lives);
   const replay = answerOf(before);
   if (replay !== null) return withTexts(em, ports.sealer, replay);
   const found = await orderByGateway(em, ports, asking, { payment, claim, stamp });
