@@ -42,8 +42,10 @@ export const savingCircleContribution = {
     });
     return { accountId: circle.holdingAccountId, amount: circle.total, payableUntil: circle.ordersEndAt };
   },
-  holdPending: holdPlace,
-  onPending: (tx, payment) => recordContribution(tx, payment, null),
+  async onPending(tx, payment) {
+    await holdPlace(tx, payment);
+    await recordContribution(tx, payment, null);
+  },
   effect: {
     hold: (tx, payment) =>
       payment.orderId === null ? holdPlace(tx, payment) : holdOrdered(tx, payment.referenceId, payment.orderId),

@@ -22,7 +22,6 @@ import { Receipt } from '../money-in/payments/receipt.entity.ts';
 import { Decision } from '../money-out/decisions/decision.entity.ts';
 import { PayoutBatch } from '../money-out/payout-batches/payout-batch.entity.ts';
 import { Payout } from '../money-out/payouts/payout.entity.ts';
-import { PaymentRefund } from '../money-out/refunds/payment-refund.entity.ts';
 import { Withdrawal } from '../money-out/withdrawals/withdrawal.entity.ts';
 import { Partner } from '../partners/partner.entity.ts';
 import { PartnerKey } from '../partners/partner-key.entity.ts';
@@ -64,7 +63,6 @@ export const entities = [
   PartnerPayment,
   PaymentChannel,
   PaymentOrder,
-  PaymentRefund,
   Payout,
   PayoutBatch,
   Product,

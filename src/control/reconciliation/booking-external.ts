@@ -46,10 +46,7 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       if (!isProviderUnknown(error)) throw error;
       return null;
     });
-    return {
-      evidence: { provider: balance === null ? null : { balance }, books: { clearing, own_money: own, ...account } },
-      isProven: false,
-    };
+    return { provider: balance === null ? null : { balance }, books: { clearing, own_money: own, ...account } };
   },
   whyMoved: async () => null,
   async act(tx, _, { id, account_id }) {

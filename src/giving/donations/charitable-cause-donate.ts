@@ -17,8 +17,11 @@ export const charitableCauseDonate = {
   onPending: (tx, payment) => openDonation(tx, payment, { type: 'specific', causeId: payment.referenceId }),
   effect: {
     hold: holdDonation,
-    inTransaction: (tx, payment, transactionId) =>
-      completeDonation(tx, payment, transactionId, { type: 'specific', causeId: payment.referenceId }),
+    async inTransaction(tx, payment, transactionId) {
+      await completeDonation(tx, payment, transactionId, { type: 'specific', causeId: payment.referenceId });
+      // The cause of an order may have been closed since it was opened.
+      if (payment.orderId !== null) await receiveLateMoney(tx, payment.referenceId);
+    },
   },
   together: {
     targets: (payments) => ({
@@ -27,6 +30,5 @@ export const charitableCauseDonate = {
     }),
     effect: (paid) => `settle_donations('specific', ${paid})`,
   },
-  onPaid: (tx, { referenceId }) => receiveLateMoney(tx, referenceId),
   onClosed: (tx, payment) => closeDonation(tx, payment),
 } satisfies PaymentHandler;

@@ -41,18 +41,13 @@ export interface NumberedKey {
 }
 
 /** A payment from a balance as its handler sees it. */
-export const handledOf = (payment: BalancePayment): HandledPayment => {
-  const { payer, referenceId, sourceAccountId, amount, onBehalfOf, requestId } = payment;
-  return {
-    orderId: null,
-    userId: payer.userId,
-    referenceId,
-    sourceAccountId,
-    amount: formatMoney(amount),
-    onBehalfOf: onBehalfOf ?? null,
-    requestId,
-  };
-};
+export const handledOf = (payment: BalancePayment): HandledPayment => ({
+  ...payment,
+  orderId: null,
+  userId: payment.payer.userId,
+  amount: formatMoney(payment.amount),
+  onBehalfOf: payment.onBehalfOf ?? null,
+});
 
 /** A payment in the form that `pay_from_balances` takes: its type `balance_payment`. */
 const askedOf = (payment: BalancePayment, { referenceType, ledgerReferenceType, movement }: PaymentHandler) => ({

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { NewEvent } from '../../platform/events/event.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
-import { findOrder, type OrderWithChannel } from './find-orders.ts';
+import { getOrder, type OrderWithChannel } from './find-orders.ts';
 import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
@@ -83,20 +82,18 @@ export async function cancelOrder(
   workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'>,
   { caller, orderId, requestId }: { caller: Caller; orderId: string; requestId: string },
 ): Promise<OrderWithChannel> {
-  const field = 'payment_order_id';
-  const { order } = (await findOrder(em, orderId)) ?? refuse('NOT_FOUND', 'the order was not found', { field });
-  if (order.user_id !== caller.userId) refuse('FORBIDDEN', 'the order is not yours', { field });
+  await getOrder(em, caller, orderId);
   const status = await cancelInstrument(em, {
     table: 'payment_orders',
     id: orderId,
     event: { resourceType: 'payment_order', actorId: caller.userId, requestId, data: { cancelled: true } },
     wake: () => workflows.hintGatewayPayment(orderId),
   });
-  if (status === 'PAID') refuse('REQUEST_INVALID', 'the order is paid', { field });
+  if (status === 'PAID') refuse('REQUEST_INVALID', 'the order is paid', { field: 'payment_order_id' });
   if (!isFinalOrder(status)) {
     refuse('SERVICE_UNAVAILABLE', 'The provider has not cancelled the payment yet: poll the order, or try again', {
       retryAfterSeconds: 5,
     });
   }
-  return must(await findOrder(em, orderId), 'an order is never deleted');
+  return getOrder(em, caller, orderId);
 }

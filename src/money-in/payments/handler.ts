@@ -103,19 +103,12 @@ export interface PaymentHandler {
    * payment from a balance that is made by itself in its transaction, after `effect.hold`.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
-  /** Gateway rail only: locks what the pending domain row is part of, before the idempotency key is claimed. */
-  holdPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Balance rail only: lets payments that arrive together be written together, target and effect included. */
   together?: Together;
   /** The domain effect, in the journal's transaction, of what is not paid `together`; absent where the money itself is all. */
   effect?: PaymentEffect;
-  /**
-   * Gateway rail only: what else follows in the transaction that settles the order, after the effect; its target may
-   * have been closed since it was opened.
-   */
-  onPaid?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /**
    * After the commit, on both rails: wakes the workflow that looks after the target when a payment was ordered, paid or
    * has ended otherwise. The hint may get lost: a sweep also finds what it was about.

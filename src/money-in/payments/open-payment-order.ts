@@ -68,9 +68,7 @@ async function makeOrder(
     updated_at: openedAt,
   });
   await tx.flush();
-  const [handler, payment] = [handlerOfOrder(ports, order), handledPayment(order)];
-  await handler.holdPending?.(tx, payment);
-  await handler.onPending?.(tx, payment);
+  await handlerOfOrder(ports, order).onPending?.(tx, handledPayment(order));
   const by = { actorId: order.user_id, requestId: order.request_id ?? null };
   await recordAction(tx, by, 'RESOURCE_CREATED', ['payment_order', orderId]);
   return order;

@@ -4,9 +4,8 @@ import { Account } from '../../ledger/accounts/account.entity.ts';
 import {
   answerOf,
   arriveUnderKey,
+  claimFor,
   findUnderKey,
-  fingerprintOf,
-  hashKey,
   type KeyRow,
   keepFirstAnswer,
   type SentAnswer,
@@ -54,7 +53,9 @@ type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadli
  * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
  * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
  * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged in the time
- * that its request waits, by the database's clock, is not made any more.
+ * that its request waits, by the database's clock, is not made any more. When a connection is lost, whose commit may have
+ * been done, it pays again with the same ids as soon as a database that restarts or fails over takes connections: the
+ * journal's business key lets it be made once, whatever the lost connection still does.
  *
  * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
  * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
@@ -69,32 +70,49 @@ export async function payUnderKey(
   const { userId } = caller;
   const transactionId = balancePaymentIdFor(userId, key);
   const deadline = new Date(caller.askedAt.getTime() + budgets.balancePayment.lives).toISOString();
-  const claim =
-    key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
+  const claim = claimFor(userId, key, path, body);
   const find = () => findPaid(em.fork(), userId, transactionId);
   const payWith = (idempotency: NumberedKey | null) =>
-    payThroughLoss(find, () => pay({ payer: caller, transactionId, requestId, idempotency, deadline }));
+    pay({ payer: caller, transactionId, requestId, idempotency, deadline });
   const send = async ({ made, replayed }: Paid): Promise<SentAnswer> => {
     const paid = made ?? must(await find(), 'what was paid is there');
     const answered = { status: 201, body: await answer(em.fork(), { ...paid, transactionId }), replayed };
     return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
   };
   const sendAgain = (row: KeyRow) => answerOf(row) ?? send({ replayed: true });
+  let loss: { cause: unknown; until: number } | undefined;
   const payOnce = async (): Promise<SentAnswer> => {
-    if (claim === null) return send(await payWith(null));
     try {
+      if (claim === null) return await send(await payWith(null));
       const { stamp, made } = await arriveUnderKey(em, claim);
-      const { number } = stamp;
       if (made !== null) return await sendAgain(made);
-      return await send(await payWith({ ...claim, number }));
+      return await send(await payWith({ ...claim, number: stamp.number }));
     } catch (error) {
       if (!isVerdict(error)) throw error;
-      const opening = { resourceId: transactionId, kind: null, claim, number: null };
-      return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
+      if (claim !== null) {
+        const opening = { resourceId: transactionId, kind: null, claim, number: null };
+        return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
+      }
+      // It may be refused for what the lost connection has paid, or may yet pay.
+      const made = loss && (await find());
+      if (made) return send({ replayed: false, made });
+      throw loss?.cause ?? error;
+    }
+  };
+  const payThroughLoss = async (signal: AbortSignal): Promise<SentAnswer> => {
+    for (;;) {
+      try {
+        return await payOnce();
+      } catch (error) {
+        if (isLostConnection(error)) loss ??= { cause: error, until: performance.now() + repeatedForMs };
+        if (loss === undefined) throw error;
+        if (!isAway(error) || performance.now() > loss.until) throw loss.cause;
+        await sleep(askedAgainMs, undefined, { signal });
+      }
     }
   };
   try {
-    return await withPatience(budgets.requests.balancePayment, payOnce);
+    return await withPatience(budgets.requests.balancePayment, payThroughLoss);
   } catch (error) {
     if (!isLostConnection(error)) throw error;
     const unknown =
@@ -108,38 +126,8 @@ export async function payUnderKey(
 
 /** How often a database that has gone away is asked again, in milliseconds. */
 const askedAgainMs = 200;
-/** How long: the rest is for what the request does before, and for its answer. */
+/** How long after the loss: the rest is for what the request does before, and for its answer. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
-
-/**
- * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
- * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
- * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
- * there. Throws the loss where the outcome is unknown.
- */
-async function payThroughLoss(find: () => Promise<PaidAmount | null>, pay: () => Promise<Paid>): Promise<Paid> {
-  try {
-    return await pay();
-  } catch (loss) {
-    if (!isLostConnection(loss)) throw loss;
-    return withPatience(repeatedForMs, (signal) => payAgain(pay, signal)).catch(async (error: unknown) => {
-      const made = isVerdict(error) ? await find().catch(() => null) : null;
-      if (made === null) throw loss;
-      return { replayed: false, made };
-    });
-  }
-}
-
-async function payAgain(pay: () => Promise<Paid>, signal: AbortSignal): Promise<Paid> {
-  for (;;) {
-    try {
-      return await pay();
-    } catch (error) {
-      if (!isAway(error)) throw error;
-      await sleep(askedAgainMs, undefined, { signal });
-    }
-  }
-}
 
 /** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
 async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {

@@ -4,12 +4,10 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import {
   answerOf,
   arriveUnderKey,
+  claimFor,
   findFirstAnswer,
-  fingerprintOf,
-  hashKey,
   keepFirstAnswer,
   type SentAnswer,
-  stampOpening,
 } from '../../platform/openings/idempotency-keys.ts';
 import { createOnce } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
@@ -17,9 +15,9 @@ import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { paymentOrderIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
-import type { KeyClaim, OpeningStamp } from '../../shared/opening.ts';
+import type { KeyClaim } from '../../shared/opening.ts';
 import { adminFee, getChannelFor } from './find-channels.ts';
-import { findOrder, type OrderWithChannel } from './find-orders.ts';
+import { findOrder } from './find-orders.ts';
 import { getHandler, type PaymentHandler, type PaymentKinds } from './handler.ts';
 import type { Asking } from './pay-as-asked.ts';
 import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract.ts';
@@ -53,35 +51,15 @@ type GatewayAnswer = { data: ShownOrder } | { payment: ShownOrder };
 export async function payByGateway(
   em: EntityManager,
   ports: GatewayPorts,
-  asking: Asking,
-  { path, body: asked, payment }: GatewayRequest,
+  { caller, key, requestId }: Asking,
+  { path, body: asked, payment: body }: GatewayRequest,
   answer: (order: ShownOrder) => Promise<GatewayAnswer>,
 ): Promise<SentAnswer> {
-  const { caller, key } = asking;
-  const claim =
-    key === undefined
-      ? null
-      : { userId: caller.userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, asked) };
-  const { stamp, made: before } =
-    claim === null
-      ? { stamp: await stampOpening(em, { livesMs: budgets.requests.gatewayPayment }), made: null }
-      : await arriveUnderKey(em, claim);
+  const claim = claimFor(caller.userId, key, path, asked);
+  const lives = claim === null ? { livesMs: budgets.requests.gatewayPayment } : {};
+  const { stamp, made: before } = await arriveUnderKey(em, claim, lives);
   const replay = answerOf(before);
   if (replay !== null) return withTexts(em, ports.sealer, replay);
-  const found = await orderByGateway(em, ports, asking, { payment, claim, stamp });
-  // The payer's texts are stored only in the order, sealed.
-  const body = JSON.stringify(await answer(presentOrder(found, noTexts)));
-  const made = { status: 201, body, replayed: false };
-  const kept = claim === null ? made : await keepFirstAnswer(em.fork(), claim, made);
-  return withTexts(em, ports.sealer, kept, found.order);
-}
-
-async function orderByGateway(
-  em: EntityManager,
-  ports: GatewayPorts,
-  { caller, key, requestId }: Asking,
-  { payment: body, claim, stamp }: { payment: GatewayPaymentRequest; claim: KeyClaim | null; stamp: OpeningStamp },
-): Promise<OrderWithChannel> {
   const orderId = paymentOrderIdFor(caller.userId, key);
   const unavailable = 'The payment could not be started; try again';
   const found = await createOnce(
@@ -93,15 +71,18 @@ async function orderByGateway(
       start: (opening) => ports.workflows.startGatewayPayment(orderId, opening, budgets.requests.gatewayPayment),
     },
   );
+  const { order } = found;
   // An order that had its instrument failed later, by its payer: that is returned as it stands.
-  if (found.order.status !== 'FAILED' || found.order.provider_payment_request_id) return found;
-  // The order joined may belong to another request that used the same key at the same time: it must not be returned as
-  // this one.
-  if (claim !== null) await findFirstAnswer(em.fork(), claim);
-  return refuse(
-    'PROVIDER_REFUSED',
-    `The provider refused the payment: ${found.order.failure_code ?? 'no reason given'}`,
-  );
+  if (order.status === 'FAILED' && !order.provider_payment_request_id) {
+    // The order joined may belong to another request that used the same key at the same time: it must not be returned
+    // as this one.
+    if (claim !== null) await findFirstAnswer(em.fork(), claim);
+    refuse('PROVIDER_REFUSED', `The provider refused the payment: ${order.failure_code ?? 'no reason given'}`);
+  }
+  // The payer's texts are stored only in the order, sealed.
+  const made = { status: 201, body: JSON.stringify(await answer(presentOrder(found, noTexts))), replayed: false };
+  const kept = claim === null ? made : await keepFirstAnswer(em.fork(), claim, made);
+  return withTexts(em, ports.sealer, kept, order);
 }
 
 /** An answer with the texts of its order put in their place: byte for byte the first answer, however often it is sent. */

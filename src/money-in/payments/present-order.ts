@@ -29,21 +29,20 @@ export type GatewayPaymentRequest = z.output<typeof GatewayPayment> & {
 };
 export type BalancePaymentRequest = z.output<typeof BalancePayment>;
 
-/** The answer to a balance payment and to a transfer (docs/contract.md 3). */
-export const PaidShape = z
-  .object({
-    status: z.literal('success'),
-    statusCode: z.literal(201),
-    message: z.string(),
-    data: z.object({
-      transaction_id: uuid(),
-      amount: amount(),
-      new_balance: amount().meta({ description: 'After the debit.' }),
-      reference_type: z.string(),
-      reference_id: uuid(),
-    }),
-  })
-  .meta({ id: 'BalancePayment' });
+/** The answer to a payment that was made (docs/contract.md 3). */
+export const madeShape = <Data extends z.ZodType>(data: Data) =>
+  z.object({ status: z.literal('success'), statusCode: z.literal(201), message: z.string(), data });
+
+/** The answer to a balance payment and to a transfer. */
+export const PaidShape = madeShape(
+  z.object({
+    transaction_id: uuid(),
+    amount: amount(),
+    new_balance: amount().meta({ description: 'After the debit.' }),
+    reference_type: z.string(),
+    reference_id: uuid(),
+  }),
+).meta({ id: 'BalancePayment' });
 
 /** The fields of the gateway answer, as every read of an order shows them. */
 export const OrderShape = z

@@ -30,13 +30,7 @@ routes.get(
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({ status: z.enum(receiptLaw.statuses).optional() }),
     answers: {
-      200: z.object({
-        message: z.string(),
-        data: z.object({
-          items: z.array(ReceiptAnswer),
-          ...pageFields,
-        }),
-      }),
+      200: z.object({ message: z.string(), data: z.object({ items: z.array(ReceiptAnswer), ...pageFields }) }),
     },
   },
   async ({ em, query }) => {

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { openProfile } from '../../people/members/profile.ts';
 import { User } from '../../people/members/user.entity.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
-import type { Gateways, Instrument } from '../../platform/gateway/gateway.ts';
+import type { Gateways } from '../../platform/gateway/gateway.ts';
 import { addMoney } from '../../shared/money.ts';
 import type { HandlingPorts } from './handler.ts';
 import { noteAttempt, obtainInstrument } from './obtain-instrument.ts';
@@ -40,8 +40,13 @@ export async function requestInstrument(
   const attempt = await noteAttempt(em, table, order.id);
   const search = { table, attempt, request, signal, after: 'request-instrument.after' } as const;
   const answer = await obtainInstrument(em, ports.gateways.of(order.provider), search);
-  if (answer.outcome === 'accepted') return writeDown(em, order.id, answer.instrument);
-  return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt }, ports);
+  if (answer.outcome !== 'accepted') {
+    return closePayment(em, { orderId, status: 'FAILED', failureCode: answer.code, refused: attempt }, ports);
+  }
+  const { providerPaymentRequestId, providerPaymentMethodId, paymentCode } = answer.instrument;
+  const asked = [providerPaymentRequestId, providerPaymentMethodId, paymentCode, orderId];
+  if ((await em.execute<unknown[]>(waitForPayment, asked)).length > 0) return 'WAITING_PAYMENT';
+  return (await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true })).status;
 }
 
 // Row and event in one statement: a request waits for this step.
@@ -53,15 +58,3 @@ const waitForPayment = `
   insert into events (event, impact, resource_type, resource_id, request_id, data)
   select 'RESOURCE_UPDATED', 'MEDIUM', 'payment_order', id::text, request_id, '{"status": "WAITING_PAYMENT"}'::jsonb
   from waiting returning 1`;
-
-async function writeDown(
-  em: EntityManager,
-  orderId: string,
-  { providerPaymentRequestId, providerPaymentMethodId, paymentCode }: Instrument,
-): Promise<PaymentOrderStatus> {
-  const asked = [providerPaymentRequestId, providerPaymentMethodId, paymentCode, orderId];
-  const written = await em.execute<unknown[]>(waitForPayment, asked);
-  if (written.length > 0) return 'WAITING_PAYMENT';
-  const { status } = await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true });
-  return status;
-}

@@ -11,16 +11,11 @@ import { compareMoney, type Money, negateMoney, subtractMoney } from '../../shar
 import { isUuid } from '../../shared/uuid.ts';
 import { strayOf } from './confirm-payment.ts';
 import { awaitedBy, hasReceipt, isPaidUnknown } from './find-receipts.ts';
-import { type HandlingPorts, handledPayment, handlerOfOrder, type WakingPort } from './handler.ts';
+import { type HandlingPorts, handledPayment, handlerOfOrder } from './handler.ts';
 import { type Attempt, expectNoAttempt } from './obtain-instrument.ts';
 import type { ConfirmedPayment, ReceiptWorkflows } from './payment-contract.ts';
 import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
-
-/** As for every step; the workflow of a stray receipt may be woken, too. */
-interface SettlingPorts extends HandlingPorts {
-  workflows: WakingPort & ReceiptWorkflows;
-}
 
 /**
  * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
@@ -32,7 +27,7 @@ interface SettlingPorts extends HandlingPorts {
 export async function settlePayment(
   em: EntityManager,
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
-  ports: SettlingPorts,
+  ports: HandlingPorts & { workflows: ReceiptWorkflows },
 ): Promise<PaymentOrderStatus> {
   /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
   let hasCase = false;
@@ -72,7 +67,6 @@ export async function settlePayment(
     const [price] = await recordTransactions(tx, journalId, transactionRows(ports, order));
     const transactionId = must(price, 'a settled order has its row of type price');
     await handler.effect?.inTransaction(tx, handled, transactionId);
-    await handler.onPaid?.(tx, handled);
     await recordEnd(tx, order, { status: 'PAID', journal_id: journalId });
     return order.status;
   });

@@ -90,11 +90,8 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       });
     }
     return {
-      evidence: {
-        provider: { says, payment_id: receipt.provider_payment_id },
-        books: { status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
-      },
-      isProven: false,
+      provider: { says, payment_id: receipt.provider_payment_id },
+      books: { status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
     };
   },
   hear: async (em, gateways, { receipt_id }) =>

@@ -79,19 +79,9 @@ export async function endDecision(
     ]);
   }
   const data = { kind: decision.kind, ...(decision.reason && { reason: decision.reason }) };
-  await recordDecision(tx, decision.id, `DECISION_${status.toUpperCase()}`, {
-    data,
-    actorId: actorId ?? null,
-    requestId,
-  });
+  const by = { actorId: actorId ?? null, requestId };
+  await recordAction(tx, by, [`DECISION_${status.toUpperCase()}`, 'HIGH'], ['decision', decision.id], data);
 }
-
-export const recordDecision = (
-  tx: EntityManager,
-  id: string,
-  event: string,
-  { data, actorId, requestId = null }: { data: object; actorId: string | null; requestId?: string | null | undefined },
-): Promise<void> => recordAction(tx, { actorId, requestId }, [event, 'HIGH'], ['decision', id], data);
 
 /** Who counts as having carried it out: the approver, or the proposer where one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;

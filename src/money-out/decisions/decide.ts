@@ -5,16 +5,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { isDomainError, refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
-import {
-  carryOut,
-  endDecision,
-  judgingAgain,
-  lockDecision,
-  recordDecision,
-  requireOperator,
-  tellOfEnd,
-  whyVoid,
-} from './carry-out.ts';
+import { carryOut, endDecision, judgingAgain, lockDecision, requireOperator, tellOfEnd, whyVoid } from './carry-out.ts';
 import { Decision } from './decision.entity.ts';
 import type { ProposedKind } from './decision.ts';
 import { getDecision } from './find-decisions.ts';
@@ -40,7 +31,7 @@ export async function proposeDecision(
   { caller, proposal, note, requestId }: Proposing,
 ): Promise<Decision> {
   const handling: DecisionHandling<ProposedKind> = ports.decisionKinds[proposal.kind];
-  const { evidence, isProven } = await handling.look(em.fork(), ports.gateways, proposal, caller.userId);
+  const evidence = await handling.look(em.fork(), ports.gateways, proposal, caller.userId);
   const id = newId();
   const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
   const columns = Object.keys(facts);
@@ -51,11 +42,11 @@ export async function proposeDecision(
       `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       Object.values(facts).map((value) => value ?? null),
     );
-    const data = { ...proposal, note };
-    await recordDecision(tx, id, 'DECISION_PROPOSED', { actorId: caller.userId, requestId, data });
+    const by = { actorId: caller.userId, requestId };
+    await recordAction(tx, by, ['DECISION_PROPOSED', 'HIGH'], ['decision', id], { ...proposal, note });
   });
   try {
-    if (isProven) return await carryOut(em, ports, id);
+    if (handling.ofOne) return await carryOut(em, ports, id);
   } catch (error) {
     // The proposal stands all the same.
     if (!isDomainError(error)) throw error;
@@ -97,16 +88,15 @@ export async function approveDecision(em: EntityManager, ports: DecisionPorts, d
     if (pending.kind === 'disburse' && !pending.first_approved_by) pending.first_approved_by = userId;
     else pending.approved_by = userId;
     await tx.flush();
-    const { requestId } = deciding;
-    await recordDecision(tx, id, 'DECISION_APPROVED', { actorId: userId, requestId, data: { kind: pending.kind } });
+    const by = { actorId: userId, requestId: deciding.requestId };
+    await recordAction(tx, by, ['DECISION_APPROVED', 'HIGH'], ['decision', id], { kind: pending.kind });
     // The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide.
     const isFirst = await tx.execute<unknown[]>(
       'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
       [userId],
     );
     if (isFirst.length === 0) return;
-    const firstApproval = ['APPROVER_FIRST_APPROVED', 'HIGH'] as const;
-    await recordAction(tx, { actorId: userId, requestId }, firstApproval, ['user', userId], { decision_id: id });
+    await recordAction(tx, by, ['APPROVER_FIRST_APPROVED', 'HIGH'], ['user', userId], { decision_id: id });
   });
   await failpoint('approve-decision.approved');
   if (decision.status !== 'pending' || !decision.approved_by) return tellOfEnd(em, ports, decision);

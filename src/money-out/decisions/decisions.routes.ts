@@ -80,6 +80,8 @@ routes.get(
   async ({ em, params: { id } }) => ({ message: 'Decision found', data: present(await getDecision(em, id)) }),
 );
 
+/** What approving and rejecting have in common. */
+const second = { access: approves, params, answers: { 200: answer }, refusals: [404] } as const;
 const byAnother =
   'By another person than the one who proposed it (403). One that is too old, or whose payout or receipt has moved, ' +
   'answers `lapsed`; one that has ended is a 400.';
@@ -89,10 +91,7 @@ routes.post(
   {
     summary: 'Approve a decision, and have it carried out',
     description: `Answers what became of it: \`carried_out\`, or \`refused\` with the reason. A \`disburse\` takes two people: the first approval answers \`pending\`. Outside development it needs a login with a second factor (403). ${byAnother}`,
-    access: approves,
-    params,
-    answers: { 200: answer },
-    refusals: [404],
+    ...second,
   },
   async ({ em, deps, caller, params: { id: decisionId }, requestId }) => {
     const needsSecondFactor = deps.config.NODE_ENV !== 'development';
@@ -103,14 +102,7 @@ routes.post(
 
 routes.post(
   '/:id/reject',
-  {
-    summary: 'Reject a decision',
-    description: byAnother,
-    access: approves,
-    params,
-    answers: { 200: answer },
-    refusals: [404],
-  },
+  { summary: 'Reject a decision', description: byAnother, ...second },
   async ({ em, deps, caller, params: { id: decisionId }, requestId }) => {
     const decision = await rejectDecision(em, deps, { caller, decisionId, requestId });
     return { message: messageOf(decision), data: present(decision) };

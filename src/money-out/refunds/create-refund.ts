@@ -25,7 +25,7 @@ interface RefundCreation {
   partnerId: string;
   paymentId: string;
   body: RefundRequest;
-  idempotency: KeyedRequest;
+  idempotency: Pick<KeyedRequest, 'keyHash' | 'fingerprint'>;
   requestId: string;
 }
 
@@ -37,7 +37,7 @@ interface RefundCreation {
 export async function createRefund(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: RefundWorkflows },
-  creation: RefundCreation,
+  creation: RefundCreation & { idempotency: KeyedRequest },
 ): Promise<WholeRefund> {
   const { partnerId, idempotency } = creation;
   const refundId = refundIdFor(partnerId, idempotency.key);
@@ -71,15 +71,7 @@ export async function prepareRefund(
   em: EntityManager,
   sealer: Sealer,
   refundId: string,
-  {
-    partnerId,
-    paymentId,
-    body,
-    idempotency,
-    requestId,
-  }: Omit<RefundCreation, 'idempotency'> & {
-    idempotency: Pick<KeyedRequest, 'keyHash' | 'fingerprint'>;
-  },
+  { partnerId, paymentId, body, idempotency, requestId }: RefundCreation,
 ): Promise<Omit<RefundOpening, 'stamp'>> {
   const refundable = await readRefundable(em, { partnerId, paymentId });
   const asked = body.amount === undefined ? null : formatMoney(body.amount);

@@ -1,12 +1,18 @@
+import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type ListWindow, readPage } from '../../platform/database/find-page.ts';
+import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
-import { readFresh } from '../../platform/database/replica.ts';
+import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
-import { findPayoutsOf } from '../payouts/find-payouts.ts';
 import { Payout } from '../payouts/payout.entity.ts';
-import { PaymentRefund } from './payment-refund.entity.ts';
 import type { WholeRefund } from './present-refund.ts';
+
+/** A refund's payout, with the payment that it is of. */
+export async function ofPayment(em: EntityManager, payout: Payout): Promise<WholeRefund> {
+  const sql = 'select payment_id from payment_refunds where id = ?';
+  const [refund] = await em.execute<{ payment_id: string }[]>(sql, [payout.id]);
+  return { payout, paymentId: must(refund, 'a refund has its payment').payment_id };
+}
 
 /** The refund of this id of this partner, as it is in the database now; null when there is none. */
 export async function findRefund(
@@ -14,9 +20,7 @@ export async function findRefund(
   { partnerId, id }: { partnerId: string; id: string },
 ): Promise<WholeRefund | null> {
   const payout = await em.findOne(Payout, { id, partner_id: partnerId, kind: 'payment_refund' });
-  if (payout === null) return null;
-  const { payment_id: paymentId } = await em.findOneOrFail(PaymentRefund, { id });
-  return { payout, paymentId };
+  return payout && ofPayment(em, payout);
 }
 
 /** A refund of this partner's payment. Throws RESOURCE_NOT_FOUND alike for a missing one and another's. */
@@ -32,14 +36,12 @@ export async function getRefund(
  * A page of a payment's refunds, newest first; whose payment it is has been checked. Throws REQUEST_INVALID for an
  * `after` that is none of them.
  */
-export function findRefunds(
+export async function findRefunds(
   em: EntityManager,
   paymentId: string,
   window: ListWindow,
 ): Promise<Listed & { items: WholeRefund[] }> {
-  return readFresh(em, async (reader) => {
-    const { items, ...listed } = await readPage(reader, PaymentRefund, { payment_id: paymentId }, window);
-    const payoutOf = await findPayoutsOf(reader, items);
-    return { items: items.map((refund) => ({ payout: payoutOf(refund), paymentId })), ...listed };
-  });
+  const isOfIt = (row: string) => `exists (select from payment_refunds r where r.id = ${row}.id and r.payment_id = ?)`;
+  const { items, ...listed } = await findPage(em, Payout, { [raw(isOfIt, [paymentId])]: [] }, window);
+  return { items: items.map((payout) => ({ payout, paymentId })), ...listed };
 }

@@ -1,6 +1,5 @@
 import type { Money } from '../../shared/money.ts';
-import type { OpeningStamp } from '../../shared/opening.ts';
-import type { PayoutStatus } from '../payouts/payout.ts';
+import type { PayoutOpening, PayoutStatus } from '../payouts/payout.ts';
 
 /**
  * Pure facts about refunds of partners' payments: payouts from the partner's available balance, to the wallet that paid
@@ -17,18 +16,14 @@ export const shownRefundStatuses: Record<PayoutStatus, (typeof refundStatuses)[n
 };
 
 /** What a request asks the workflow for: ids and amounts, texts only sealed (docs/contract.md 9). IDR, scale 4. */
-export interface RefundOpening {
-  partnerId: string;
+export interface RefundOpening
+  extends Pick<PayoutOpening, 'partnerId' | 'textsSealed' | 'requestId' | 'idempotency' | 'stamp'> {
   paymentId: string;
   /** Whole rupiah. */
   amount: Money;
   /** The provider's id of the payment request whose wallet it goes back to; null when it goes to a bank. */
   refundOf: string | null;
   bankCode: string | null;
-  textsSealed: string;
-  requestId: string;
-  idempotency: { keyHash: string; fingerprint: string };
-  stamp: OpeningStamp;
 }
 
 export interface RefundInput {

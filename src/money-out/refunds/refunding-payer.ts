@@ -1,7 +1,7 @@
 import { recordWebhook } from '../../partners/webhooks/record-webhook.ts';
 import { must } from '../../shared/assert.ts';
 import type { PayoutHandling } from '../payouts/handling.ts';
-import { PaymentRefund } from './payment-refund.entity.ts';
+import { ofPayment } from './find-refunds.ts';
 import { presentRefund } from './present-refund.ts';
 import { shownRefundStatuses } from './refund.ts';
 
@@ -24,7 +24,6 @@ export const refundingPayer: PayoutHandling = {
     };
   },
   async moved(tx, sealer, payout, { at }) {
-    const { payment_id: paymentId } = await tx.findOneOrFail(PaymentRefund, { id: payout.id });
     return recordWebhook(tx, sealer, {
       type: shownRefundStatuses[payout.status] === 'succeeded' ? 'refund.succeeded' : 'refund.failed',
       version: payout.version,
@@ -32,7 +31,7 @@ export const refundingPayer: PayoutHandling = {
       partnerId: must(payout.partner_id, 'a refund has its partner'),
       resourceType: 'refund',
       resourceId: payout.id,
-      data: await presentRefund(sealer, { payout, paymentId }),
+      data: await presentRefund(sealer, await ofPayment(tx, payout)),
     });
   },
 };

@@ -12,7 +12,6 @@ import { lockPayoutHeadroom, refuseRefundBeyond } from '../payouts/payout-limits
 import { readProviderFee } from '../payouts/provider-fee.ts';
 import { standingOf } from '../payouts/standing-of.ts';
 import { reserveMoney, writePayout } from '../payouts/write-payout.ts';
-import { PaymentRefund } from './payment-refund.entity.ts';
 import { readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
@@ -81,8 +80,10 @@ async function reserve(tx: EntityManager, id: string, opening: RefundOpening): P
     requestId: opening.requestId,
     at,
   });
-  tx.create(PaymentRefund, { id, payment_id: paymentId, created_at: at });
-  await tx.flush();
+  await tx.execute(
+    'insert into payment_refunds (id, payment_id, created_at) select id, ?, created_at from payouts where id = ?',
+    [paymentId, id],
+  );
   await reserveMoney(tx, payout, { actorId: null, data: { partner_id: partnerId, payment_id: paymentId, amount } });
   return payout;
 }

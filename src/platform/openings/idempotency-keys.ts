@@ -40,6 +40,10 @@ export function fingerprintOf(method: string, path: string, body: Record<string,
   return sha256(JSON.stringify([method, path, fields]));
 }
 
+/** The claim of a user's request, if it has a key. */
+export const claimFor = (userId: string, key: string | undefined, path: string, body: Record<string, unknown>) =>
+  key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
+
 /** The owner of a key, and the key: where its row is. */
 export const placeOf = (claim: KeyClaim): string[] => [
   'partnerId' in claim ? claim.partnerId : claim.userId,
@@ -70,42 +74,33 @@ export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<
   return ofRequest(claim, (await executePrepared<KeyRow>(em, sql, placeOf(claim)))[0]);
 }
 
-interface Stamping {
-  number: string;
-  asked_at: string;
-}
-
-/** The select, of one row, that stamps a request. */
-const stamping = `select nextval('opening_numbers')::text as number,
-  to_json(clock_timestamp()) #>> '{}' as asked_at`;
-
-const stampOf = ({ number, asked_at: askedAt }: Stamping): OpeningStamp => ({ number, askedAt });
-
 /**
- * Stamps a request; called when it arrives, before it waits for its turn or reads what it is judged by. `livesMs` is for
- * a request without a key: nobody joins what it has begun once it is answered, so it lives no longer than it waits.
+ * Stamps a request when it arrives, before it waits for its turn or reads what it is judged by, and finds what was made
+ * under its key, in one round trip. `livesMs` is for a request without a key: nobody joins what it has begun once it is
+ * answered, so it lives no longer than it waits.
  */
-export async function stampOpening(
-  em: EntityManager,
-  options: Pick<OpeningStamp, 'livesMs'> = {},
-): Promise<OpeningStamp> {
-  const [row] = await em.execute<Stamping[]>(stamping);
-  return { ...stampOf(must(row, 'a select without a table has a row')), ...options };
-}
-
-/** Stamps a request under a key when it arrives, as `stampOpening`, and finds what was made under it, in one round trip. */
 export async function arriveUnderKey(
   em: EntityManager,
-  claim: KeyClaim,
+  claim: KeyClaim | null,
+  options: Pick<OpeningStamp, 'livesMs'> = {},
 ): Promise<{ stamp: OpeningStamp; made: KeyRow | null }> {
-  const [row] = await executePrepared<Stamping & (KeyRow | { fingerprint: null })>(
+  const [row] = await executePrepared<{ number: string; asked_at: string } & (KeyRow | { fingerprint: null })>(
     em,
-    `select stamp.number, stamp.asked_at, ${columns} from (${stamping}) stamp left join requests k on ${atKey}`,
-    placeOf(claim),
+    `select stamp.number, stamp.asked_at, ${columns}
+     from (select nextval('opening_numbers')::text as number, to_json(clock_timestamp()) #>> '{}' as asked_at) stamp
+     left join requests k on ${atKey}`,
+    claim === null ? [null, null] : placeOf(claim),
   );
-  const arrived = must(row, 'a stamp is one row');
-  return { stamp: stampOf(arrived), made: ofRequest(claim, arrived.fingerprint === null ? undefined : arrived) };
+  const { number, asked_at: askedAt, ...made } = must(row, 'a stamp is one row');
+  return {
+    stamp: { number, askedAt, ...options },
+    made: claim === null || made.fingerprint === null ? null : ofRequest(claim, made),
+  };
 }
+
+/** Stamps a request whose key, if any, is looked up elsewhere. */
+export const stampOpening = async (em: EntityManager, options?: Pick<OpeningStamp, 'livesMs'>): Promise<OpeningStamp> =>
+  (await arriveUnderKey(em, null, options)).stamp;
 
 /** Stores the first answer under the key; returns whether it was this one. One where nothing was made is not stored. */
 export async function keepAnswer(

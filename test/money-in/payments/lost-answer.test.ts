@@ -32,11 +32,11 @@ afterAll(() => stack?.stop(), 60_000);
 afterEach(() => stack.lines.api.database.set({ kind: 'pass' }));
 
 const buildPayer = () => buildIndividual(stack, { balance: '1000' });
-const donate = ({ token, accountId }: BuiltUser) =>
+const donate = ({ token, accountId }: BuiltUser, key?: string) =>
   stack.post(
     '/v1/payments/balance',
     { reference_type: 'charitable_cause_donate', reference_id: causeId, source_account_id: accountId, amount: 100 },
-    { token },
+    { token, headers: key === undefined ? {} : { 'idempotency-key': key } },
   );
 const toPocket = async (payer: BuiltUser) => {
   const { body } = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
@@ -58,7 +58,7 @@ async function loseOneAnswer(payer: BuiltUser, { text = 'pay_from_balance', away
 }
 const linesOf = async ({ token }: BuiltUser) => (await stack.get('/v1/transactions', { token })).body.data.count;
 
-describe('A payment from a balance without a key whose commit was not answered', () => {
+describe('A payment from a balance whose statement was not answered', () => {
   it.each(
     casesOf([
       ['donation', async (payer: BuiltUser) => () => donate(payer)],
@@ -83,6 +83,14 @@ describe('A payment from a balance without a key whose commit was not answered',
     const payer = await buildPayer();
     await loseOneAnswer(payer, { awayMs: 1_200 });
     const { status, body } = await donate(payer);
+    expect([status, body.data]).toEqual([201, expect.objectContaining({ new_balance: '900.0000' })]);
+    expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
+  }, 120_000);
+
+  it('A balance payment whose connection is lost while its key is looked up is made once', async () => {
+    const payer = await buildPayer();
+    await loseOneAnswer(payer, { text: 'opening_numbers' });
+    const { status, body } = await donate(payer, freshKey());
     expect([status, body.data]).toEqual([201, expect.objectContaining({ new_balance: '900.0000' })]);
     expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
   }, 120_000);
@@ -112,7 +120,7 @@ describe('A payment from a balance without a key whose commit was not answered',
   it('Payments posted together whose commit got no answer are each made once', async () => {
     const payers = await Promise.all(Array.from({ length: isFullRun() ? 20 : 8 }, buildPayer));
     await loseOneAnswer(payers[0] as BuiltUser);
-    const answers = await Promise.all(payers.map(donate));
+    const answers = await Promise.all(payers.map((payer) => donate(payer)));
     expect(answers.map(({ status }) => status)).toEqual(payers.map(() => 201));
     for (const payer of payers) {
       expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);

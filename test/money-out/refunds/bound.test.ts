@@ -3,7 +3,6 @@ import type { Payout } from '../../../src/money-out/payouts/payout.entity.ts';
 import { payoutTextsPlace } from '../../../src/money-out/payouts/payout.ts';
 import { readPayoutHeadroom } from '../../../src/money-out/payouts/payout-limits.ts';
 import { reserveMoney, writePayout } from '../../../src/money-out/payouts/write-payout.ts';
-import { PaymentRefund } from '../../../src/money-out/refunds/payment-refund.entity.ts';
 import { readRefundable } from '../../../src/money-out/refunds/read-refundable.ts';
 import { newId, payoutReferenceOf } from '../../../src/shared/ids.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
@@ -52,8 +51,10 @@ async function write(tx: EntityManager): Promise<Payout> {
     requestId: newId(),
     at,
   });
-  tx.create(PaymentRefund, { id, payment_id: paymentId, created_at: at });
-  await tx.flush();
+  await tx.execute(
+    'insert into payment_refunds (id, payment_id, created_at) select id, ?, created_at from payouts where id = ?',
+    [paymentId, id],
+  );
   return payout;
 }
 
