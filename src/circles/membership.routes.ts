@@ -86,7 +86,6 @@ routes.delete(
     access: allow('create-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: z.object({ id: uuid(), member_id: uuid() }),
     answers: { 200: z.object({ message, data: MemberAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id, member_id }, requestId }) => {
     const member = await removeMember(em, deps, { caller, circleId: id, memberId: member_id, requestId });
@@ -128,7 +127,6 @@ routes.get(
     answers: {
       200: z.object({ message, data: z.object({ items: z.array(z.object(contributionFields)), ...pageFields }) }),
     },
-    refusals: [404],
   },
   async ({ em, caller, params: { id }, query }) => {
     const { items, ...listed } = await listContributions(em, caller, { circleId: id, ...query });
@@ -162,7 +160,6 @@ routes.post(
     params: place,
     body: z.strictObject({ account_id: uuid() }),
     answers: { 201: z.object({ message, data: ReplacementAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id, member_id }, body: { account_id: accountId }, requestId }) => {
     const proposing = { caller, circleId: id, memberId: member_id, accountId, requestId };
@@ -182,7 +179,6 @@ routes.post(
     params: z.object({ id: uuid(), replacement_id: uuid() }),
     body: z.strictObject({ consent: z.boolean().optional() }),
     answers: { 200: z.object({ message, data: ReplacementAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id, replacement_id: replacementId }, body: { consent }, requestId }) => {
     const accepting = { caller, circleId: id, replacementId, consent, requestId };
@@ -201,7 +197,6 @@ routes.put(
     params: place,
     body: z.strictObject({ source_account_id: uuid() }),
     answers: { 200: z.object({ message, data: StandingOrderAnswer }) },
-    refusals: [404],
   },
   async ({ em, caller, params: { id, member_id }, body: { source_account_id: sourceAccountId }, requestId }) => {
     const ordering = { caller, circleId: id, memberId: member_id, sourceAccountId, requestId };
@@ -216,7 +211,6 @@ routes.delete(
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
     answers: { 200: z.object({ message, data: StandingOrderAnswer }) },
-    refusals: [404],
   },
   async ({ em, caller, params: { id, member_id }, requestId }) => {
     const ended = await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });

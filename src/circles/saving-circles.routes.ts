@@ -6,13 +6,12 @@ import { isMobileClient } from '../platform/http/client-type.ts';
 import { discoverFlag, uuid } from '../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
-import { must } from '../shared/assert.ts';
 import { cancelCircle, deleteCircle } from './cancel-circle.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleChangeBody, NewCircleBody } from './circle-shape.ts';
 import { createCircle } from './create-circle.ts';
 import { describeCircle, findDraw, findSettlement } from './describe-circle.ts';
-import { findCircle, getVisibleCircle } from './find-circle.ts';
+import { getVisibleCircle } from './find-circle.ts';
 import { listCircles } from './list-circles.ts';
 import {
   CircleAnswer,
@@ -21,7 +20,6 @@ import {
   DrawAnswer,
   ListedCircleAnswer,
   presentCircle,
-  presentDetail,
   SettlementAnswer,
   summaryFields,
   withoutAccount,
@@ -104,13 +102,11 @@ routes.get(
     }),
     params,
     answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
-    refusals: [404],
   },
   async ({ em, caller, params: { id }, ctx }) => {
-    const { circle, isStranger } = await getVisibleCircle(em, caller, id, { orInvited: true });
-    const description = await describeCircle(em, caller, circle);
-    const seenBy = { isMobile: isMobileClient(ctx), isStranger };
-    return { message: 'Saving circle found', saving_circle: presentDetail(description, seenBy) };
+    const seen = await getVisibleCircle(em, caller, id, { orInvited: true });
+    const saving_circle = await describeCircle(em, caller, seen, { withAggregation: !isMobileClient(ctx) });
+    return { message: 'Saving circle found', saving_circle };
   },
 );
 
@@ -125,7 +121,6 @@ routes.patch(
     params,
     body: CircleChangeBody,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, body, requestId }) => {
     const circle = await updateCircle(em, deps, { caller, circleId: id, change: body, requestId });
@@ -141,7 +136,6 @@ routes.delete(
     access: allow('delete-saving-circle', { scope: 'as creator or admin' }),
     params,
     answers: { 200: z.object({ message }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, requestId }) => {
     await deleteCircle(em, deps, { caller, circleId: id, requestId });
@@ -161,11 +155,9 @@ routes.post(
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, requestId }) => {
-    await cancelCircle(em, deps, { caller, circleId: id, requestId });
-    const circle = must(await findCircle(em.fork(), id), 'a cancelled circle stays');
+    const circle = await cancelCircle(em, deps, { caller, circleId: id, requestId });
     return { message: 'Saving circle cancelled', data: presentCircle(circle) };
   },
 );
@@ -186,13 +178,7 @@ routes.get(
       'terms whoever knows the seed knows the order of any accounts before they join.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
-    answers: {
-      200: z.object({
-        message,
-        data: DrawAnswer,
-      }),
-    },
-    refusals: [404],
+    answers: { 200: z.object({ message, data: DrawAnswer }) },
   },
   async ({ em, caller, params: { id } }) => {
     return { message: 'Draw found', data: await findDraw(em, await getVisibleCircle(em, caller, id)) };
@@ -211,13 +197,7 @@ routes.get(
       'fields: everybody is taken to have paid them, and who has one of those turns to have received its pot.',
     access: allow('read-saving-circle', { scope: 'own and joined; all for platform' }),
     params,
-    answers: {
-      200: z.object({
-        message,
-        data: SettlementAnswer,
-      }),
-    },
-    refusals: [404],
+    answers: { 200: z.object({ message, data: SettlementAnswer }) },
   },
   async ({ em, caller, params: { id } }) => ({
     message: 'Settlement found',
@@ -241,9 +221,7 @@ summary.get(
       scope: "the organization's; all for platform",
     }),
     query: z.object({ organization_id: uuid().optional() }),
-    answers: {
-      200: z.object({ message: z.string(), ...summaryFields }),
-    },
+    answers: { 200: z.object({ message, ...summaryFields }) },
     refusals: [404],
   },
   async ({ em, caller, query, requestId }) => ({
