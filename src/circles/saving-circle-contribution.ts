@@ -211,7 +211,7 @@ export async function refundContributions(
     status: 'reversed',
     payouts: refunds.map(({ contribution: { id, user_id, refund_account_id }, amount }) => ({
       businessKey: journalKeys.contributionRefunded(id),
-      shares: [{ userId: user_id, accountId: refund_account_id, amount }],
+      shares: [{ user_id, account_id: refund_account_id, amount }],
     })),
   });
   const now = await readDatabaseClock(tx);
