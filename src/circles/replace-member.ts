@@ -5,7 +5,14 @@ import { must } from '../shared/assert.ts';
 import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
-import { type Asking, changeCircle, getPlace, recordChange, type WakingCircles } from './change-circle.ts';
+import {
+  type Asking,
+  changeCircle,
+  getPlace,
+  recordChange,
+  requireStatus,
+  type WakingCircles,
+} from './change-circle.ts';
 import { ownersOf, refuseMembers } from './change-members.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -120,9 +127,10 @@ async function agree(
   const member = await tx.findOneOrFail(CircleMember, { id: replacement.member_id }, { refresh: true });
   refuseUnlessLive(circle, member);
   if (isNew) requireConsent(circle, accepting.consent);
-  if (!(await mayPay(tx, replacement.user_id))) {
+  await readPayer(tx, replacement.user_id).catch((error) => {
+    if (!isDomainError(error)) throw error;
     refuse('REQUEST_INVALID', 'the new member is suspended, or their organization is', { field: 'replacement_id' });
-  }
+  });
   const now = await readDatabaseClock(tx);
   if (isNew) replacement.joined_at ??= now;
   else replacement.left_at ??= now;
@@ -148,22 +156,7 @@ async function agree(
   );
 }
 
-/** Whether somebody could pay a round, until the transaction ends: as `readPayer`. */
-async function mayPay(tx: EntityManager, userId: string): Promise<boolean> {
-  try {
-    await readPayer(tx, userId);
-    return true;
-  } catch (error) {
-    if (isDomainError(error)) return false;
-    throw error;
-  }
-}
-
 function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {
-  if (circle.status !== 'active') {
-    refuse('REQUEST_INVALID', `members can only be replaced in an active saving circle; this one is ${circle.status}`, {
-      field: 'id',
-    });
-  }
+  requireStatus(circle, 'active', 'members can only be replaced in an active saving circle');
   if (member.excluded_turn) refuse('REQUEST_INVALID', `the member's place has ended`, { field: 'member_id' });
 }
