@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, RequiredEntityData } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { openAccount } from '../ledger/accounts/open-account.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
@@ -16,7 +16,7 @@ import type { NewCircle } from './circle-shape.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { defaultCapacity } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
-import { columnsOf, guaranteeOf, type TermsColumns, termsAskedFor } from './terms.ts';
+import { columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
 import { commitTo, placeOfSeed } from './turn-order.ts';
 
 /** Refuses a contribution (IDR) whose pot, with all places taken, would exceed the largest amount of money. */
@@ -28,12 +28,7 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
 }
 
 /** What is asked for when a circle is created, and whose it is. */
-export type NewColumns = Pick<
-  SavingCircle,
-  | ('account_id' | 'owner_type' | 'owner_id' | 'organization_id' | 'created_by' | 'name' | 'capacity' | 'amount')
-  | ('visibility' | 'round_interval' | 'turn_order' | 'start_date' | 'starts_at')
-> &
-  TermsColumns;
+export type NewColumns = Omit<RequiredEntityData<SavingCircle>, 'id' | 'holding_account_id'> & { created_by: string };
 
 /**
  * Creates a circle and starts its workflow; where Temporal is away, its next change or the sweep at its start does.
