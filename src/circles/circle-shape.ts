@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { clearable, moneyString, text, uuid } from '../platform/http/fields.ts';
-import { circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
+import { clearable, discoverFlag, moneyString, text, uuid } from '../platform/http/fields.ts';
+import { listQuery } from '../platform/http/paging.ts';
+import { circleLaw, circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
 import { defaultRules, longestGraceDays } from './terms.ts';
 
 const percent = 'must be a whole number from 0 to 100';
@@ -71,6 +72,15 @@ export const CircleChangeBody = z.strictObject({
   terms: clearable(AskedTermsBody),
 });
 export type CircleChange = z.output<typeof CircleChangeBody>;
+
+/** `discover` lists every public circle, for any caller. */
+export const CircleQuery = listQuery().extend({
+  status: z.enum(circleLaw.statuses).optional(),
+  organization_id: uuid().optional(),
+  user_id: uuid().optional(),
+  account_id: uuid().optional(),
+  discover: discoverFlag(),
+});
 
 export const ContributionBody = z.strictObject({
   saving_circle_id: uuid(),

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
 import { findPage, type ListWindow } from '../platform/database/find-page.ts';
 import { listPage } from '../platform/database/list-page.ts';
@@ -8,18 +9,9 @@ import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import type { CircleQuery } from './circle-shape.ts';
 import { getOwnCircle } from './find-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
-import type { CircleStatus } from './saving-circle.ts';
-
-export interface CircleFilter extends ListWindow {
-  /** Lists every public circle, for any caller. */
-  discover?: boolean | undefined;
-  status?: CircleStatus | undefined;
-  organization_id?: string | undefined;
-  user_id?: string | undefined;
-  account_id?: string | undefined;
-}
 
 interface Condition {
   sql: string;
@@ -77,7 +69,7 @@ async function requireUserInReach(em: EntityManager, caller: Caller, userId: str
 export async function listCircles(
   em: EntityManager,
   caller: Caller,
-  { status, organization_id, user_id, account_id, discover, ...page }: CircleFilter,
+  { status, organization_id, user_id, account_id, discover, ...page }: z.output<typeof CircleQuery>,
 ): Promise<Listed & { circles: SavingCircle[] }> {
   const ofOrganization = organization_id === undefined ? [] : [{ sql: named, params: [organization_id] }];
   const scope = discover ? [{ sql: isPublic }, ...ofOrganization] : scopeOf(caller, organization_id);

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { OrderShape } from '../money-in/payments/present-order.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
-import { amount, email, timestamp, uuid } from '../platform/http/fields.ts';
+import { email, uuid } from '../platform/http/fields.ts';
 import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
-import { presentFields } from '../platform/http/present-fields.ts';
 import { sendStored } from '../platform/http/replay.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { refuse } from '../shared/errors.ts';
@@ -20,10 +19,11 @@ import {
   presentMember,
   presentReplacement,
   ReplacementAnswer,
+  StandingOrderAnswer,
 } from './present-circle.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
 import { addedAtOnce } from './saving-circle.ts';
-import { endStandingOrder, type StandingOrder, setStandingOrder } from './standing-orders.ts';
+import { endStandingOrder, setStandingOrder } from './standing-orders.ts';
 
 const message = z.string();
 const some = <Id extends z.ZodType>(id: Id, what: string) =>
@@ -137,15 +137,6 @@ routes.get(
   },
 );
 
-const StandingOrderAnswer = z.object({
-  member_id: uuid(),
-  source_account_id: uuid(),
-  amount: amount().meta({ description: 'The contribution, which is all that it ever debits.' }),
-  guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
-  created_at: timestamp(),
-});
-const presentOrder = (order: StandingOrder): z.input<typeof StandingOrderAnswer> =>
-  presentFields(StandingOrderAnswer.shape, order);
 const place = z.object({ id: uuid(), member_id: uuid() });
 
 routes.post(
@@ -200,7 +191,7 @@ routes.put(
   },
   async ({ em, caller, params: { id, member_id }, body: { source_account_id: sourceAccountId }, requestId }) => {
     const ordering = { caller, circleId: id, memberId: member_id, sourceAccountId, requestId };
-    return { message: 'Standing order kept', data: presentOrder(await setStandingOrder(em, ordering)) };
+    return { message: 'Standing order kept', data: await setStandingOrder(em, ordering) };
   },
 );
 
@@ -214,7 +205,7 @@ routes.delete(
   },
   async ({ em, caller, params: { id, member_id }, requestId }) => {
     const ended = await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });
-    return { message: 'Standing order ended', data: presentOrder(ended) };
+    return { message: 'Standing order ended', data: ended };
   },
 );
 

@@ -54,14 +54,6 @@ export const ListedCircleAnswer = z
   .object({ ...circleFields, account_id: uuid().optional().meta({ description: 'Not in discovery.' }) })
   .meta({ id: 'ListedSavingCircle' });
 
-export function withoutAccount<T extends { account_id: string }>(
-  circle: T,
-  discovered: boolean | undefined,
-): T | Omit<T, 'account_id'> {
-  const { account_id: _, ...open } = circle;
-  return discovered ? open : circle;
-}
-
 export const MemberAnswer = z
   .object({
     id: uuid(),
@@ -91,6 +83,15 @@ export const ReplacementAnswer = z
     updated_at: timestamp(),
   })
   .meta({ id: 'SavingCircleReplacement' });
+
+/** A member's order to pay each round when it opens: this amount and no other. */
+export const StandingOrderAnswer = z.object({
+  member_id: uuid(),
+  source_account_id: uuid(),
+  amount: amount().meta({ description: 'The contribution, which is all that it ever debits.' }),
+  guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
+  created_at: timestamp(),
+});
 
 /** The description of a field that callers who do not belong to the circle do not see. */
 const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };

@@ -3,12 +3,12 @@ import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { isMobileClient } from '../platform/http/client-type.ts';
-import { discoverFlag, uuid } from '../platform/http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
+import { uuid } from '../platform/http/fields.ts';
+import { pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { cancelCircle, deleteCircle } from './cancel-circle.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
-import { CircleChangeBody, NewCircleBody } from './circle-shape.ts';
+import { CircleChangeBody, CircleQuery, NewCircleBody } from './circle-shape.ts';
 import { createCircle } from './create-circle.ts';
 import { describeCircle, findDraw, findSettlement } from './describe-circle.ts';
 import { getVisibleCircle } from './find-circle.ts';
@@ -22,9 +22,7 @@ import {
   presentCircle,
   SettlementAnswer,
   summaryFields,
-  withoutAccount,
 } from './present-circle.ts';
-import { circleLaw } from './saving-circle.ts';
 import { summarizeCircles } from './summarize-circles.ts';
 import { updateCircle } from './update-circle.ts';
 
@@ -69,13 +67,7 @@ routes.get(
       'Individuals see the circles that they created or joined. With `organization_id` an organization admin sees what ' +
       'another organization shows to the public, an individual what their own organization shows (403 for another).',
     access: allow('read-saving-circle', { scope: "own; the organization's for its admins; all for platform" }),
-    query: listQuery().extend({
-      status: z.enum(circleLaw.statuses).optional(),
-      organization_id: uuid().optional(),
-      user_id: uuid().optional(),
-      account_id: uuid().optional(),
-      discover: discoverFlag(),
-    }),
+    query: CircleQuery,
     answers: { 200: z.object({ message, saving_circles: z.array(ListedCircleAnswer), ...pageFields }) },
     refusals: [404],
   },
@@ -83,7 +75,10 @@ routes.get(
     const { circles, ...listed } = await listCircles(em, caller, query);
     return {
       message: 'Saving circles found',
-      saving_circles: circles.map((circle) => withoutAccount(presentCircle(circle), query.discover)),
+      saving_circles: circles.map((circle) => ({
+        ...presentCircle(circle),
+        ...(query.discover && { account_id: undefined }),
+      })),
       ...presentPage(query, listed),
     };
   },

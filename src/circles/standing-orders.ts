@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { lockSource } from '../ledger/lock-order.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
@@ -9,29 +10,21 @@ import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
-import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
 import { type Asking, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { findPositions } from './find-positions.ts';
 import { type Debit, findDueOrders } from './find-progress.ts';
+import type { StandingOrderAnswer } from './present-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
 import { guaranteeOf } from './terms.ts';
 
-/** A member's order to pay each round when it opens: this amount and no other. */
-export interface StandingOrder {
-  member_id: string;
-  source_account_id: string;
-  /** The contribution, IDR, scale 4. */
-  amount: Money;
-  /** What is debited beside the first contribution; zero once it was given. */
-  guarantee_amount: Money;
-  created_at: Date;
-}
+type StandingOrder = z.input<typeof StandingOrderAnswer>;
 
-const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text, created_at`;
+const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text,
+  to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
 
 interface Ordering extends Asking {
   memberId: string;
@@ -74,7 +67,7 @@ export function setStandingOrder(
       { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount },
       { by: ordering },
     );
-    return { ...order, created_at: new Date(order.created_at) };
+    return order;
   });
 }
 
@@ -90,7 +83,7 @@ export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise
     );
     if (ended === undefined) refuse('NOT_FOUND', 'the standing order was not found', { field: 'member_id' });
     await recordChange(tx, ordering.circleId, { standing_order: null, member_id: member.id }, { by: ordering });
-    return { ...ended, created_at: new Date(ended.created_at) };
+    return ended;
   });
 }
 
