@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { z } from 'zod';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
+import { requireUserInReach } from '../people/members/user-in-reach.ts';
 import { findPage, type ListWindow } from '../platform/database/find-page.ts';
 import { listPage } from '../platform/database/list-page.ts';
 import type { Listed } from '../platform/database/position.ts';
@@ -53,16 +54,6 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
     refuse('FORBIDDEN', 'individuals may read their own organization only', { field: 'organization_id' });
   }
   return [{ sql: `${named} and (${isShown} or ${ofUser})`, params: [own, ...their] }];
-}
-
-/** The filter by user is for oneself; for organization admins a user of the organization; for the platform anybody. */
-async function requireUserInReach(em: EntityManager, caller: Caller, userId: string): Promise<void> {
-  if (isPlatform(caller) || userId === caller.userId) return;
-  const ofOrganization = 'select 1 from users where id = ? and organization_id = ?';
-  const users = isOrganizationAdmin(caller)
-    ? await em.execute<unknown[]>(ofOrganization, [userId, caller.organizationId])
-    : [];
-  if (users.length === 0) refuse('FORBIDDEN', 'you may not filter by this user', { field: 'user_id' });
 }
 
 /** A page of the circles the caller lists. Throws FORBIDDEN for a filter the caller may not use. */
