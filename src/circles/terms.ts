@@ -20,17 +20,14 @@ export interface CircleTerms {
 /** Terms as a request gives them; null or absent ones are filled in by `termsAskedFor`. */
 export type AskedTerms = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null | undefined };
 
-export const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
+const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
 
 /** The terms a request asks for: null means the default, an absent one stays as it was. */
-export const termsAskedFor = (asked: AskedTerms, before: CircleTerms | null = null): CircleTerms => ({
-  grace_days: named(asked.grace_days, before?.grace_days, defaultTerms.grace_days),
-  on_default: named(asked.on_default, before?.on_default, defaultTerms.on_default),
-  guarantee_percent: named(asked.guarantee_percent, before?.guarantee_percent, defaultTerms.guarantee_percent),
-});
-
-const named = <T>(asked: T | null | undefined, before: T | undefined, otherwise: T): T =>
-  asked === undefined ? (before ?? otherwise) : (asked ?? otherwise);
+export function termsAskedFor(asked: AskedTerms, before: CircleTerms | null = null): CircleTerms {
+  const named = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const terms = named.map(([term, value]) => [term, value ?? defaultTerms[term as keyof CircleTerms]]);
+  return { ...defaultTerms, ...before, ...Object.fromEntries(terms) };
+}
 
 /** The columns of a circle's terms: all set, or none. */
 export interface TermsColumns {
