@@ -14,7 +14,6 @@ import { compareMoney, formatMoney, largestShare, type Money } from '../shared/m
 import type { CircleWorkflows } from './circle-contract.ts';
 import type { NewCircle } from './circle-shape.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
-import { defaultCapacity } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
 import { columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
 import { commitTo, placeOfSeed } from './turn-order.ts';
@@ -42,23 +41,12 @@ export async function createCircle(
 ): Promise<SavingCircle> {
   const circle = await em.transactional(async (tx) => {
     const owner = await ownerOf(tx, caller, asked.account_id);
-    const { name, capacity = defaultCapacity } = asked;
-    refuseTooMuch(asked.amount, capacity);
-    const terms = columnsOf(asked.terms === undefined ? null : termsAskedFor(asked.terms));
-    guaranteeOf(terms, asked.amount);
-    const columns = {
-      account_id: asked.account_id,
-      name,
-      visibility: asked.visibility ?? 'private',
-      round_interval: asked.round_interval ?? 'monthly',
-      turn_order: asked.turn_order ?? 'joining',
-      ...owner,
-      ...terms,
-      created_by: caller.userId,
-      capacity,
-      amount: formatMoney(asked.amount),
-      ...readStartDate(asked.start_date, await readDatabaseClock(tx)),
-    };
+    const { terms: askedTerms, amount, ...others } = asked;
+    refuseTooMuch(amount, asked.capacity);
+    const terms = columnsOf(askedTerms === undefined ? null : termsAskedFor(askedTerms));
+    guaranteeOf(terms, amount);
+    const start = readStartDate(asked.start_date, await readDatabaseClock(tx));
+    const columns = { ...others, ...owner, ...terms, ...start, amount: formatMoney(amount), created_by: caller.userId };
     return insertCircle(tx, sealer, columns, requestId);
   });
   await failpoint('create-circle.after');
