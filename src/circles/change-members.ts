@@ -184,10 +184,9 @@ export async function inviteMembers(
          and organization_id = ? and status = 'active' order by id for key share`,
       [textArray(userIds), textArray(digests), circle.organization_id ?? null],
     );
-    const known = new Set(found.map(({ id }) => id));
-    const reached = new Set(found.map(({ email_digest }) => email_digest));
+    const known = new Set(found.flatMap(({ id, email_digest }) => [id, email_digest]));
     const stranger = userIds.find((id) => !known.has(id.toLowerCase()));
-    const unreached = emails.find((_, index) => !reached.has(digests[index] as string));
+    const unreached = emails.find((_, index) => !known.has(digests[index] as string));
     const unknown = stranger ?? unreached;
     if (unknown !== undefined)
       refuse('REQUEST_INVALID', `${unknown} is not an active user of the circle's organization`, {
@@ -196,7 +195,7 @@ export async function inviteMembers(
     const invited = await tx.execute<{ user_id: string }[]>(
       `insert into saving_circle_invitations (saving_circle_id, user_id, created_by)
        select ?, id, ? from unnest(?::uuid[]) as id on conflict do nothing returning user_id`,
-      [circleId, caller.userId, textArray([...known])],
+      [circleId, caller.userId, textArray(found.map(({ id }) => id))],
     );
     const asked = invited.map(({ user_id }) => user_id);
     if (asked.length === 0) return;

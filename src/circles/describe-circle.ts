@@ -91,22 +91,18 @@ export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCi
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
   const found = { saving_circle_id: circle.id };
-  const drawn =
-    seed === null ? null : await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
+  const drawn = await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
   // As it was drawn, whatever has become of turns and places since.
   const accountOf = ({ drawn_account_id }: CircleMember) =>
     isStranger ? null : must(drawn_account_id, 'a draw covers the account of every member');
-  const order = drawn?.map((member) => ({
-    account_id: accountOf(member),
-    turn_number: must(member.drawn_turn, 'a draw gave every member a turn'),
-  }));
-  const joined = drawn?.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
-  const entropy = joined?.map((member) => ({ account_id: accountOf(member), value: member.entropy ?? '' }));
+  const turnOf = ({ drawn_turn }: CircleMember) => must(drawn_turn, 'a draw gave every member a turn');
+  const joined = drawn.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
+  const entropy = () => joined.map((member) => ({ account_id: accountOf(member), value: member.entropy ?? '' }));
   return {
     commitment: circle.draw_commitment,
     seed,
-    order: order ?? null,
-    ...(drawsWithEntropy(circle) && { entropy: entropy ?? null }),
+    order: seed && drawn.map((member) => ({ account_id: accountOf(member), turn_number: turnOf(member) })),
+    ...(drawsWithEntropy(circle) && { entropy: seed && entropy() }),
   };
 }
 

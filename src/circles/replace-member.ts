@@ -38,42 +38,32 @@ export function proposeReplacement(
   ports: WakingCircles,
   proposing: Proposing,
 ): Promise<CircleReplacement> {
-  const { caller, memberId, accountId } = proposing;
+  const { caller, accountId } = proposing;
   return changeCircle(em, ports, proposing, async (tx, circle) => {
     const member = await getPlace(tx, circle, proposing);
-    const isLeaving = member.user_id === caller.userId;
     refuseUnlessLive(circle, member);
     const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
     const joiner = must(newcomer, 'every account has its owner, or is refused');
     await refuseMembers(tx, circle, [joiner], 'account_id');
-    const same = { leaving_user_id: member.user_id, account_id: accountId, user_id: joiner.userId };
-    const open = await tx.findOne(CircleReplacement, { member_id: memberId, status: 'pending' }, { refresh: true });
-    const isSame = open !== null && Object.entries(same).every(([key, id]) => open[key as keyof typeof same] === id);
-    if (!isSame) return propose(tx, { ...same, left_at: isLeaving ? await readDatabaseClock(tx) : null }, proposing);
-    if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
-    return open;
+    const isLeaving = member.user_id === caller.userId;
+    const { id: saving_circle_id } = circle;
+    const { id: member_id, user_id: leaving_user_id } = member;
+    const place = { member_id, leaving_user_id, account_id: accountId, user_id: joiner.userId };
+    const open = await tx.findOne(CircleReplacement, { ...place, status: 'pending' }, { refresh: true });
+    if (open !== null) {
+      if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
+      return open;
+    }
+    const now = await readDatabaseClock(tx);
+    const withdrawn = { status: 'withdrawn' as const, updated_at: now };
+    await tx.nativeUpdate(CircleReplacement, { member_id, status: 'pending' }, withdrawn);
+    const proposed = { saving_circle_id, proposed_by: caller.userId, left_at: isLeaving ? now : null, ...place };
+    const replacement = tx.create(CircleReplacement, { id: newId(), ...proposed });
+    await tx.flush();
+    const told = { replacement_proposed: replacement.id, member_id, user_id: joiner.userId };
+    await recordChange(tx, saving_circle_id, told, { by: proposing });
+    return replacement;
   });
-}
-
-async function propose(
-  tx: EntityManager,
-  proposed: Pick<CircleReplacement, 'leaving_user_id' | 'account_id' | 'user_id' | 'left_at'>,
-  proposing: Proposing,
-): Promise<CircleReplacement> {
-  const { caller, circleId, memberId: member_id } = proposing;
-  const ended = { status: 'withdrawn' as const, updated_at: await readDatabaseClock(tx) };
-  await tx.nativeUpdate(CircleReplacement, { member_id, status: 'pending' }, ended);
-  const replacement = tx.create(CircleReplacement, {
-    id: newId(),
-    saving_circle_id: circleId,
-    member_id,
-    proposed_by: caller.userId,
-    ...proposed,
-  });
-  await tx.flush();
-  const told = { replacement_proposed: replacement.id, member_id, user_id: proposed.user_id };
-  await recordChange(tx, circleId, told, { by: proposing });
-  return replacement;
 }
 
 interface Accepting extends Asking {
