@@ -14,15 +14,7 @@ import {
   roundIntervals,
   turnOrders,
 } from './saving-circle.ts';
-import { defaultRules, longestGraceDays, termsOf } from './terms.ts';
-
-export const TermsAnswer = z
-  .object({
-    grace_days: z.int().min(0).max(longestGraceDays),
-    on_default: z.enum(defaultRules),
-    guarantee_percent: z.int().min(0).max(100),
-  })
-  .meta({ id: 'SavingCircleTerms' });
+import { TermsAnswer, termsOf } from './terms.ts';
 
 export const circleFields = {
   id: uuid(),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { refuse } from '../shared/errors.ts';
 import { feeOf, type Money } from '../shared/money.ts';
 import type { TurnOrder } from './saving-circle.ts';
@@ -9,13 +10,16 @@ export type DefaultRule = (typeof defaultRules)[number];
 export const longestGraceDays = 30;
 
 /** The terms of a circle, which members accept by joining. */
-export interface CircleTerms {
-  /** Whole days after the end of a round's interval until a missing contribution is a default. */
-  grace_days: number;
-  on_default: DefaultRule;
-  /** Whole percent of the contribution that each member leaves with the circle until its end. */
-  guarantee_percent: number;
-}
+export const TermsAnswer = z
+  .object({
+    // Whole days after the end of a round's interval until a missing contribution is a default.
+    grace_days: z.int().min(0).max(longestGraceDays),
+    on_default: z.enum(defaultRules),
+    // Whole percent of the contribution that each member leaves with the circle until its end.
+    guarantee_percent: z.int().min(0).max(100),
+  })
+  .meta({ id: 'SavingCircleTerms' });
+export type CircleTerms = z.output<typeof TermsAnswer>;
 
 /** Terms as a request gives them; null or absent ones are filled in by `termsAskedFor`. */
 export type AskedTerms = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null | undefined };
@@ -30,11 +34,7 @@ export function termsAskedFor(asked: AskedTerms, before: CircleTerms | null = nu
 }
 
 /** The columns of a circle's terms: all set, or none. */
-export interface TermsColumns {
-  grace_days?: number | null;
-  on_default?: DefaultRule | null;
-  guarantee_percent?: number | null;
-}
+export type TermsColumns = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null };
 
 /** The terms of a circle; null when it was created without. */
 export function termsOf({ grace_days, on_default, guarantee_percent }: TermsColumns): CircleTerms | null {
