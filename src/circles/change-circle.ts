@@ -18,6 +18,11 @@ export interface Asking {
   requestId: string;
 }
 
+/** One that concerns a member's place. */
+export interface AskingForPlace extends Asking {
+  memberId: string;
+}
+
 /** What a change of a circle wakes. */
 export interface WakingCircles {
   workflows: Pick<CircleWorkflows, 'wakeSavingCircle'>;
@@ -61,7 +66,7 @@ export const recordChange = (
 export async function getPlace(
   tx: EntityManager,
   circle: SavingCircle,
-  { caller, memberId }: { caller: Caller; memberId: string },
+  { caller, memberId }: AskingForPlace,
 ): Promise<CircleMember> {
   const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circle.id }, { refresh: true });
   if (member?.user_id !== caller.userId && !mayManageCircle(caller, circle)) {

@@ -12,6 +12,7 @@ import { newId } from '../shared/ids.ts';
 import { textArray } from '../shared/postgres.ts';
 import {
   type Asking,
+  type AskingForPlace,
   changeCircle,
   getPlace,
   lockLiveCircle,
@@ -75,11 +76,7 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
  * Removes a member from a `new` circle and wakes its workflow: by the member, the creator or an admin. Throws
  * NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`.
  */
-export function removeMember(
-  em: EntityManager,
-  ports: WakingCircles,
-  leaving: Asking & { memberId: string },
-): Promise<CircleMember> {
+export function removeMember(em: EntityManager, ports: WakingCircles, leaving: AskingForPlace): Promise<CircleMember> {
   return changeCircle(em, ports, leaving, async (tx, circle) => {
     const member = await getPlace(tx, circle, leaving);
     requireStatus(circle, 'new', 'members can only leave a new saving circle');

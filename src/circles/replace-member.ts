@@ -7,6 +7,7 @@ import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
 import {
   type Asking,
+  type AskingForPlace,
   changeCircle,
   getPlace,
   recordChange,
@@ -21,8 +22,7 @@ import { cancelPendingContribution } from './end-orders.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { needsConsent, requireConsent } from './terms.ts';
 
-interface Proposing extends Asking {
-  memberId: string;
+interface Proposing extends AskingForPlace {
   /** The new member's account. */
   accountId: string;
 }

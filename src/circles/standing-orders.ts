@@ -11,7 +11,7 @@ import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
 import { isFinal } from '../shared/status-law.ts';
-import { type Asking, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
+import { type AskingForPlace, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { findPositions } from './find-positions.ts';
 import { type Debit, findDueOrders } from './find-progress.ts';
@@ -26,10 +26,6 @@ type StandingOrder = z.input<typeof StandingOrderAnswer>;
 const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text,
   to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
 
-interface Ordering extends Asking {
-  memberId: string;
-}
-
 /** How many are paid per step. */
 const paidAtOnce = 50;
 
@@ -40,7 +36,7 @@ const paidAtOnce = 50;
  */
 export function setStandingOrder(
   em: EntityManager,
-  ordering: Ordering & { sourceAccountId: string },
+  ordering: AskingForPlace & { sourceAccountId: string },
 ): Promise<StandingOrder> {
   const { caller, circleId, memberId, sourceAccountId } = ordering;
   return em.transactional(async (tx) => {
@@ -61,12 +57,8 @@ export function setStandingOrder(
       [memberId, sourceAccountId, memberId, guaranteeOf(circle, circle.amount), circleId],
     );
     const { amount, guarantee_amount } = order;
-    await recordChange(
-      tx,
-      circleId,
-      { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount },
-      { by: ordering },
-    );
+    const kept = { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount };
+    await recordChange(tx, circleId, kept, { by: ordering });
     return order;
   });
 }
@@ -74,7 +66,7 @@ export function setStandingOrder(
 /**
  * Ends a member's standing order and returns it. Throws as `setStandingOrder`, and NOT_FOUND when there is none.
  */
-export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise<StandingOrder> {
+export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): Promise<StandingOrder> {
   return em.transactional(async (tx) => {
     const { member } = await getOwnPlace(tx, ordering);
     const [ended] = await tx.execute<StandingOrder[]>(
@@ -89,7 +81,7 @@ export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise
 
 async function getOwnPlace(
   tx: EntityManager,
-  ordering: Ordering,
+  ordering: AskingForPlace,
 ): Promise<{ member: CircleMember; circle: SavingCircle }> {
   const circle = await lockLiveCircle(tx, ordering.circleId);
   const member = await getPlace(tx, circle, ordering);
