@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import { refuse } from '../shared/errors.ts';
 import { canMove } from '../shared/status-law.ts';
-import { type Asking, changeCircle, recordChange, type WakingCircles } from './change-circle.ts';
+import { type Asking, changeCircle, recordChange, requireStatus, type WakingCircles } from './change-circle.ts';
 import { requireManager } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { holdForEnd, settleCircle } from './pay-out-of-circle.ts';
@@ -25,11 +25,7 @@ async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Da
  */
 export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<SavingCircle> {
   const cancel = async (tx: EntityManager, circle: SavingCircle) => {
-    if (circle.status !== 'active') {
-      refuse('REQUEST_INVALID', `only an active saving circle can be cancelled; this one is ${circle.status}`, {
-        field: 'id',
-      });
-    }
+    requireStatus(circle, 'active', 'only an active saving circle can be cancelled');
     const turn_number = circle.current_turn;
     const contributions = await tx.find(
       CircleContribution,

@@ -9,12 +9,18 @@ import { mayManageCircle } from './circle-access.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
+import type { CircleStatus } from './saving-circle.ts';
 
 /** A requested change of a circle, with its caller. */
 export interface Asking {
   caller: Caller;
   circleId: string;
   requestId: string;
+}
+
+/** One that concerns a member's place. */
+export interface AskingForPlace extends Asking {
+  memberId: string;
 }
 
 /** What a change of a circle wakes. */
@@ -60,13 +66,18 @@ export const recordChange = (
 export async function getPlace(
   tx: EntityManager,
   circle: SavingCircle,
-  { caller, memberId }: { caller: Caller; memberId: string },
+  { caller, memberId }: AskingForPlace,
 ): Promise<CircleMember> {
   const member = await tx.findOne(CircleMember, { id: memberId, saving_circle_id: circle.id }, { refresh: true });
   if (member?.user_id !== caller.userId && !mayManageCircle(caller, circle)) {
     refuse('FORBIDDEN', 'only the member, the creator or an admin may do this', { field: 'member_id' });
   }
   return member ?? refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
+}
+
+/** Refuses what is only possible while the circle has this status. */
+export function requireStatus({ status }: SavingCircle, needed: CircleStatus, what: string, field = 'id'): void {
+  if (status !== needed) refuse('REQUEST_INVALID', `${what}; this one is ${status}`, { field });
 }
 
 export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'the saving circle was not found', { field: 'id' });

@@ -4,6 +4,7 @@ import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
 import { tell } from '../people/mail/tell.ts';
 import { emailDigest } from '../people/members/profile.ts';
+import { readDatabaseClock } from '../platform/database/database-clock.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import type { Caller } from '../shared/caller.ts';
 import { refuse, withFieldNames } from '../shared/errors.ts';
@@ -11,10 +12,12 @@ import { newId } from '../shared/ids.ts';
 import { textArray } from '../shared/postgres.ts';
 import {
   type Asking,
+  type AskingForPlace,
   changeCircle,
   getPlace,
   lockLiveCircle,
   recordChange,
+  requireStatus,
   type WakingCircles,
 } from './change-circle.ts';
 import { isOpenTo, mayManageCircle, requireManager } from './circle-access.ts';
@@ -50,11 +53,7 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
     else if (!mayManageCircle(caller, circle) && !isOpenTo(caller, circle) && !(await isInvited(tx, circle, caller))) {
       refuse('FORBIDDEN', 'you may not join this saving circle', { field: 'id' });
     }
-    if (circle.status !== 'new') {
-      refuse('REQUEST_INVALID', `members can only join a new saving circle; this one is ${circle.status}`, {
-        field: 'saving_circle_id',
-      });
-    }
+    requireStatus(circle, 'new', 'members can only join a new saving circle', 'saving_circle_id');
     const joiners = accountIds === undefined ? [await oneself(tx, caller)] : await ownersOf(tx, caller, accountIds);
     const already = await refuseMembers(tx, circle, joiners, 'account_ids');
     if (already + joiners.length > circle.capacity) {
@@ -62,7 +61,11 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
         field: 'saving_circle_id',
       });
     }
-    const members = await insertMembers(tx, circle, joiners, acceptTerms(circle, joiners, joining));
+    const accepted = { saving_circle_id: circle.id, ...(await acceptTerms(tx, circle, joiners, joining)) };
+    const members = joiners.map(({ accountId: account_id, userId: user_id }) =>
+      tx.create(CircleMember, { id: newId(), account_id, user_id, ...accepted }),
+    );
+    await tx.flush();
     await recordChange(tx, circle.id, { members_added: members.map(({ id }) => id) }, { by: joining });
     return members;
   };
@@ -73,18 +76,10 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
  * Removes a member from a `new` circle and wakes its workflow: by the member, the creator or an admin. Throws
  * NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`.
  */
-export function removeMember(
-  em: EntityManager,
-  ports: WakingCircles,
-  leaving: Asking & { memberId: string },
-): Promise<CircleMember> {
+export function removeMember(em: EntityManager, ports: WakingCircles, leaving: AskingForPlace): Promise<CircleMember> {
   return changeCircle(em, ports, leaving, async (tx, circle) => {
     const member = await getPlace(tx, circle, leaving);
-    if (circle.status !== 'new') {
-      refuse('REQUEST_INVALID', `members can only leave a new saving circle; this one is ${circle.status}`, {
-        field: 'id',
-      });
-    }
+    requireStatus(circle, 'new', 'members can only leave a new saving circle');
     await tx.nativeDelete(CircleMember, { id: member.id });
     const { id, user_id, account_id } = member;
     await recordChange(tx, circle.id, { member_removed: id, user_id, account_id }, { by: leaving });
@@ -92,40 +87,23 @@ export function removeMember(
   });
 }
 
-/** Adds the members in their order, which is the order of joining, by one statement whatever their number. */
-async function insertMembers(
-  tx: EntityManager,
-  circle: SavingCircle,
-  joiners: Joiner[],
-  { consents, entropy }: { consents: boolean; entropy: string | null },
-): Promise<CircleMember[]> {
-  const rows = joiners.map(({ accountId, userId }, place) => ({
-    id: newId(),
-    account_id: accountId,
-    user_id: userId,
-    place,
-  }));
-  await tx.execute(
-    `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, entropy, consented_at)
-     select id, ?, account_id, user_id, ?, case when ? then clock_timestamp() end
-     from jsonb_to_recordset(?::jsonb) as joiner (id uuid, account_id uuid, user_id uuid, place integer) order by place`,
-    [circle.id, entropy, consents, JSON.stringify(rows)],
-  );
-  return tx.find(CircleMember, { id: { $in: rows.map(({ id }) => id) } }, { orderBy: { joining_order: 'asc' } });
-}
-
 /**
  * What the terms require of a joining member: consent to debits, a value for the draw. Members give both only for
  * themselves, and they are stored only where required.
  */
-function acceptTerms(circle: SavingCircle, joiners: Joiner[], { caller, consent, entropy }: Joining) {
+async function acceptTerms(
+  tx: EntityManager,
+  circle: SavingCircle,
+  joiners: Joiner[],
+  { caller, consent, entropy }: Joining,
+) {
   const draws = drawsWithEntropy(circle);
   if ((needsConsent(circle) || draws) && joiners.some(({ userId }) => userId !== caller.userId)) {
     refuse('REQUEST_INVALID', 'members must join this saving circle themselves', { field: 'account_ids' });
   }
   const consents = requireConsent(circle, consent);
   if (draws && entropy === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'entropy' });
-  return { consents, entropy: draws ? (entropy ?? null) : null };
+  return { consented_at: consents ? await readDatabaseClock(tx) : null, entropy: draws ? (entropy ?? null) : null };
 }
 
 /** Throws FORBIDDEN, too, where they were suspended since they asked. */
@@ -197,18 +175,15 @@ export async function inviteMembers(
   await em.transactional(async (tx) => {
     const circle = await withFieldNames({ id: 'saving_circle_id' }, () => lockLiveCircle(tx, circleId));
     requireManager(caller, circle);
-    if (circle.status !== 'new') {
-      refuse('REQUEST_INVALID', `the saving circle is ${circle.status}, not new`, { field: 'saving_circle_id' });
-    }
+    requireStatus(circle, 'new', 'people can only be asked to join a new saving circle', 'saving_circle_id');
     const found = await tx.execute<{ id: string; email_digest: string }[]>(
       `select id, email_digest from users where (id = any(?::uuid[]) or email_digest = any(?::text[]))
          and organization_id = ? and status = 'active' order by id for key share`,
       [textArray(userIds), textArray(digests), circle.organization_id ?? null],
     );
-    const known = new Set(found.map(({ id }) => id));
-    const reached = new Set(found.map(({ email_digest }) => email_digest));
+    const known = new Set(found.flatMap(({ id, email_digest }) => [id, email_digest]));
     const stranger = userIds.find((id) => !known.has(id.toLowerCase()));
-    const unreached = emails.find((_, index) => !reached.has(digests[index] as string));
+    const unreached = emails.find((_, index) => !known.has(digests[index] as string));
     const unknown = stranger ?? unreached;
     if (unknown !== undefined)
       refuse('REQUEST_INVALID', `${unknown} is not an active user of the circle's organization`, {
@@ -217,7 +192,7 @@ export async function inviteMembers(
     const invited = await tx.execute<{ user_id: string }[]>(
       `insert into saving_circle_invitations (saving_circle_id, user_id, created_by)
        select ?, id, ? from unnest(?::uuid[]) as id on conflict do nothing returning user_id`,
-      [circleId, caller.userId, textArray([...known])],
+      [circleId, caller.userId, textArray(found.map(({ id }) => id))],
     );
     const asked = invited.map(({ user_id }) => user_id);
     if (asked.length === 0) return;

@@ -1,17 +1,24 @@
 import { z } from 'zod';
-import { clearable, moneyString, text, uuid } from '../platform/http/fields.ts';
-import { circleVisibilities, largestPlace, roundIntervals, turnOrders } from './saving-circle.ts';
+import { clearable, discoverFlag, moneyString, text, uuid } from '../platform/http/fields.ts';
+import { listQuery } from '../platform/http/paging.ts';
+import {
+  circleLaw,
+  circleVisibilities,
+  defaultCapacity,
+  largestPlace,
+  roundIntervals,
+  turnOrders,
+} from './saving-circle.ts';
 import { defaultRules, longestGraceDays } from './terms.ts';
 
-const percent = 'must be a whole number from 0 to 100';
-const days = `must be a whole number from 0 to ${longestGraceDays}`;
+function wholeFrom(least: number, most: number) {
+  return z.int('must be a whole number').min(least, `must be at least ${least}`).max(most, `must be at most ${most}`);
+}
+
 /** The terms in a request. */
 const AskedTermsBody = z
   .strictObject({
-    grace_days: z
-      .int(days)
-      .min(0, days)
-      .max(longestGraceDays, days)
+    grace_days: wholeFrom(0, longestGraceDays)
       .nullish()
       .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
     on_default: z
@@ -23,10 +30,7 @@ const AskedTermsBody = z
           'member’s own, or waits; `exclude` ends the places of those who have not paid, if anybody has; `winner_first` ' +
           'debits those who have received, each day. Orders end with the days of grace. Default `wait`.',
       }),
-    guarantee_percent: z
-      .int(percent)
-      .min(0, percent)
-      .max(100, percent)
+    guarantee_percent: wholeFrom(0, 100)
       .nullish()
       .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
   })
@@ -35,10 +39,7 @@ const AskedTermsBody = z
   });
 
 const name = text(255);
-const place = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(largestPlace, `must be at most ${largestPlace}`);
+const place = wholeFrom(1, largestPlace);
 const startDate = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
   .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
@@ -50,12 +51,12 @@ const startDate = z
 export const NewCircleBody = z.strictObject({
   account_id: uuid(),
   name,
-  capacity: place.optional(),
+  capacity: place.default(defaultCapacity),
   start_date: startDate,
   amount: moneyString(),
-  visibility: z.enum(circleVisibilities).optional(),
-  round_interval: z.enum(roundIntervals).optional(),
-  turn_order: z.enum(turnOrders).optional(),
+  visibility: z.enum(circleVisibilities).default('private'),
+  round_interval: z.enum(roundIntervals).default('monthly'),
+  turn_order: z.enum(turnOrders).default('joining'),
   terms: AskedTermsBody.optional(),
 });
 export type NewCircle = z.output<typeof NewCircleBody>;
@@ -71,6 +72,15 @@ export const CircleChangeBody = z.strictObject({
   terms: clearable(AskedTermsBody),
 });
 export type CircleChange = z.output<typeof CircleChangeBody>;
+
+/** `discover` lists every public circle, for any caller. */
+export const CircleQuery = listQuery().extend({
+  status: z.enum(circleLaw.statuses).optional(),
+  organization_id: uuid().optional(),
+  user_id: uuid().optional(),
+  account_id: uuid().optional(),
+  discover: discoverFlag(),
+});
 
 export const ContributionBody = z.strictObject({
   saving_circle_id: uuid(),

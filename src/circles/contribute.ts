@@ -27,66 +27,42 @@ const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', a
 export async function contribute(
   em: EntityManager,
   ports: ContributionPorts,
-  asking: Contributing,
+  { request, ...asking }: Contributing,
 ): Promise<SentAnswer> {
-  const { payment_id: paymentId, source_account_id } = asking.request;
-  if (paymentId !== undefined && source_account_id !== undefined) {
+  const { saving_circle_id: circleId, payment_id, source_account_id, on_behalf_of, contribution_amount } = request;
+  if (payment_id !== undefined && source_account_id !== undefined) {
     refuse('REQUEST_INVALID', 'send either this or payment_id', { field: 'source_account_id' });
   }
-  return withFieldNames(fieldNames, () =>
-    paymentId === undefined
-      ? contributeFromBalance(em, ports, asking)
-      : contributeByGateway(em, ports, asking, paymentId),
-  );
+  const { userId } = asking.caller;
+  const amount = formatMoney(contribution_amount);
+  const sent = { path: '/v1/saving-circles/contribute', body: { ...request, contribution_amount: amount } };
+  const fromBalance = () => {
+    const answer: Answer = async (place, { transactionId: transaction_id }) => {
+      const made = { saving_circle_id: circleId, user_id: userId, transaction_id };
+      return JSON.stringify(present(await place.findOneOrFail(CircleContribution, made)));
+    };
+    return payUnderKey(em, asking, { ...sent, answer, changes: true }, async (payment) => {
+      const onBehalfOf = on_behalf_of ?? null;
+      const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });
+      const sourceAccountId = source_account_id ?? payerAccountId;
+      const contribution = { ...payment, referenceId: circleId, sourceAccountId, amount, onBehalfOf };
+      return payAndWake(em, ports, savingCircleContribution, contribution);
+    });
+  };
+  const byGateway = (paymentId: number) => {
+    const { referenceType: reference_type } = savingCircleContribution;
+    const target = { reference_type, reference_id: circleId, payment_id: paymentId, on_behalf_of };
+    const payment = { ...target, amount: contribution_amount };
+    return payByGateway(em, ports, asking, { ...sent, payment }, async (order) => {
+      const made = await em.fork().findOne(CircleContribution, { payment_order_id: order.payment_order_id });
+      // An order without a contribution belongs to another request that took the key at the same time.
+      return { ...present(made ?? refuseReused({ userId })), payment: order };
+    });
+  };
+  return withFieldNames(fieldNames, () => (payment_id === undefined ? fromBalance() : byGateway(payment_id)));
 }
 
 const present = (contribution: CircleContribution) => ({
   message: 'Contribution made',
   ...presentContribution(contribution),
 });
-
-const path = '/v1/saving-circles/contribute';
-const bodyOf = (request: ContributionRequest) => ({
-  ...request,
-  contribution_amount: formatMoney(request.contribution_amount),
-});
-
-function contributeByGateway(
-  em: EntityManager,
-  ports: ContributionPorts,
-  { request, ...asking }: Contributing,
-  paymentId: number,
-): Promise<SentAnswer> {
-  const payment = {
-    reference_type: savingCircleContribution.referenceType,
-    reference_id: request.saving_circle_id,
-    payment_id: paymentId,
-    amount: request.contribution_amount,
-    on_behalf_of: request.on_behalf_of,
-  };
-  return payByGateway(em, ports, asking, { path, body: bodyOf(request), payment }, async (order) => {
-    const made = await em.fork().findOne(CircleContribution, { payment_order_id: order.payment_order_id });
-    // An order without a contribution belongs to another request that took the key at the same time.
-    return { ...present(made ?? refuseReused({ userId: asking.caller.userId })), payment: order };
-  });
-}
-
-function contributeFromBalance(
-  em: EntityManager,
-  { workflows }: ContributionPorts,
-  { request, ...asking }: Contributing,
-): Promise<SentAnswer> {
-  const { saving_circle_id: circleId, on_behalf_of: onBehalfOf = null } = request;
-  const { userId } = asking.caller;
-  const amount = formatMoney(request.contribution_amount);
-  const answer: Answer = async (place, { transactionId: transaction_id }) => {
-    const made = { saving_circle_id: circleId, user_id: userId, transaction_id };
-    return JSON.stringify(present(await place.findOneOrFail(CircleContribution, made)));
-  };
-  return payUnderKey(em, asking, { path, body: bodyOf(request), answer, changes: true }, async (payment) => {
-    const { payerAccountId } = await getPayableCircle(em, { circleId, userId, onBehalfOf, amount });
-    const sourceAccountId = request.source_account_id ?? payerAccountId;
-    const contribution = { ...payment, referenceId: circleId, sourceAccountId, amount, onBehalfOf };
-    return payAndWake(em, { workflows }, savingCircleContribution, contribution);
-  });
-}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, RequiredEntityData } from '@mikro-orm/postgresql';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { openAccount } from '../ledger/accounts/open-account.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
@@ -14,9 +14,8 @@ import { compareMoney, formatMoney, largestShare, type Money } from '../shared/m
 import type { CircleWorkflows } from './circle-contract.ts';
 import type { NewCircle } from './circle-shape.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
-import { defaultCapacity } from './saving-circle.ts';
 import { readStartDate } from './start-date.ts';
-import { columnsOf, guaranteeOf, type TermsColumns, termsAskedFor } from './terms.ts';
+import { columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
 import { commitTo, placeOfSeed } from './turn-order.ts';
 
 /** Refuses a contribution (IDR) whose pot, with all places taken, would exceed the largest amount of money. */
@@ -28,12 +27,7 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
 }
 
 /** What is asked for when a circle is created, and whose it is. */
-export type NewColumns = Pick<
-  SavingCircle,
-  | ('account_id' | 'owner_type' | 'owner_id' | 'organization_id' | 'created_by' | 'name' | 'capacity' | 'amount')
-  | ('visibility' | 'round_interval' | 'turn_order' | 'start_date' | 'starts_at')
-> &
-  TermsColumns;
+export type NewColumns = Omit<RequiredEntityData<SavingCircle>, 'id' | 'holding_account_id'> & { created_by: string };
 
 /**
  * Creates a circle and starts its workflow; where Temporal is away, its next change or the sweep at its start does.
@@ -47,23 +41,12 @@ export async function createCircle(
 ): Promise<SavingCircle> {
   const circle = await em.transactional(async (tx) => {
     const owner = await ownerOf(tx, caller, asked.account_id);
-    const { name, capacity = defaultCapacity } = asked;
-    refuseTooMuch(asked.amount, capacity);
-    const terms = columnsOf(asked.terms === undefined ? null : termsAskedFor(asked.terms));
-    guaranteeOf(terms, asked.amount);
-    const columns = {
-      account_id: asked.account_id,
-      name,
-      visibility: asked.visibility ?? 'private',
-      round_interval: asked.round_interval ?? 'monthly',
-      turn_order: asked.turn_order ?? 'joining',
-      ...owner,
-      ...terms,
-      created_by: caller.userId,
-      capacity,
-      amount: formatMoney(asked.amount),
-      ...readStartDate(asked.start_date, await readDatabaseClock(tx)),
-    };
+    const { terms: askedTerms, amount, ...others } = asked;
+    refuseTooMuch(amount, asked.capacity);
+    const terms = columnsOf(askedTerms === undefined ? null : termsAskedFor(askedTerms));
+    guaranteeOf(terms, amount);
+    const start = readStartDate(asked.start_date, await readDatabaseClock(tx));
+    const columns = { ...others, ...owner, ...terms, ...start, amount: formatMoney(amount), created_by: caller.userId };
     return insertCircle(tx, sealer, columns, requestId);
   });
   await failpoint('create-circle.after');

@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
+import { presentFields } from '../platform/http/present-fields.ts';
 import { must } from '../shared/assert.ts';
 import { type Caller, isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
@@ -9,39 +11,61 @@ import { CircleReplacement } from './circle-replacement.entity.ts';
 import { CircleRound } from './circle-round.entity.ts';
 import { getOwnCircle, type SeenCircle } from './find-circle.ts';
 import { findPositions, type Position } from './find-positions.ts';
+import {
+  type CircleDetailAnswer,
+  presentCircle,
+  presentMember,
+  presentReplacement,
+  roundFields,
+} from './present-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { settle } from './settlement.ts';
 import { drawsWithEntropy } from './terms.ts';
 
-export type CircleDescription = Awaited<ReturnType<typeof describeCircle>>;
-
 /**
- * A circle with its members in turn order, its open round, its contributions (IDR, scale 4) in the current turn and in
- * total, and the proposals for places in it that the caller may see, oldest first.
+ * The answer with a circle: its members in turn order, its open round, its contributions (IDR, scale 4) in the current
+ * turn and in total, and the proposals for places in it that the caller may see, oldest first; `withAggregation` for web
+ * clients. Strangers see neither accounts nor who has not paid.
  */
-export async function describeCircle(em: EntityManager, caller: Caller, circle: SavingCircle) {
+export async function describeCircle(
+  em: EntityManager,
+  caller: Caller,
+  { circle, isStranger }: SeenCircle,
+  { withAggregation }: { withAggregation: boolean },
+): Promise<z.input<typeof CircleDetailAnswer>> {
   const { id: saving_circle_id, current_turn: turn_number } = circle;
   const positions = await findPositions(em, circle.id);
   const places = positions.filter(({ excluded_turn }) => excluded_turn === null);
   const open = circle.status === 'active' && !circle.next_opens_at;
+  const round = open ? await em.findOne(CircleRound, { saving_circle_id, turn_number }) : null;
   const paid = places.filter(({ has_paid }) => has_paid);
   const missing = open ? places.filter(({ has_paid }) => !has_paid) : [];
   const each = (members: readonly Position[]) => addMoney('0', ...members.map(() => circle.amount));
+  const hidden = isStranger && { account_id: null };
+  const replacements = circle.status === 'active' ? await findReplacements(em, caller, circle, places) : [];
   return {
-    circle,
-    members: positions.map((position) => ({ ...position, id: position.member_id, saving_circle_id })),
-    round: open ? await em.findOne(CircleRound, { saving_circle_id, turn_number }) : null,
-    contributions: {
+    ...presentCircle(circle),
+    ...hidden,
+    round: round && presentFields(roundFields, round),
+    members: positions.map((position) => ({
+      ...presentMember({ ...position, id: position.member_id, saving_circle_id }),
+      ...hidden,
+    })),
+    contribution_summary: {
       turn_number,
       completed_count: paid.length,
       pending_count: places.filter(({ has_order }) => has_order).length,
-      missing_user_ids: missing.map(({ user_id }) => user_id),
+      missing_user_ids: isStranger ? null : missing.map(({ user_id }) => user_id),
       expected_amount: each(places),
       collected_amount: each(paid),
       total_contributed_amount: addMoney('0', ...positions.map((position) => position.paid)),
     },
-    replacements: circle.status === 'active' ? await findReplacements(em, caller, circle, places) : [],
+    replacements: replacements.map(presentReplacement),
+    documents: [],
+    ...(withAggregation && {
+      aggregation: { member_count: positions.length, paid_this_turn: paid.length, pot_amount: each(places) },
+    }),
   };
 }
 
@@ -67,22 +91,18 @@ export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCi
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
   const found = { saving_circle_id: circle.id };
-  const drawn =
-    seed === null ? null : await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
+  const drawn = await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
   // As it was drawn, whatever has become of turns and places since.
   const accountOf = ({ drawn_account_id }: CircleMember) =>
     isStranger ? null : must(drawn_account_id, 'a draw covers the account of every member');
-  const order = drawn?.map((member) => ({
-    account_id: accountOf(member),
-    turn_number: must(member.drawn_turn, 'a draw gave every member a turn'),
-  }));
-  const joined = drawn?.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
-  const entropy = joined?.map((member) => ({ account_id: accountOf(member), value: member.entropy ?? '' }));
+  const turnOf = ({ drawn_turn }: CircleMember) => must(drawn_turn, 'a draw gave every member a turn');
+  const joined = drawn.toSorted((left, right) => Number(BigInt(left.joining_order) - BigInt(right.joining_order)));
+  const entropy = () => joined.map((member) => ({ account_id: accountOf(member), value: member.entropy ?? '' }));
   return {
     commitment: circle.draw_commitment,
     seed,
-    order: order ?? null,
-    ...(drawsWithEntropy(circle) && { entropy: entropy ?? null }),
+    order: seed && drawn.map((member) => ({ account_id: accountOf(member), turn_number: turnOf(member) })),
+    ...(drawsWithEntropy(circle) && { entropy: seed && entropy() }),
   };
 }
 

@@ -7,11 +7,6 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-/** The circle with this id unless it was deleted, or null. */
-export async function findCircle(em: EntityManager, id: string): Promise<SavingCircle | null> {
-  return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
-}
-
 /** A circle, and whether the caller is neither its creator, an admin nor a member: they see no accounts, nor who owes. */
 export interface SeenCircle {
   circle: SavingCircle;
@@ -19,7 +14,7 @@ export interface SeenCircle {
 }
 
 async function seeCircle(em: EntityManager, caller: Caller, id: string): Promise<SeenCircle> {
-  const circle = (await findCircle(em, id)) ?? refuseUnknownCircle();
+  const circle = (await em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true })) ?? refuseUnknownCircle();
   const place = { saving_circle_id: id, user_id: caller.userId };
   return { circle, isStranger: !mayManageCircle(caller, circle) && (await em.count(CircleMember, place)) === 0 };
 }

@@ -5,24 +5,7 @@ import { addMoney, compareMoney, type Money } from '../shared/money.ts';
 import type { CircleStatus } from './saving-circle.ts';
 import { guaranteeOf, type TermsColumns } from './terms.ts';
 
-/** A circle from the view of a paying member. */
-export interface PayableCircle {
-  holdingAccountId: string;
-  turn: number;
-  memberId: string;
-  /** Whether the payer is the member. */
-  isOwn: boolean;
-  /** The account that the payer joined with. */
-  payerAccountId: string;
-  /** What is due, IDR, scale 4: the contribution, and with a member's first one the guarantee. */
-  contribution: Money;
-  guarantee: Money;
-  total: Money;
-  /** Orders end by then; null: whenever they do. */
-  ordersEndAt: Date | null;
-}
-
-export interface Paying {
+interface Paying {
   circleId: string;
   /** Who pays. */
   userId: string;
@@ -35,14 +18,23 @@ export interface Paying {
   isOrder?: boolean;
 }
 
-interface Row extends TermsColumns, Pick<PayableCircle, 'holdingAccountId' | 'turn' | 'isOwn' | 'contribution'> {
+/** A circle from the view of a paying member. */
+interface Row extends TermsColumns {
+  holdingAccountId: string;
+  turn: number;
   memberId: string | null;
+  /** Whether the payer is the member. */
+  isOwn: boolean;
+  /** The account that the payer joined with. */
   payerAccountId: string | null;
+  /** IDR, scale 4. */
+  contribution: Money;
   status: CircleStatus;
   isOpen: boolean;
   excludedTurn: number | null;
   contributed: 'pending' | 'completed' | null;
   isGuaranteed: boolean;
+  /** Orders end by then; null: whenever they do. */
   ordersEndAt: string | null;
   ordersEnded: boolean;
 }
@@ -80,9 +72,10 @@ export const refuseRepeat = (status: string): never =>
  * The circle, if a user may contribute this amount to it now, for themselves or for another member. Throws NOT_FOUND,
  * also for the member; FORBIDDEN when the user is not a member, or the member's place has ended; 400 while no round is
  * open, for a repeat (DUPLICATE), for an order when the days of grace are about to end, and for any other amount. Fields
- * are named as in the payments dispatcher.
+ * are named as in the payments dispatcher. `total` (IDR, scale 4) is the contribution, and with a member's first one the
+ * guarantee.
  */
-export async function getPayableCircle(em: EntityManager, paying: Paying): Promise<PayableCircle> {
+export async function getPayableCircle(em: EntityManager, paying: Paying) {
   const { circleId, userId, amount } = paying;
   const onBehalfOf = paying.onBehalfOf ?? null;
   const [row] = await em.execute<Row[]>(query, [

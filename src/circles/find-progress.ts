@@ -45,8 +45,16 @@ export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<L
     return { progress: { phase: 'between rounds', next, ...standing }, places, round: null };
   }
   const round = await em.findOneOrFail(CircleRound, { saving_circle_id: id, turn_number: turn }, { refresh: true });
-  const facts = {
-    ...factsOf(circle, round, places),
+  const facts: RoundFacts = {
+    rule: circle.on_default ?? null,
+    graceDays: circle.grace_days ?? 0,
+    dueAt: round.due_at.toISOString(),
+    isReminded: Boolean(round.reminded_at),
+    isOverdueReported: Boolean(round.overdue_reported_at),
+    isDefaulted: Boolean(round.defaulted_at),
+    remediedAt: round.remedied_at?.toISOString() ?? null,
+    remedy: remedyOf(circle.on_default ?? 'wait', amount, places),
+    hasOrders: places.some(({ has_order }) => has_order),
     hasStandingOrders: (await findDueOrders(em, id, { limit: 1 })).length > 0,
   };
   const missing = places.filter(({ has_paid }) => !has_paid);
@@ -91,23 +99,4 @@ export interface Debit {
   turn: number;
   /** Null: the account the member joined with. */
   sourceAccountId: string | null;
-}
-
-/** The facts that decide what is due next in a circle's open round. */
-function factsOf(
-  circle: SavingCircle,
-  round: CircleRound,
-  places: readonly Position[],
-): Omit<RoundFacts, 'hasStandingOrders'> {
-  return {
-    rule: circle.on_default ?? null,
-    graceDays: circle.grace_days ?? 0,
-    dueAt: round.due_at.toISOString(),
-    isReminded: Boolean(round.reminded_at),
-    isOverdueReported: Boolean(round.overdue_reported_at),
-    isDefaulted: Boolean(round.defaulted_at),
-    remediedAt: round.remedied_at?.toISOString() ?? null,
-    remedy: remedyOf(circle.on_default ?? 'wait', circle.amount, places),
-    hasOrders: places.some(({ has_order }) => has_order),
-  };
 }

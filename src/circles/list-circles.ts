@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
 import { requireAccountInReach } from '../ledger/find-accounts.ts';
+import { requireUserInReach } from '../people/members/user-in-reach.ts';
 import { findPage, type ListWindow } from '../platform/database/find-page.ts';
 import { listPage } from '../platform/database/list-page.ts';
 import type { Listed } from '../platform/database/position.ts';
@@ -8,18 +10,9 @@ import { refuse } from '../shared/errors.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleContribution } from './circle-contribution.entity.ts';
 import { CircleMember } from './circle-member.entity.ts';
+import type { CircleQuery } from './circle-shape.ts';
 import { getOwnCircle } from './find-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
-import type { CircleStatus } from './saving-circle.ts';
-
-export interface CircleFilter extends ListWindow {
-  /** Lists every public circle, for any caller. */
-  discover?: boolean | undefined;
-  status?: CircleStatus | undefined;
-  organization_id?: string | undefined;
-  user_id?: string | undefined;
-  account_id?: string | undefined;
-}
 
 interface Condition {
   sql: string;
@@ -63,21 +56,11 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   return [{ sql: `${named} and (${isShown} or ${ofUser})`, params: [own, ...their] }];
 }
 
-/** The filter by user is for oneself; for organization admins a user of the organization; for the platform anybody. */
-async function requireUserInReach(em: EntityManager, caller: Caller, userId: string): Promise<void> {
-  if (isPlatform(caller) || userId === caller.userId) return;
-  const ofOrganization = 'select 1 from users where id = ? and organization_id = ?';
-  const users = isOrganizationAdmin(caller)
-    ? await em.execute<unknown[]>(ofOrganization, [userId, caller.organizationId])
-    : [];
-  if (users.length === 0) refuse('FORBIDDEN', 'you may not filter by this user', { field: 'user_id' });
-}
-
 /** A page of the circles the caller lists. Throws FORBIDDEN for a filter the caller may not use. */
 export async function listCircles(
   em: EntityManager,
   caller: Caller,
-  { status, organization_id, user_id, account_id, discover, ...page }: CircleFilter,
+  { status, organization_id, user_id, account_id, discover, ...page }: z.output<typeof CircleQuery>,
 ): Promise<Listed & { circles: SavingCircle[] }> {
   const ofOrganization = organization_id === undefined ? [] : [{ sql: named, params: [organization_id] }];
   const scope = discover ? [{ sql: isPublic }, ...ofOrganization] : scopeOf(caller, organization_id);

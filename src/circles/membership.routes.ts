@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { OrderShape } from '../money-in/payments/present-order.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
-import { amount, email, timestamp, uuid } from '../platform/http/fields.ts';
+import { email, uuid } from '../platform/http/fields.ts';
 import { readIdempotencyKey } from '../platform/http/idempotency-key.ts';
 import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
-import { presentFields } from '../platform/http/present-fields.ts';
 import { sendStored } from '../platform/http/replay.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { refuse } from '../shared/errors.ts';
@@ -20,10 +19,11 @@ import {
   presentMember,
   presentReplacement,
   ReplacementAnswer,
+  StandingOrderAnswer,
 } from './present-circle.ts';
 import { acceptReplacement, proposeReplacement } from './replace-member.ts';
 import { addedAtOnce } from './saving-circle.ts';
-import { endStandingOrder, type StandingOrder, setStandingOrder } from './standing-orders.ts';
+import { endStandingOrder, setStandingOrder } from './standing-orders.ts';
 
 const message = z.string();
 const some = <Id extends z.ZodType>(id: Id, what: string) =>
@@ -86,7 +86,6 @@ routes.delete(
     access: allow('create-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: z.object({ id: uuid(), member_id: uuid() }),
     answers: { 200: z.object({ message, data: MemberAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id, member_id }, requestId }) => {
     const member = await removeMember(em, deps, { caller, circleId: id, memberId: member_id, requestId });
@@ -128,7 +127,6 @@ routes.get(
     answers: {
       200: z.object({ message, data: z.object({ items: z.array(z.object(contributionFields)), ...pageFields }) }),
     },
-    refusals: [404],
   },
   async ({ em, caller, params: { id }, query }) => {
     const { items, ...listed } = await listContributions(em, caller, { circleId: id, ...query });
@@ -139,15 +137,6 @@ routes.get(
   },
 );
 
-const StandingOrderAnswer = z.object({
-  member_id: uuid(),
-  source_account_id: uuid(),
-  amount: amount().meta({ description: 'The contribution, which is all that it ever debits.' }),
-  guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
-  created_at: timestamp(),
-});
-const presentOrder = (order: StandingOrder): z.input<typeof StandingOrderAnswer> =>
-  presentFields(StandingOrderAnswer.shape, order);
 const place = z.object({ id: uuid(), member_id: uuid() });
 
 routes.post(
@@ -162,7 +151,6 @@ routes.post(
     params: place,
     body: z.strictObject({ account_id: uuid() }),
     answers: { 201: z.object({ message, data: ReplacementAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id, member_id }, body: { account_id: accountId }, requestId }) => {
     const proposing = { caller, circleId: id, memberId: member_id, accountId, requestId };
@@ -182,7 +170,6 @@ routes.post(
     params: z.object({ id: uuid(), replacement_id: uuid() }),
     body: z.strictObject({ consent: z.boolean().optional() }),
     answers: { 200: z.object({ message, data: ReplacementAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id, replacement_id: replacementId }, body: { consent }, requestId }) => {
     const accepting = { caller, circleId: id, replacementId, consent, requestId };
@@ -201,11 +188,10 @@ routes.put(
     params: place,
     body: z.strictObject({ source_account_id: uuid() }),
     answers: { 200: z.object({ message, data: StandingOrderAnswer }) },
-    refusals: [404],
   },
   async ({ em, caller, params: { id, member_id }, body: { source_account_id: sourceAccountId }, requestId }) => {
     const ordering = { caller, circleId: id, memberId: member_id, sourceAccountId, requestId };
-    return { message: 'Standing order kept', data: presentOrder(await setStandingOrder(em, ordering)) };
+    return { message: 'Standing order kept', data: await setStandingOrder(em, ordering) };
   },
 );
 
@@ -216,11 +202,10 @@ routes.delete(
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
     answers: { 200: z.object({ message, data: StandingOrderAnswer }) },
-    refusals: [404],
   },
   async ({ em, caller, params: { id, member_id }, requestId }) => {
     const ended = await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });
-    return { message: 'Standing order ended', data: presentOrder(ended) };
+    return { message: 'Standing order ended', data: ended };
   },
 );
 

@@ -37,22 +37,12 @@ export async function moveCircle(
   await failpoint('move-circle.before');
   const before = await findProgress(em.fork(), circleId);
   const step = dueAt(before, now);
-  switch (step) {
-    case null:
-      break;
-    case 'pay standing orders':
-      await payStandingOrders(em, circleId);
-      break;
-    case 'debit':
-      await debitMembers(em, circleId, now);
-      break;
-    case 'settle default':
-      await em.transactional((tx) => takeStep(tx, sealer, circleId, now));
-      await failpoint('settle-default.settled');
-      break;
-    default:
-      await em.transactional((tx) => takeStep(tx, sealer, circleId, now));
-      await failpoint('move-circle.moved');
+  if (step === 'pay standing orders') await payStandingOrders(em, circleId);
+  else if (step === 'debit') await debitMembers(em, circleId, now);
+  else if (step !== null) {
+    await em.transactional((tx) => takeStep(tx, sealer, circleId, now));
+    if (step === 'settle default') await failpoint('settle-default.settled');
+    else await failpoint('move-circle.moved');
   }
   await endOrders(em, { workflows }, circleId);
   // What has given way is no part of it.
@@ -72,7 +62,10 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
   const step = dueAt(progress, now);
   if (step === null || step === 'pay standing orders' || step === 'debit') return;
   if (step === 'start') return startCircle(tx, sealer, circle, now);
-  if (step === 'open round') return openRound(tx, circle, now);
+  if (step === 'open round') {
+    await openRound(tx, circle, now);
+    return recordChange(tx, circle.id, { round: 'opened', turn_number: circle.current_turn });
+  }
   assert(progress.phase === 'collecting' && round !== null, 'what is left to do is of an open round');
   const open = { circle, places, round };
   if (step === 'pay the pot') return payPot(tx, open, now);
@@ -85,7 +78,7 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
  * the caller's transaction, under its lock. With fewer than two members it ends `cancelled`; so does one without a round
  * to run, whose first turn is beyond its members.
  */
-export async function startCircle(tx: EntityManager, sealer: Sealer, circle: SavingCircle, now: Date): Promise<void> {
+async function startCircle(tx: EntityManager, sealer: Sealer, circle: SavingCircle, now: Date): Promise<void> {
   const members = await tx.find(
     CircleMember,
     { saving_circle_id: circle.id },
@@ -97,11 +90,10 @@ export async function startCircle(tx: EntityManager, sealer: Sealer, circle: Sav
     circle.ended_at = now;
   } else {
     await giveTurns(tx, sealer, circle, members);
-    circle.started_at = now;
-    circle.first_turn = circle.current_turn;
-    circle.schedule_anchor = openingInstant(circle.starts_at, now);
-    circle.status = 'active';
-    await openRoundOf(tx, circle, circle.schedule_anchor);
+    const { current_turn: first_turn, starts_at } = circle;
+    const schedule = { schedule_anchor: starts_at, next_opens_at: starts_at };
+    Object.assign(circle, { status: 'active', started_at: now, first_turn, ...schedule });
+    await openRound(tx, circle, now);
   }
   await tx.flush();
   const { status, current_turn: turn_number } = circle;
@@ -132,34 +124,22 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
 /** A round opened later than this has cost members that much time, so its interval counts from the actual opening. */
 const lateOpeningMs = 60 * 60 * 1000;
 
-/** The opening time of a round planned for `planned`: that time, unless it is opened much later. */
-const openingInstant = (planned: Date, now: Date): Date =>
-  now.getTime() - planned.getTime() > lateOpeningMs ? now : planned;
-
-/** Opens the round of the circle's current turn, in the caller's transaction, under the circle's lock. */
-async function openRoundOf(tx: EntityManager, circle: SavingCircle, openedAt: Date): Promise<void> {
-  const receiver = await tx.findOneOrFail(CircleMember, {
-    saving_circle_id: circle.id,
-    turn_number: circle.current_turn,
-  });
+/** Opens the round of the circle's current turn at `now`, in the caller's transaction, under the circle's lock. */
+async function openRound(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
+  const planned = must(circle.next_opens_at, 'it is known when the next round opens');
+  const isLate = now.getTime() - planned.getTime() > lateOpeningMs;
+  if (isLate) Object.assign(circle, { schedule_anchor: now, schedule_step: 0 });
+  const { id: saving_circle_id, current_turn: turn_number, round_interval, schedule_step } = circle;
+  const receiver = await tx.findOneOrFail(CircleMember, { saving_circle_id, turn_number });
   const anchor = must(circle.schedule_anchor, 'a started circle has a schedule');
   tx.create(CircleRound, {
-    saving_circle_id: circle.id,
-    turn_number: circle.current_turn,
+    saving_circle_id,
+    turn_number,
     receiver_member_id: receiver.id,
-    opened_at: openedAt,
-    due_at: addIntervals(anchor, circle.round_interval, circle.schedule_step + 1),
+    opened_at: isLate ? now : planned,
+    due_at: addIntervals(anchor, round_interval, schedule_step + 1),
   });
   circle.next_opens_at = null;
-  await tx.flush();
-}
-
-/** Opens the next round, whose time has come at `now`, in the caller's transaction, under the circle's lock. */
-export async function openRound(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
-  const planned = must(circle.next_opens_at, 'it is known when the next round opens');
-  const openedAt = openingInstant(planned, now);
-  if (openedAt.getTime() !== planned.getTime()) Object.assign(circle, { schedule_anchor: openedAt, schedule_step: 0 });
   circle.updated_at = await readDatabaseClock(tx);
-  await openRoundOf(tx, circle, openedAt);
-  await recordChange(tx, circle.id, { round: 'opened', turn_number: circle.current_turn });
+  await tx.flush();
 }

@@ -13,8 +13,8 @@ import { shareOut } from './settlement.ts';
 
 /** What one of a circle's people gets. */
 interface Share {
-  userId: string;
-  accountId: string;
+  user_id: string;
+  account_id: string;
   /** IDR, scale 4. */
   amount: Money;
 }
@@ -44,14 +44,14 @@ export async function payOutOfCircle(
       businessKey,
       postings: [
         { accountId: holding, amount: negateMoney(addMoney(...shares.map(({ amount }) => amount))) },
-        ...shares.map(({ accountId, amount }) => ({ accountId, amount })),
+        ...shares.map(({ account_id: accountId, amount }) => ({ accountId, amount })),
       ],
     })),
   );
   const journalIds = posted.map((journalId) => must(journalId, 'a circle pays each once'));
-  const userIds = payouts.flatMap(({ shares }) => shares.map(({ userId }) => userId));
+  const userIds = payouts.flatMap(({ shares }) => shares.map(({ user_id }) => user_id));
   const organizations = await findOrganizationsOf(tx, userIds);
-  const rowOf = ({ userId, accountId, amount }: Share) => ({
+  const rowOf = ({ user_id: userId, account_id: accountId, amount }: Share) => ({
     userId,
     organizationId: organizations.get(userId) ?? null,
     amount,
@@ -113,12 +113,7 @@ export async function settleCircle(tx: EntityManager, circle: SavingCircle): Pro
   );
   const [journal_id] = await payOutOfCircle(tx, circle, {
     kind: 'saving-circle.settled',
-    payouts: [
-      {
-        businessKey: journalKeys.circleSettled(circle.id),
-        shares: shares.map(({ user_id, account_id, amount }) => ({ userId: user_id, accountId: account_id, amount })),
-      },
-    ],
+    payouts: [{ businessKey: journalKeys.circleSettled(circle.id), shares }],
   });
   await failpoint('settle-circle.posted');
   const settled = addMoney(...shares.map(({ amount }) => amount));

@@ -40,10 +40,7 @@ export async function payPot(tx: EntityManager, { circle, round, places }: OpenR
   const [journal_id] = await payOutOfCircle(tx, circle, {
     kind: 'saving-circle.paid-out',
     payouts: [
-      {
-        businessKey: journalKeys.circlePot(circle.id, turn_number),
-        shares: [{ userId: user_id, accountId: account_id, amount }],
-      },
+      { businessKey: journalKeys.circlePot(circle.id, turn_number), shares: [{ user_id, account_id, amount }] },
     ],
   });
   await failpoint('pay-round.posted');

@@ -5,7 +5,6 @@ import { formatMoney } from '../shared/money.ts';
 import type { CircleContribution } from './circle-contribution.entity.ts';
 import type { CircleMember } from './circle-member.entity.ts';
 import type { CircleReplacement } from './circle-replacement.entity.ts';
-import type { CircleDescription } from './describe-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import {
   circleLaw,
@@ -15,15 +14,7 @@ import {
   roundIntervals,
   turnOrders,
 } from './saving-circle.ts';
-import { defaultRules, longestGraceDays, termsOf } from './terms.ts';
-
-export const TermsAnswer = z
-  .object({
-    grace_days: z.int().min(0).max(longestGraceDays),
-    on_default: z.enum(defaultRules),
-    guarantee_percent: z.int().min(0).max(100),
-  })
-  .meta({ id: 'SavingCircleTerms' });
+import { TermsAnswer, termsOf } from './terms.ts';
 
 export const circleFields = {
   id: uuid(),
@@ -55,14 +46,6 @@ export const ListedCircleAnswer = z
   .object({ ...circleFields, account_id: uuid().optional().meta({ description: 'Not in discovery.' }) })
   .meta({ id: 'ListedSavingCircle' });
 
-export function withoutAccount<T extends { account_id: string }>(
-  circle: T,
-  discovered: boolean | undefined,
-): T | Omit<T, 'account_id'> {
-  const { account_id: _, ...open } = circle;
-  return discovered ? open : circle;
-}
-
 export const MemberAnswer = z
   .object({
     id: uuid(),
@@ -93,6 +76,15 @@ export const ReplacementAnswer = z
   })
   .meta({ id: 'SavingCircleReplacement' });
 
+/** A member's order to pay each round when it opens: this amount and no other. */
+export const StandingOrderAnswer = z.object({
+  member_id: uuid(),
+  source_account_id: uuid(),
+  amount: amount().meta({ description: 'The contribution, which is all that it ever debits.' }),
+  guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
+  created_at: timestamp(),
+});
+
 /** The description of a field that callers who do not belong to the circle do not see. */
 const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
 
@@ -122,7 +114,7 @@ export const SettlementAnswer = z.object({
   debts: z.array(z.object({ debtor_member_id: uuid(), creditor_member_id: uuid(), amount: z.string() })),
 });
 
-const roundFields = { turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() };
+export const roundFields = { turn_number: z.int(), opened_at: timestamp(), due_at: timestamp() };
 export const CircleDetailAnswer = z
   .object({
     ...circleFields,
@@ -190,7 +182,7 @@ export const presentCircle = (circle: SavingCircle): z.input<typeof CircleAnswer
   presentFields(circleFields, { ...circle, terms: termsOf(circle), next_round_opens_at: circle.next_opens_at });
 
 export const presentMember = (
-  member: CircleMember | CircleDescription['members'][number],
+  member: Pick<CircleMember, keyof typeof MemberAnswer.shape>,
 ): z.input<typeof MemberAnswer> => presentFields(MemberAnswer.shape, member);
 
 export const presentReplacement = (replacement: CircleReplacement): z.input<typeof ReplacementAnswer> =>
@@ -199,31 +191,6 @@ export const presentReplacement = (replacement: CircleReplacement): z.input<type
     accepted_by_leaving_at: replacement.left_at,
     accepted_by_new_at: replacement.joined_at,
   });
-
-/**
- * The detail of a circle: mobile clients get the stored fields, web clients also an aggregation. Callers who may see
- * but do not belong to the circle see neither accounts nor who has not paid.
- */
-export function presentDetail(
-  { circle, members, round, contributions, replacements }: CircleDescription,
-  { isMobile, isStranger }: { isMobile: boolean; isStranger: boolean },
-): z.input<typeof CircleDetailAnswer> {
-  const aggregation = {
-    member_count: members.length,
-    paid_this_turn: contributions.completed_count,
-    pot_amount: contributions.expected_amount,
-  };
-  return {
-    ...presentCircle(circle),
-    ...(isStranger && { account_id: null }),
-    round: round && presentFields(roundFields, round),
-    members: members.map((member) => ({ ...presentMember(member), ...(isStranger && { account_id: null }) })),
-    contribution_summary: { ...contributions, ...(isStranger && { missing_user_ids: null }) },
-    replacements: replacements.map(presentReplacement),
-    documents: [],
-    ...(isMobile ? {} : { aggregation }),
-  };
-}
 
 export const presentContribution = (contribution: CircleContribution) =>
   presentFields(contributionFields, {

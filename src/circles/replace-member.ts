@@ -5,7 +5,15 @@ import { must } from '../shared/assert.ts';
 import { isDomainError, refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { newId } from '../shared/ids.ts';
-import { type Asking, changeCircle, getPlace, recordChange, type WakingCircles } from './change-circle.ts';
+import {
+  type Asking,
+  type AskingForPlace,
+  changeCircle,
+  getPlace,
+  recordChange,
+  requireStatus,
+  type WakingCircles,
+} from './change-circle.ts';
 import { ownersOf, refuseMembers } from './change-members.ts';
 import { mayManageCircle } from './circle-access.ts';
 import { CircleMember } from './circle-member.entity.ts';
@@ -14,8 +22,7 @@ import { cancelPendingContribution } from './end-orders.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { needsConsent, requireConsent } from './terms.ts';
 
-interface Proposing extends Asking {
-  memberId: string;
+interface Proposing extends AskingForPlace {
   /** The new member's account. */
   accountId: string;
 }
@@ -31,42 +38,32 @@ export function proposeReplacement(
   ports: WakingCircles,
   proposing: Proposing,
 ): Promise<CircleReplacement> {
-  const { caller, memberId, accountId } = proposing;
+  const { caller, accountId } = proposing;
   return changeCircle(em, ports, proposing, async (tx, circle) => {
     const member = await getPlace(tx, circle, proposing);
-    const isLeaving = member.user_id === caller.userId;
     refuseUnlessLive(circle, member);
     const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
     const joiner = must(newcomer, 'every account has its owner, or is refused');
     await refuseMembers(tx, circle, [joiner], 'account_id');
-    const same = { leaving_user_id: member.user_id, account_id: accountId, user_id: joiner.userId };
-    const open = await tx.findOne(CircleReplacement, { member_id: memberId, status: 'pending' }, { refresh: true });
-    const isSame = open !== null && Object.entries(same).every(([key, id]) => open[key as keyof typeof same] === id);
-    if (!isSame) return propose(tx, { ...same, left_at: isLeaving ? await readDatabaseClock(tx) : null }, proposing);
-    if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
-    return open;
+    const isLeaving = member.user_id === caller.userId;
+    const { id: saving_circle_id } = circle;
+    const { id: member_id, user_id: leaving_user_id } = member;
+    const place = { member_id, leaving_user_id, account_id: accountId, user_id: joiner.userId };
+    const open = await tx.findOne(CircleReplacement, { ...place, status: 'pending' }, { refresh: true });
+    if (open !== null) {
+      if (isLeaving && !open.left_at) await agree(tx, circle, open, { accepting: proposing, isNew: false });
+      return open;
+    }
+    const now = await readDatabaseClock(tx);
+    const withdrawn = { status: 'withdrawn' as const, updated_at: now };
+    await tx.nativeUpdate(CircleReplacement, { member_id, status: 'pending' }, withdrawn);
+    const proposed = { saving_circle_id, proposed_by: caller.userId, left_at: isLeaving ? now : null, ...place };
+    const replacement = tx.create(CircleReplacement, { id: newId(), ...proposed });
+    await tx.flush();
+    const told = { replacement_proposed: replacement.id, member_id, user_id: joiner.userId };
+    await recordChange(tx, saving_circle_id, told, { by: proposing });
+    return replacement;
   });
-}
-
-async function propose(
-  tx: EntityManager,
-  proposed: Pick<CircleReplacement, 'leaving_user_id' | 'account_id' | 'user_id' | 'left_at'>,
-  proposing: Proposing,
-): Promise<CircleReplacement> {
-  const { caller, circleId, memberId: member_id } = proposing;
-  const ended = { status: 'withdrawn' as const, updated_at: await readDatabaseClock(tx) };
-  await tx.nativeUpdate(CircleReplacement, { member_id, status: 'pending' }, ended);
-  const replacement = tx.create(CircleReplacement, {
-    id: newId(),
-    saving_circle_id: circleId,
-    member_id,
-    proposed_by: caller.userId,
-    ...proposed,
-  });
-  await tx.flush();
-  const told = { replacement_proposed: replacement.id, member_id, user_id: proposed.user_id };
-  await recordChange(tx, circleId, told, { by: proposing });
-  return replacement;
 }
 
 interface Accepting extends Asking {
@@ -120,9 +117,10 @@ async function agree(
   const member = await tx.findOneOrFail(CircleMember, { id: replacement.member_id }, { refresh: true });
   refuseUnlessLive(circle, member);
   if (isNew) requireConsent(circle, accepting.consent);
-  if (!(await mayPay(tx, replacement.user_id))) {
+  await readPayer(tx, replacement.user_id).catch((error) => {
+    if (!isDomainError(error)) throw error;
     refuse('REQUEST_INVALID', 'the new member is suspended, or their organization is', { field: 'replacement_id' });
-  }
+  });
   const now = await readDatabaseClock(tx);
   if (isNew) replacement.joined_at ??= now;
   else replacement.left_at ??= now;
@@ -148,22 +146,7 @@ async function agree(
   );
 }
 
-/** Whether somebody could pay a round, until the transaction ends: as `readPayer`. */
-async function mayPay(tx: EntityManager, userId: string): Promise<boolean> {
-  try {
-    await readPayer(tx, userId);
-    return true;
-  } catch (error) {
-    if (isDomainError(error)) return false;
-    throw error;
-  }
-}
-
 function refuseUnlessLive(circle: SavingCircle, member: CircleMember): void {
-  if (circle.status !== 'active') {
-    refuse('REQUEST_INVALID', `members can only be replaced in an active saving circle; this one is ${circle.status}`, {
-      field: 'id',
-    });
-  }
+  requireStatus(circle, 'active', 'members can only be replaced in an active saving circle');
   if (member.excluded_turn) refuse('REQUEST_INVALID', `the member's place has ended`, { field: 'member_id' });
 }

@@ -105,19 +105,23 @@ async function recordContribution(
   // What another has ordered for the member and not paid gives way.
   if (payable.isOwn) await cancelPendingContribution(tx, { circleId, turn, memberId, paidBy: userId });
   const id = newId();
-  const rail = orderId === null ? 'balance' : 'gateway';
-  const status = transactionId === null ? 'pending' : 'completed';
-  const refundTo = sourceAccountId ?? payable.payerAccountId;
+  const made = {
+    saving_circle_id: circleId,
+    member_id: memberId,
+    turn_number: turn,
+    amount: contribution,
+    guarantee_amount: guarantee,
+    rail: orderId === null ? 'balance' : 'gateway',
+    status: transactionId === null ? 'pending' : 'completed',
+    payment_order_id: orderId,
+  } as const;
+  const refund_account_id = sourceAccountId ?? payable.payerAccountId;
+  const row = { ...made, id, user_id: userId, refund_account_id, transaction_id: transactionId };
+  const columns = Object.keys(row);
   const rows = await tx.execute<unknown[]>(
-    `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount,
-       guarantee_amount, rail, status, refund_account_id, payment_order_id, transaction_id)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict do nothing
-     returning 1`,
-    [
-      ...[id, circleId, memberId, userId, turn, contribution],
-      ...[guarantee, rail, status, refundTo, orderId, transactionId],
-    ],
+    `insert into saving_circle_contributions (${columns}) values (${columns.map(() => '?')})
+     on conflict do nothing returning 1`,
+    Object.values(row),
   );
   if (rows.length === 0) refuseRepeat('pending or completed');
   await recordEvent(tx, {
@@ -126,16 +130,7 @@ async function recordContribution(
     resourceId: id,
     actorId: userId,
     requestId,
-    data: {
-      saving_circle_id: circleId,
-      member_id: memberId,
-      turn_number: turn,
-      amount: contribution,
-      guarantee_amount: guarantee,
-      rail,
-      status,
-      payment_order_id: orderId,
-    },
+    data: made,
   });
 }
 
@@ -213,7 +208,7 @@ export async function refundContributions(
     status: 'reversed',
     payouts: refunds.map(({ contribution: { id, user_id, refund_account_id }, amount }) => ({
       businessKey: journalKeys.contributionRefunded(id),
-      shares: [{ userId: user_id, accountId: refund_account_id, amount }],
+      shares: [{ user_id, account_id: refund_account_id, amount }],
     })),
   });
   const now = await readDatabaseClock(tx);

@@ -3,16 +3,15 @@ import type { Sealer } from '../platform/encryption/sealer.ts';
 import { allow } from '../platform/http/access.ts';
 import { created } from '../platform/http/answer.ts';
 import { isMobileClient } from '../platform/http/client-type.ts';
-import { discoverFlag, uuid } from '../platform/http/fields.ts';
-import { listQuery, pageFields, presentPage } from '../platform/http/paging.ts';
+import { uuid } from '../platform/http/fields.ts';
+import { pageFields, presentPage } from '../platform/http/paging.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
-import { must } from '../shared/assert.ts';
 import { cancelCircle, deleteCircle } from './cancel-circle.ts';
 import type { CircleWorkflows } from './circle-contract.ts';
-import { CircleChangeBody, NewCircleBody } from './circle-shape.ts';
+import { CircleChangeBody, CircleQuery, NewCircleBody } from './circle-shape.ts';
 import { createCircle } from './create-circle.ts';
 import { describeCircle, findDraw, findSettlement } from './describe-circle.ts';
-import { findCircle, getVisibleCircle } from './find-circle.ts';
+import { getVisibleCircle } from './find-circle.ts';
 import { listCircles } from './list-circles.ts';
 import {
   CircleAnswer,
@@ -21,12 +20,9 @@ import {
   DrawAnswer,
   ListedCircleAnswer,
   presentCircle,
-  presentDetail,
   SettlementAnswer,
   summaryFields,
-  withoutAccount,
 } from './present-circle.ts';
-import { circleLaw } from './saving-circle.ts';
 import { summarizeCircles } from './summarize-circles.ts';
 import { updateCircle } from './update-circle.ts';
 
@@ -71,13 +67,7 @@ routes.get(
       'Individuals see the circles that they created or joined. With `organization_id` an organization admin sees what ' +
       'another organization shows to the public, an individual what their own organization shows (403 for another).',
     access: allow('read-saving-circle', { scope: "own; the organization's for its admins; all for platform" }),
-    query: listQuery().extend({
-      status: z.enum(circleLaw.statuses).optional(),
-      organization_id: uuid().optional(),
-      user_id: uuid().optional(),
-      account_id: uuid().optional(),
-      discover: discoverFlag(),
-    }),
+    query: CircleQuery,
     answers: { 200: z.object({ message, saving_circles: z.array(ListedCircleAnswer), ...pageFields }) },
     refusals: [404],
   },
@@ -85,7 +75,10 @@ routes.get(
     const { circles, ...listed } = await listCircles(em, caller, query);
     return {
       message: 'Saving circles found',
-      saving_circles: circles.map((circle) => withoutAccount(presentCircle(circle), query.discover)),
+      saving_circles: circles.map((circle) => ({
+        ...presentCircle(circle),
+        ...(query.discover && { account_id: undefined }),
+      })),
       ...presentPage(query, listed),
     };
   },
@@ -104,13 +97,11 @@ routes.get(
     }),
     params,
     answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
-    refusals: [404],
   },
   async ({ em, caller, params: { id }, ctx }) => {
-    const { circle, isStranger } = await getVisibleCircle(em, caller, id, { orInvited: true });
-    const description = await describeCircle(em, caller, circle);
-    const seenBy = { isMobile: isMobileClient(ctx), isStranger };
-    return { message: 'Saving circle found', saving_circle: presentDetail(description, seenBy) };
+    const seen = await getVisibleCircle(em, caller, id, { orInvited: true });
+    const saving_circle = await describeCircle(em, caller, seen, { withAggregation: !isMobileClient(ctx) });
+    return { message: 'Saving circle found', saving_circle };
   },
 );
 
@@ -125,7 +116,6 @@ routes.patch(
     params,
     body: CircleChangeBody,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, body, requestId }) => {
     const circle = await updateCircle(em, deps, { caller, circleId: id, change: body, requestId });
@@ -141,7 +131,6 @@ routes.delete(
     access: allow('delete-saving-circle', { scope: 'as creator or admin' }),
     params,
     answers: { 200: z.object({ message }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, requestId }) => {
     await deleteCircle(em, deps, { caller, circleId: id, requestId });
@@ -161,11 +150,9 @@ routes.post(
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
-    refusals: [404],
   },
   async ({ em, deps, caller, params: { id }, requestId }) => {
-    await cancelCircle(em, deps, { caller, circleId: id, requestId });
-    const circle = must(await findCircle(em.fork(), id), 'a cancelled circle stays');
+    const circle = await cancelCircle(em, deps, { caller, circleId: id, requestId });
     return { message: 'Saving circle cancelled', data: presentCircle(circle) };
   },
 );
@@ -186,13 +173,7 @@ routes.get(
       'terms whoever knows the seed knows the order of any accounts before they join.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
-    answers: {
-      200: z.object({
-        message,
-        data: DrawAnswer,
-      }),
-    },
-    refusals: [404],
+    answers: { 200: z.object({ message, data: DrawAnswer }) },
   },
   async ({ em, caller, params: { id } }) => {
     return { message: 'Draw found', data: await findDraw(em, await getVisibleCircle(em, caller, id)) };
@@ -211,13 +192,7 @@ routes.get(
       'fields: everybody is taken to have paid them, and who has one of those turns to have received its pot.',
     access: allow('read-saving-circle', { scope: 'own and joined; all for platform' }),
     params,
-    answers: {
-      200: z.object({
-        message,
-        data: SettlementAnswer,
-      }),
-    },
-    refusals: [404],
+    answers: { 200: z.object({ message, data: SettlementAnswer }) },
   },
   async ({ em, caller, params: { id } }) => ({
     message: 'Settlement found',
@@ -241,9 +216,7 @@ summary.get(
       scope: "the organization's; all for platform",
     }),
     query: z.object({ organization_id: uuid().optional() }),
-    answers: {
-      200: z.object({ message: z.string(), ...summaryFields }),
-    },
+    answers: { 200: z.object({ message, ...summaryFields }) },
     refusals: [404],
   },
   async ({ em, caller, query, requestId }) => ({

@@ -1,13 +1,4 @@
-import {
-  addMoney,
-  formatMoney,
-  isAboveZero,
-  lesser,
-  type Money,
-  negateMoney,
-  shareMoney,
-  subtractMoney,
-} from '../shared/money.ts';
+import { addMoney, isAboveZero, lesser, type Money, negateMoney, shareMoney, subtractMoney } from '../shared/money.ts';
 
 /** What a member paid in and took out; IDR, scale 4. */
 export interface MemberSums {
@@ -44,14 +35,10 @@ export function settle(
   sums: readonly MemberSums[],
   { hasEnded, covered = [] }: { hasEnded: boolean; covered?: readonly Debt[] },
 ) {
-  const members = sums.map((member) => ({
-    member_id: member.member_id,
-    account_id: member.account_id,
-    paid: formatMoney(member.paid),
-    guarantee: formatMoney(member.guarantee),
-    received: formatMoney(member.received),
-    net_position: positionOf(member),
-  }));
+  const members = sums.map((member) => {
+    const { member_id, account_id, paid, guarantee, received } = member;
+    return { member_id, account_id, paid, guarantee, received, net_position: positionOf(member) };
+  });
   return {
     members,
     held: addMoney(...members.map(({ net_position }) => net_position)),

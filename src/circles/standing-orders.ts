@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { z } from 'zod';
 import { Account } from '../ledger/accounts/account.entity.ts';
 import { lockSource } from '../ledger/lock-order.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
@@ -9,33 +10,21 @@ import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
 import { failpoint } from '../shared/failpoint.ts';
 import { circlePaymentIdFor } from '../shared/ids.ts';
-import type { Money } from '../shared/money.ts';
 import { isFinal } from '../shared/status-law.ts';
-import { type Asking, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
+import { type AskingForPlace, getPlace, lockLiveCircle, recordChange, shareCircle } from './change-circle.ts';
 import { CircleMember } from './circle-member.entity.ts';
 import { findPositions } from './find-positions.ts';
 import { type Debit, findDueOrders } from './find-progress.ts';
+import type { StandingOrderAnswer } from './present-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
 import { guaranteeOf } from './terms.ts';
 
-/** A member's order to pay each round when it opens: this amount and no other. */
-export interface StandingOrder {
-  member_id: string;
-  source_account_id: string;
-  /** The contribution, IDR, scale 4. */
-  amount: Money;
-  /** What is debited beside the first contribution; zero once it was given. */
-  guarantee_amount: Money;
-  created_at: Date;
-}
+type StandingOrder = z.input<typeof StandingOrderAnswer>;
 
-const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text, created_at`;
-
-interface Ordering extends Asking {
-  memberId: string;
-}
+const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text,
+  to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
 
 /** How many are paid per step. */
 const paidAtOnce = 50;
@@ -47,7 +36,7 @@ const paidAtOnce = 50;
  */
 export function setStandingOrder(
   em: EntityManager,
-  ordering: Ordering & { sourceAccountId: string },
+  ordering: AskingForPlace & { sourceAccountId: string },
 ): Promise<StandingOrder> {
   const { caller, circleId, memberId, sourceAccountId } = ordering;
   return em.transactional(async (tx) => {
@@ -68,20 +57,16 @@ export function setStandingOrder(
       [memberId, sourceAccountId, memberId, guaranteeOf(circle, circle.amount), circleId],
     );
     const { amount, guarantee_amount } = order;
-    await recordChange(
-      tx,
-      circleId,
-      { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount },
-      { by: ordering },
-    );
-    return { ...order, created_at: new Date(order.created_at) };
+    const kept = { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount };
+    await recordChange(tx, circleId, kept, { by: ordering });
+    return order;
   });
 }
 
 /**
  * Ends a member's standing order and returns it. Throws as `setStandingOrder`, and NOT_FOUND when there is none.
  */
-export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise<StandingOrder> {
+export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): Promise<StandingOrder> {
   return em.transactional(async (tx) => {
     const { member } = await getOwnPlace(tx, ordering);
     const [ended] = await tx.execute<StandingOrder[]>(
@@ -90,13 +75,13 @@ export function endStandingOrder(em: EntityManager, ordering: Ordering): Promise
     );
     if (ended === undefined) refuse('NOT_FOUND', 'the standing order was not found', { field: 'member_id' });
     await recordChange(tx, ordering.circleId, { standing_order: null, member_id: member.id }, { by: ordering });
-    return { ...ended, created_at: new Date(ended.created_at) };
+    return ended;
   });
 }
 
 async function getOwnPlace(
   tx: EntityManager,
-  ordering: Ordering,
+  ordering: AskingForPlace,
 ): Promise<{ member: CircleMember; circle: SavingCircle }> {
   const circle = await lockLiveCircle(tx, ordering.circleId);
   const member = await getPlace(tx, circle, ordering);

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { refuse } from '../shared/errors.ts';
 import { feeOf, type Money } from '../shared/money.ts';
 import type { TurnOrder } from './saving-circle.ts';
@@ -9,35 +10,31 @@ export type DefaultRule = (typeof defaultRules)[number];
 export const longestGraceDays = 30;
 
 /** The terms of a circle, which members accept by joining. */
-export interface CircleTerms {
-  /** Whole days after the end of a round's interval until a missing contribution is a default. */
-  grace_days: number;
-  on_default: DefaultRule;
-  /** Whole percent of the contribution that each member leaves with the circle until its end. */
-  guarantee_percent: number;
-}
+export const TermsAnswer = z
+  .object({
+    // Whole days after the end of a round's interval until a missing contribution is a default.
+    grace_days: z.int().min(0).max(longestGraceDays),
+    on_default: z.enum(defaultRules),
+    // Whole percent of the contribution that each member leaves with the circle until its end.
+    guarantee_percent: z.int().min(0).max(100),
+  })
+  .meta({ id: 'SavingCircleTerms' });
+export type CircleTerms = z.output<typeof TermsAnswer>;
 
 /** Terms as a request gives them; null or absent ones are filled in by `termsAskedFor`. */
 export type AskedTerms = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null | undefined };
 
-export const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
+const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
 
 /** The terms a request asks for: null means the default, an absent one stays as it was. */
-export const termsAskedFor = (asked: AskedTerms, before: CircleTerms | null = null): CircleTerms => ({
-  grace_days: named(asked.grace_days, before?.grace_days, defaultTerms.grace_days),
-  on_default: named(asked.on_default, before?.on_default, defaultTerms.on_default),
-  guarantee_percent: named(asked.guarantee_percent, before?.guarantee_percent, defaultTerms.guarantee_percent),
-});
-
-const named = <T>(asked: T | null | undefined, before: T | undefined, otherwise: T): T =>
-  asked === undefined ? (before ?? otherwise) : (asked ?? otherwise);
+export function termsAskedFor(asked: AskedTerms, before: CircleTerms | null = null): CircleTerms {
+  const named = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const terms = named.map(([term, value]) => [term, value ?? defaultTerms[term as keyof CircleTerms]]);
+  return { ...defaultTerms, ...before, ...Object.fromEntries(terms) };
+}
 
 /** The columns of a circle's terms: all set, or none. */
-export interface TermsColumns {
-  grace_days?: number | null;
-  on_default?: DefaultRule | null;
-  guarantee_percent?: number | null;
-}
+export type TermsColumns = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null };
 
 /** The terms of a circle; null when it was created without. */
 export function termsOf({ grace_days, on_default, guarantee_percent }: TermsColumns): CircleTerms | null {

@@ -20,6 +20,9 @@ import {
   termsOf,
 } from './terms.ts';
 
+/** What a request changes, with all of the terms. */
+type Changed = Omit<CircleChange, 'terms'> & { terms?: CircleTerms | null | undefined };
+
 /** Fields that may be changed even when the circle is no longer `new`. */
 const alwaysChangeable = ['name', 'visibility'];
 
@@ -36,10 +39,11 @@ export function updateCircle(
 ): Promise<SavingCircle> {
   return changeCircle(em, ports, updating, async (tx, circle) => {
     requireManager(updating.caller, circle);
-    const { terms: asked, ...others } = updating.change;
-    const changes = changesTo<Omit<CircleChange, 'terms'>>(circle, others);
-    const terms = changeOfTerms(circle, asked);
-    const fields = [...Object.keys(changes), ...(terms === undefined ? [] : ['terms'])];
+    const { terms, ...others } = updating.change;
+    const before = termsOf(circle);
+    const asked = { ...others, terms: terms && termsAskedFor(terms, before) };
+    const changes = changesTo<Changed>({ ...circle, terms: before }, asked);
+    const fields = Object.keys(changes);
     if (fields.length === 0) return circle;
     const fixed = circle.status === 'new' ? [] : fields.filter((field) => !alwaysChangeable.includes(field));
     if (fixed.length > 0) {
@@ -47,20 +51,12 @@ export function updateCircle(
     }
     if (changes.name !== undefined) circle.name = changes.name;
     if (changes.visibility !== undefined) circle.visibility = changes.visibility;
-    if (circle.status === 'new') await changePlan(tx, circle, changes, terms);
+    if (circle.status === 'new') await changePlan(tx, circle, changes);
     circle.updated_at = await readDatabaseClock(tx);
     await tx.flush();
     await recordChange(tx, circle.id, { fields }, { by: updating });
     return circle;
   });
-}
-
-/** The terms a request asks for, if they differ from the circle's. */
-function changeOfTerms(circle: SavingCircle, asked: CircleChange['terms']): CircleTerms | null | undefined {
-  if (asked === undefined) return undefined;
-  const before = termsOf(circle);
-  const after = asked === null ? null : termsAskedFor(asked, before);
-  return JSON.stringify(after) === JSON.stringify(before) ? undefined : after;
 }
 
 /** Refuses terms whose requirements the creator, who is the only member, does not meet. */
@@ -75,13 +71,8 @@ function refuseUnmet(circle: SavingCircle, members: readonly CircleMember[]): vo
   }
 }
 
-async function changePlan(
-  tx: EntityManager,
-  circle: SavingCircle,
-  change: Omit<CircleChange, 'terms'>,
-  terms: CircleTerms | null | undefined,
-): Promise<void> {
-  const { capacity, start_date, amount, current_turn } = change;
+async function changePlan(tx: EntityManager, circle: SavingCircle, change: Changed): Promise<void> {
+  const { capacity, start_date, amount, current_turn, terms } = change;
   const start = start_date === undefined ? undefined : readStartDate(start_date, await readDatabaseClock(tx));
   const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
   if (members.some(({ user_id }) => user_id !== circle.created_by)) {

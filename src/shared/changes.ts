@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { compareMoney } from './money.ts';
 
 /** What a request asks to change: fields that are absent, or undefined, stay. */
@@ -15,5 +16,5 @@ export function changesTo<T extends object>(current: { [Field in keyof T]?: unkn
 
 function isSame(field: string, left: unknown, right: unknown): boolean {
   const isAmount = field.endsWith('amount') && typeof left === 'string' && typeof right === 'string';
-  return isAmount ? compareMoney(left, right) === 0 : left === right;
+  return isAmount ? compareMoney(left, right) === 0 : isDeepStrictEqual(left, right);
 }

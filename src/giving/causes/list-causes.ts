@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requireAccountInReach } from '../../ledger/find-accounts.ts';
+import { requireUserInReach } from '../../people/members/user-in-reach.ts';
 import type { ListWindow } from '../../platform/database/find-page.ts';
 import { listPage } from '../../platform/database/list-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
@@ -54,19 +55,6 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   return [named, isOpen];
 }
 
-/** The filter by creator: oneself, for organization admins a user of the organization, for platform anybody. */
-async function creatorFilter(em: EntityManager, caller: Caller, userId: string): Promise<Condition> {
-  const condition = { sql: 'row.created_by = ?', params: [userId] };
-  if (isPlatform(caller) || userId === caller.userId) return condition;
-  const [user] = isOrganizationAdmin(caller)
-    ? await em.execute<{ organization_id: string | null }[]>('select organization_id from users where id = ?', [userId])
-    : [];
-  if (user === undefined || user.organization_id !== caller.organizationId) {
-    refuse('FORBIDDEN', 'you may not filter by this user', { field: 'user_id' });
-  }
-  return condition;
-}
-
 /** The filter by account: one's own, for organization admins one of the organization or its users, for platform any. */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
   await requireAccountInReach(em, caller, accountId);
@@ -87,7 +75,10 @@ export async function listCauses(
   if (discover && organization_id !== undefined) {
     within.push({ sql: 'row.organization_id = ?', params: [organization_id] });
   }
-  if (user_id !== undefined) where.push(await creatorFilter(em, caller, user_id));
+  if (user_id !== undefined) {
+    await requireUserInReach(em, caller, user_id);
+    where.push({ sql: 'row.created_by = ?', params: [user_id] });
+  }
   if (account_id !== undefined) where.push(await accountFilter(em, caller, account_id));
   if (status !== undefined && status !== 'all') where.push({ sql: 'row.status = ?', params: [status] });
   return listPage<ListedCause>(
