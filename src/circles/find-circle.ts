@@ -12,7 +12,9 @@ export async function findCircle(em: EntityManager, id: string): Promise<SavingC
   return em.findOne(SavingCircle, { id, deleted_at: null }, { refresh: true });
 }
 
-/** A circle, and whether the caller is neither its creator, an admin nor a member: they see no accounts, nor who owes. */
+/**
+ * A circle, and whether the caller is an outsider (neither creator, admin nor member), who sees no accounts or debts.
+ */
 export interface SeenCircle {
   circle: SavingCircle;
   isStranger: boolean;

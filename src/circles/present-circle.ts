@@ -201,8 +201,8 @@ export const presentReplacement = (replacement: CircleReplacement): z.input<type
   });
 
 /**
- * The detail of a circle: mobile clients get the stored fields, web clients also an aggregation. Callers who may see
- * but do not belong to the circle see neither accounts nor who has not paid.
+ * The detail of a circle: mobile clients get the stored fields, web clients also an aggregation. Outsiders who may see
+ * the circle see neither accounts nor who has not paid.
  */
 export function presentDetail(
   { circle, members, round, contributions, replacements }: CircleDescription,

@@ -26,7 +26,7 @@ export interface StandingOrder {
   source_account_id: string;
   /** The contribution, IDR, scale 4. */
   amount: Money;
-  /** What is debited beside the first contribution; zero once it was given. */
+  /** The guarantee debited with the first contribution; zero once it has been paid. */
   guarantee_amount: Money;
   created_at: Date;
 }
@@ -101,7 +101,7 @@ async function getOwnPlace(
   const circle = await lockLiveCircle(tx, ordering.circleId);
   const member = await getPlace(tx, circle, ordering);
   if (member.user_id !== ordering.caller.userId) {
-    refuse('FORBIDDEN', 'only the member can make and end a standing order', { field: 'member_id' });
+    refuse('FORBIDDEN', 'only the member can create or cancel a standing order', { field: 'member_id' });
   }
   if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
     refuse('REQUEST_INVALID', 'no further round will open for this member', { field: 'id' });

@@ -50,7 +50,7 @@ a { display: inline-block; padding: 0.5rem 1rem; color: var(--act); border: 1px 
   text-decoration: none; font-weight: 600; }
 `;
 
-/** The page for a payer who came back from a wallet: status and amount only; null for an unknown payment. */
+/** The page for a payer who returns from a wallet: status and amount only; null for an unknown payment. */
 export function paidPage(state: PaidState | null): string {
   const { title, text } = state === null ? unknown : told[state.status];
   const content = html`${state && html`<p class="sum">${rupiah(state.total)}</p>`}

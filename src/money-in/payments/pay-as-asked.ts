@@ -32,33 +32,33 @@ export interface Asking {
   requestId: string;
 }
 
-/** Makes the body of the answer to a payment. */
+/** Renders the body of the response to a payment. */
 export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: string }) => Promise<string>;
 
 interface Request {
   path: string;
-  /** Without what is not given; amounts as money. */
+  /** Only the fields that were sent; amounts as money. */
   body: Record<string, unknown>;
   answer: Answer;
-  /** What its answer shows changes later: the first one is kept under the key. */
+  /** Set if the response shows something that changes later: the first response is then stored under the key. */
   changes?: true;
 }
 
-/** What a request says of its payment, whatever it is for. */
+/** The part of a payment that the request determines, whatever it pays for. */
 type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
   payer: Caller;
 };
 
 /**
- * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
- * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged in the time
- * that its request waits, by the database's clock, is not made any more.
+ * Pays from a balance under the request's idempotency key, if any. Returns the response to the key's first request, or
+ * that of `pay`; a replayed response is rendered again from the payment, unless it `changes`. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED if another request used the key, and SERVICE_UNAVAILABLE if the outcome is unknown: without a
+ * key the error names the transaction that a payment would have, and must not be retried. A payment that has not been
+ * judged while its request waits, by the database's clock, is never made.
  *
- * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
- * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
- * instead.
+ * A refusal under a key is final. Another request with the key may have paid since this one was judged, or be about to,
+ * so the refusal is recorded under the key's lock before it is returned; if a payment was made meanwhile, that payment is
+ * returned instead.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -106,16 +106,16 @@ export async function payUnderKey(
   }
 }
 
-/** How often a database that has gone away is asked again, in milliseconds. */
+/** How often an unreachable database is retried, in milliseconds. */
 const askedAgainMs = 200;
-/** How long: the rest is for what the request does before, and for its answer. */
+/** How long it is retried; the rest of the budget is for the request's earlier work and its response. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
 
 /**
- * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
- * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
- * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
- * there. Throws the loss where the outcome is unknown.
+ * Pays. If the connection is lost, the commit may still have succeeded, so it pays again with the same ids as soon as the
+ * database accepts connections after a restart or failover: the journal's business key allows one payment, whatever the
+ * lost connection still does. The second attempt may be refused because the first one paid: then the payment is found and
+ * returned. If the outcome stays unknown, it throws the connection error.
  */
 async function payThroughLoss(find: () => Promise<PaidAmount | null>, pay: () => Promise<Paid>): Promise<Paid> {
   try {
@@ -141,7 +141,7 @@ async function payAgain(pay: () => Promise<Paid>, signal: AbortSignal): Promise<
   }
 }
 
-/** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
+/** The amount paid, which may exceed the amount requested, with the statement's balance after it; or null. */
 async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
@@ -151,7 +151,7 @@ async function findPaid(em: EntityManager, userId: string, transactionId: string
   return row ?? null;
 }
 
-/** The body of the answer (docs/contract.md 3). */
+/** The body of the response (docs/contract.md 3). */
 const presentPaid =
   (message: string, reference: { reference_type: string; reference_id: string }): Answer =>
   async (_, { transactionId: transaction_id, amount, balance: new_balance }) => {
@@ -160,8 +160,8 @@ const presentPaid =
   };
 
 /**
- * Pays from a balance: looks up the stored answer of the key, then checks handler, rail and permission, then pays, then
- * wakes the workflow that waits for the payment. Returns the body as it is sent, byte for byte.
+ * Pays from a balance: looks up the key's stored response, then checks handler, rail and permission, then pays, then
+ * wakes the workflow that waits for the payment. Returns the exact response body.
  */
 export async function payAsAsked(
   em: EntityManager,
@@ -178,7 +178,7 @@ export async function payAsAsked(
   });
 }
 
-/** The accounts at both ends are the caller's own, for good, and take any amount: nothing is judged but the balance. */
+/** Both accounts permanently belong to the caller and accept any amount, so only the balance is checked. */
 const pocketTransfer: PaymentHandler = {
   ...accountTopUp,
   movement: { kind: 'pocket-transfer', purpose: 'pocket_transfer' },
