@@ -10,17 +10,17 @@ import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { asRefusal, DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 
-/** For a step that keeps failing, the first failure is logged, and then every tenth. */
+/** A step that keeps failing logs its first failure and then every tenth. */
 const loggedEvery = 10;
 
-/** From this attempt on, or at its last, a failure counts as that of a step that keeps failing. */
+/** From this attempt on, and at the last one, a failure counts in the metric of steps that keep failing. */
 const again = 5;
 
 /**
  * Wraps a use case as an activity: its own fork of the EntityManager, domain errors not retried, everything else retried.
  * A missing row is NOT_FOUND, which fails its workflow: the database was restored to a time before the row.
- * Workflow history gets our code and sentence, never a driver's message: that may quote values. Once an attempt's time is over,
- * when Temporal may have started another, it writes nothing any more.
+ * Workflow history gets our code and message, never a driver's message, which may quote values. After an attempt has timed
+ * out, when Temporal may have started another, it writes nothing.
  */
 export function step<Input, Output>(
   deps: Dependencies,
@@ -31,10 +31,10 @@ export function step<Input, Output>(
   const failures = counter(
     deps.metrics,
     'amanah_activity_failed_again_total',
-    'Failures of steps after four earlier failures: a step whose count keeps growing is retried forever.',
+    'Failures of a step after its fourth: if the count keeps growing, the step never succeeds.',
     ['activity'],
   );
-  // Initialized to 0: alarms ask for growth, and a counter that appears with 1 has not grown.
+  // Initialized to 0: alarms fire on an increase, and a counter that first appears as 1 has not increased.
   failures.inc({ activity: name }, 0);
   return async (input) => {
     const started = performance.now();
@@ -49,7 +49,7 @@ export function step<Input, Output>(
       const info = asyncLocalStorage.getStore()?.info;
       const attempt = info?.attempt ?? 1;
       const most = info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY;
-      // A local one with a single attempt is done on its queue next, which logs for itself.
+      // A local activity with a single attempt is retried on its task queue, which logs its own failures.
       const isTakenOver = info?.isLocal === true && most === 1;
       const isLast = !isTakenOver && attempt >= most;
       if (!isDomainError(error) && (isLast || attempt >= again)) failures.inc({ activity: name });
@@ -59,7 +59,7 @@ export function step<Input, Output>(
       // Being rate limited by the provider is not a failure of the step.
       if (restMs === undefined && !isTakenOver && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
         const workflow_id = info?.workflowExecution?.workflowId;
-        const text = isLast ? 'an activity failed for the last time' : 'an activity failed and will be retried';
+        const text = isLast ? 'an activity failed and will not be retried' : 'an activity failed and will be retried';
         deps.log.warn({ err: error, activity: name, workflow_id, attempt }, text);
       }
       if (isProviderUnknown(error)) {
@@ -67,7 +67,7 @@ export function step<Input, Output>(
           message: 'the outcome at the provider is unknown',
           type: 'PROVIDER_UNKNOWN',
           nonRetryable: false,
-          // Rate limited: retried when the provider said, not before; a workflow reads it in the details only.
+          // Rate limited: retried only after the provider's delay, which workflows read from the details.
           ...(restMs !== undefined && { nextRetryDelay: restMs, details: [restMs] }),
         });
       }
@@ -83,7 +83,7 @@ const rowIsGone = (cause: NotFoundError): DomainError =>
 const asFailure = ({ code, message, field, complaint, details = null }: DomainError): ApplicationFailure =>
   ApplicationFailure.nonRetryable(message, code, details, { field: field ?? null, complaint });
 
-/** Temporal counts from dispatching the attempt, a moment before it begins here. */
+/** Temporal's time-out starts when it dispatches the attempt, slightly before it begins here. */
 const headStartMs = 250;
 
 function limitOfAttempt(): TimeLimit {
@@ -92,7 +92,7 @@ function limitOfAttempt(): TimeLimit {
   return { endsAt: now + startToCloseMs - headStartMs, askUntil: now + providerTimeWithin(startToCloseMs) };
 }
 
-/** What the sweeps do about a row whose workflow could not be woken: log and count it; it is retried later. */
+/** Logs and counts a row whose workflow a sweep could not wake; a later sweep retries it. */
 export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure {
   const failures = counter(metrics, 'amanah_sweep_failures_total', 'Rows that a sweep could not wake, by kind.', [
     'kind',
@@ -101,7 +101,7 @@ export function reportSweepFailure({ log, metrics }: Dependencies): SweepFailure
   for (const kind of sweptKinds) failures.inc({ kind }, 0);
   return (kind, id, error) => {
     failures.inc({ kind });
-    log.warn({ err: error, kind, id }, 'could not wake a workflow; a later sweep tries its row again');
+    log.warn({ err: error, kind, id }, 'could not wake a workflow; a later sweep retries its row');
   };
 }
 

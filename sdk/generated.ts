@@ -1,15 +1,15 @@
 // Generated from the OpenAPI document by dev/generate-sdk.ts; not edited by hand.
 
 export type BankAccountCheck = {
-  /** Names the result, as long as it is kept. */
+  /** The id of the result, while it is stored. */
   id: string;
-  /** `valid`: the account exists. `invalid`: the bank has no such account. `unknown`: nobody has said within a few seconds; ask again later. */
+  /** `valid`: the account exists. `invalid`: the bank has no such account. `unknown`: the bank did not respond within a few seconds; retry later. */
   status: 'valid' | 'invalid' | 'unknown';
-  /** The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null. */
+  /** The name on record at the bank if `name_match` is `match` or `partial`; otherwise null. */
   account_holder: string | null;
-  /** How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` when at least half of its words of four letters or more are the bank's. Null without `name`, and where no holder is known. */
+  /** How `name` compares with the bank's: `match` for the same words in any order, ignoring case and punctuation, `partial` if at least half of its words of four or more letters appear in the bank's name. Null without `name`, or if the holder is unknown. */
   name_match: 'match' | 'partial' | 'mismatch' | null;
-  /** When the provider was asked: a result is kept for a day. */
+  /** When the provider was asked; results are cached for a day. */
   checked_at: string;
 };
 
@@ -20,21 +20,21 @@ export type ChangedWebhookEndpoint = {
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
-  /** A disabled one collects nothing. */
+  /** Events are not queued for a disabled endpoint. */
   status: 'enabled' | 'disabled';
-  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  /** `requested`: through this API. `failing`: no delivery succeeded for three days. Null while it is enabled. */
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
   failing_since: string | null;
-  /** Whether it is the one that the operator has set. */
+  /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
   /** When it was changed last. */
   updated_at: string;
-  /** What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too. */
+  /** Likely mistakes: another endpoint has the same URL and also receives each event. */
   warnings: string[];
 };
 
@@ -45,15 +45,15 @@ export type CreatedWebhookEndpoint = {
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
-  /** A disabled one collects nothing. */
+  /** Events are not queued for a disabled endpoint. */
   status: 'enabled' | 'disabled';
-  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  /** `requested`: through this API. `failing`: no delivery succeeded for three days. Null while it is enabled. */
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
   failing_since: string | null;
-  /** Whether it is the one that the operator has set. */
+  /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
@@ -61,38 +61,38 @@ export type CreatedWebhookEndpoint = {
   updated_at: string;
   /** In this answer only. */
   secret: string;
-  /** What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too. */
+  /** Likely mistakes: another endpoint has the same URL and also receives each event. */
   warnings: string[];
 };
 
 export type Instrument = {
-  /** Names the instrument; its payments carry it as `instrument_id`. */
+  /** The instrument's id; its payments carry it as `instrument_id`. */
   id: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `active` until it is closed, or the provider refuses to make it; then `closed` for good. */
+  /** `active` until it is closed or the provider refuses it; then `closed` permanently. */
   status: 'active' | 'closed';
   /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
   method: 'virtual_account' | 'qris';
   /** The bank of a virtual account; null for QRIS. */
   channel: string | null;
-  /** What each payment has to be, in IDR; null for any amount. */
+  /** The exact amount of each payment, in IDR; null for any amount. */
   amount: string | null;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The account number or QR payload that customers keep; null while the provider has not made it. */
+  /** The reusable account number or QR payload; null until the provider has created it. */
   payment_code: string | null;
   /** As sent; null without one. */
   customer_name: string | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** Why the provider did not make it; otherwise null. */
+  /** Why the provider refused it; otherwise null. */
   failure_code: string | null;
   /** When it was made. */
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** Where to read it; after creation only. */
+  /** Where to read it; only in the response to the creation. */
   status_url?: string;
 };
 
@@ -103,7 +103,7 @@ export type ListedPayout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** The batch that it was an item of; null for one made by itself. */
+  /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -119,13 +119,13 @@ export type ListedPayout = {
   currency: 'IDR';
   /** When it was made. */
   created_at: string;
-  /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
+  /** When the money was sent to the bank, even if the bank reversed it later; otherwise null. */
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider made after all was booked. */
+  /** When a failed payout that the provider paid anyway was booked. */
   booked_at: string | null;
-  /** The provider's, passed on, of a failed payout; otherwise null. */
+  /** The provider's code for a failed payout; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
@@ -174,20 +174,20 @@ export type PartnerPayment = {
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself. */
+  /** Virtual account number, QR payload or checkout URL; null until the provider has created it, and for OVO, which notifies the customer itself. */
   payment_code: string | null;
-  /** What to show the customer; null while the provider has not made it, and once the payment is final. */
+  /** What to show the customer; null until the provider has created it, and once the payment is final. */
   next_action: {
     /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
     type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
-    /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
+    /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** In the answer to creation. */
+  /** Only in the response to the creation. */
   status_url?: string;
-  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
   expires_at: string | null;
@@ -195,9 +195,9 @@ export type PartnerPayment = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When you, or the operator, asked to cancel it; null for one that was paid all the same. */
+  /** When you or the operator requested cancellation; null if the payment was paid anyway. */
   cancelled_at: string | null;
-  /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
+  /** When the net amount becomes, or became, available for payouts; null until the payment is paid. */
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
@@ -229,7 +229,7 @@ export type Payout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** The batch that it was an item of; null for one made by itself. */
+  /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -245,13 +245,13 @@ export type Payout = {
   currency: 'IDR';
   /** When it was made. */
   created_at: string;
-  /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
+  /** When the money was sent to the bank, even if the bank reversed it later; otherwise null. */
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider made after all was booked. */
+  /** When a failed payout that the provider paid anyway was booked. */
   booked_at: string | null;
-  /** The provider's, passed on, of a failed payout; otherwise null. */
+  /** The provider's code for a failed payout; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
@@ -270,15 +270,15 @@ export type PayoutBatch = {
   id: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended. */
+  /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
-  /** Whether the status changes no more. */
+  /** Whether the status is final. */
   is_final: boolean;
   /** How many items it has. */
   count: number;
-  /** The amounts of its items together, in IDR. */
+  /** The sum of its items' amounts, in IDR. */
   total_amount: string;
-  /** Their fees together, in IDR, as they were when it was made. */
+  /** The sum of their fees in IDR, as of creation. */
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -290,14 +290,14 @@ export type PayoutBatch = {
   created_at: string;
   /** When it was approved or rejected; null before. */
   decided_at: string | null;
-  /** When it reached its last status; null before. */
+  /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** Where to read it; after creation only. */
+  /** Where to read it; only in the response to the creation. */
   status_url?: string;
 };
 
 export type PayoutBatchItem = {
-  /** The id of its payout, which is there once the batch is approved. */
+  /** The id of its payout, which exists once the batch is approved. */
   id: string;
   /** The batch. */
   batch_id: string;
@@ -305,9 +305,9 @@ export type PayoutBatchItem = {
   reference: string;
   /** The partner's own reference as sent. */
   external_ref: string;
-  /** The batch's until that is approved, and if it never is; then that of the payout. */
+  /** The batch's status until it is approved, then the payout's. */
   status: 'needs_approval' | 'rejected' | 'lapsed' | 'pending' | 'succeeded' | 'failed' | 'reversed';
-  /** Whether nothing more happens to it, unless a bank returns it. */
+  /** Whether the status is final, unless a bank returns the money. */
   is_final: boolean;
   /** As requested, in IDR. */
   amount: string;
@@ -325,15 +325,15 @@ export type PayoutBatchItem = {
   beneficiary_name: string | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** The provider's, passed on; null unless it failed. */
+  /** The provider's code; null unless it failed. */
   failure_code: string | null;
-  /** When the payout was made; before that, when the batch was. */
+  /** When the payout was created; before that, when the batch was. */
   created_at: string;
-  /** When the money had left to the bank; otherwise null. */
+  /** When the money was sent to the bank; otherwise null. */
   succeeded_at: string | null;
-  /** When the payout ended; null before. */
+  /** When the payout reached its final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider made after all was booked. */
+  /** When a failed payout that the provider paid anyway was booked. */
   booked_at: string | null;
 };
 
@@ -362,15 +362,15 @@ export type Refund = {
   beneficiary_name: string | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
+  /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
   failure_code: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed one that the provider made after all was booked. */
+  /** When a failed refund that the provider paid anyway was booked. */
   booked_at: string | null;
-  /** In the answer to creation. */
+  /** Only in the response to the creation. */
   status_url?: string;
 };
 
@@ -430,7 +430,7 @@ export type WebhookDeliveryWithBody = {
   delivered_at: string | null;
   /** When it was made. */
   created_at: string;
-  /** Exactly as it is sent. In development only. */
+  /** The exact bytes sent. In development only. */
   body?: string;
 };
 
@@ -441,15 +441,15 @@ export type WebhookEndpoint = {
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
-  /** A disabled one collects nothing. */
+  /** Events are not queued for a disabled endpoint. */
   status: 'enabled' | 'disabled';
-  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  /** `requested`: through this API. `failing`: no delivery succeeded for three days. Null while it is enabled. */
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
   failing_since: string | null;
-  /** Whether it is the one that the operator has set. */
+  /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
@@ -464,15 +464,15 @@ export type WebhookEndpointWithSecret = {
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
-  /** A disabled one collects nothing. */
+  /** Events are not queued for a disabled endpoint. */
   status: 'enabled' | 'disabled';
-  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  /** `requested`: through this API. `failing`: no delivery succeeded for three days. Null while it is enabled. */
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
   failing_since: string | null;
-  /** Whether it is the one that the operator has set. */
+  /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
@@ -507,20 +507,20 @@ export type WebhookPayment = {
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself. */
+  /** Virtual account number, QR payload or checkout URL; null until the provider has created it, and for OVO, which notifies the customer itself. */
   payment_code: string | null;
-  /** What to show the customer; null while the provider has not made it, and once the payment is final. */
+  /** What to show the customer; null until the provider has created it, and once the payment is final. */
   next_action: {
     /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
     type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
-    /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
+    /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** In the answer to creation. */
+  /** Only in the response to the creation. */
   status_url?: string;
-  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
   expires_at: string | null;
@@ -528,9 +528,9 @@ export type WebhookPayment = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When you, or the operator, asked to cancel it; null for one that was paid all the same. */
+  /** When you or the operator requested cancellation; null if the payment was paid anyway. */
   cancelled_at: string | null;
-  /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
+  /** When the net amount becomes, or became, available for payouts; null until the payment is paid. */
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
@@ -545,7 +545,7 @@ export type WebhookPayout = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** The batch that it was an item of; null for one made by itself. */
+  /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
   /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -561,13 +561,13 @@ export type WebhookPayout = {
   currency: 'IDR';
   /** When it was made. */
   created_at: string;
-  /** When the money had left to the bank, also of a payout that the bank reversed later; otherwise null. */
+  /** When the money was sent to the bank, even if the bank reversed it later; otherwise null. */
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider made after all was booked. */
+  /** When a failed payout that the provider paid anyway was booked. */
   booked_at: string | null;
-  /** The provider's, passed on, of a failed payout; otherwise null. */
+  /** The provider's code for a failed payout; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
@@ -588,15 +588,15 @@ export type WebhookPayoutBatch = {
   id: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or `lapsed`. `completed` once every item has ended. */
+  /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
-  /** Whether the status changes no more. */
+  /** Whether the status is final. */
   is_final: boolean;
   /** How many items it has. */
   count: number;
-  /** The amounts of its items together, in IDR. */
+  /** The sum of its items' amounts, in IDR. */
   total_amount: string;
-  /** Their fees together, in IDR, as they were when it was made. */
+  /** The sum of their fees in IDR, as of creation. */
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -608,9 +608,9 @@ export type WebhookPayoutBatch = {
   created_at: string;
   /** When it was approved or rejected; null before. */
   decided_at: string | null;
-  /** When it reached its last status; null before. */
+  /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** Where to read it; after creation only. */
+  /** Where to read it; only in the response to the creation. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -641,15 +641,15 @@ export type WebhookRefund = {
   beneficiary_name: string | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back. */
+  /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
   failure_code: string | null;
   /** When it was made. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed one that the provider made after all was booked. */
+  /** When a failed refund that the provider paid anyway was booked. */
   booked_at: string | null;
-  /** In the answer to creation. */
+  /** Only in the response to the creation. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -662,15 +662,15 @@ export type WebhookTest = {
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
-  /** A disabled one collects nothing. */
+  /** Events are not queued for a disabled endpoint. */
   status: 'enabled' | 'disabled';
-  /** `requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled. */
+  /** `requested`: through this API. `failing`: no delivery succeeded for three days. Null while it is enabled. */
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when no request to it has succeeded; null when the last one did, or there was none. */
+  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
   failing_since: string | null;
-  /** Whether it is the one that the operator has set. */
+  /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
   /** When it was made. */
   created_at: string;
@@ -681,33 +681,33 @@ export type WebhookTest = {
 };
 
 export type WebhookUnmatchedInstrument = {
-  /** Names the instrument; its payments carry it as `instrument_id`. */
+  /** The instrument's id; its payments carry it as `instrument_id`. */
   id: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `active` until it is closed, or the provider refuses to make it; then `closed` for good. */
+  /** `active` until it is closed or the provider refuses it; then `closed` permanently. */
   status: 'active' | 'closed';
   /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
   method: 'virtual_account' | 'qris';
   /** The bank of a virtual account; null for QRIS. */
   channel: string | null;
-  /** What each payment has to be, in IDR; null for any amount. */
+  /** The exact amount of each payment, in IDR; null for any amount. */
   amount: string | null;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** The account number or QR payload that customers keep; null while the provider has not made it. */
+  /** The reusable account number or QR payload; null until the provider has created it. */
   payment_code: string | null;
   /** As sent; null without one. */
   customer_name: string | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** Why the provider did not make it; otherwise null. */
+  /** Why the provider refused it; otherwise null. */
   failure_code: string | null;
   /** When it was made. */
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** Where to read it; after creation only. */
+  /** Where to read it; only in the response to the creation. */
   status_url?: string;
   /** Grows with each event of the resource: a lower one came late. */
   version: number;
@@ -745,20 +745,20 @@ export type WebhookUnmatchedPayment = {
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which asks the customer by itself. */
+  /** Virtual account number, QR payload or checkout URL; null until the provider has created it, and for OVO, which notifies the customer itself. */
   payment_code: string | null;
-  /** What to show the customer; null while the provider has not made it, and once the payment is final. */
+  /** What to show the customer; null until the provider has created it, and once the payment is final. */
   next_action: {
     /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
     type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
-    /** The number, the QR payload or the URL of the page; null where the wallet asks by itself. */
+    /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
   /** As you sent it; null without. */
   metadata: Record<string, never> | null;
-  /** In the answer to creation. */
+  /** Only in the response to the creation. */
   status_url?: string;
-  /** The reusable instrument that it was paid to; null for a payment that was requested by itself. */
+  /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
   /** Until when the customer can pay. Money that comes later is held and looked into. */
   expires_at: string | null;
@@ -766,9 +766,9 @@ export type WebhookUnmatchedPayment = {
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When you, or the operator, asked to cancel it; null for one that was paid all the same. */
+  /** When you or the operator requested cancellation; null if the payment was paid anyway. */
   cancelled_at: string | null;
-  /** When the net of a paid payment becomes, or became, available for payouts; null before it is paid. */
+  /** When the net amount becomes, or became, available for payouts; null until the payment is paid. */
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
@@ -801,7 +801,7 @@ export interface Operations {
       currency: 'IDR';
     };
   };
-  /** Check whose bank account it is. */
+  /** Check who holds a bank account. */
   'POST /v1/partners/bank-account-checks': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -810,12 +810,12 @@ export interface Operations {
       bank_code: string;
       /** The account to look up. */
       bank_account_number: string;
-      /** Whose account it should be. */
+      /** The expected holder. */
       name?: string | null;
     };
     answer: BankAccountCheck;
   };
-  /** List what is open to this partner. */
+  /** List the channels open to this partner. */
   'GET /v1/partners/channels': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -898,7 +898,7 @@ export interface Operations {
       next?: string;
     };
   };
-  /** Make an account number or QR code that a customer keeps. */
+  /** Create a reusable account number or QR code. */
   'POST /v1/partners/instruments': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -907,7 +907,7 @@ export interface Operations {
       method: 'virtual_account' | 'qris';
       /** Required for virtual_account, omitted for qris. */
       channel?: string | null;
-      /** IDR, a whole amount. Without it any amount may be paid. */
+      /** A whole amount in IDR. Without it the customer may pay any amount. */
       amount?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
@@ -964,7 +964,7 @@ export interface Operations {
       signing_secret: string;
     };
   };
-  /** Read the payout limits and what is used of them. */
+  /** Read the payout limits and their use. */
   'GET /v1/partners/limits': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -1021,7 +1021,7 @@ export interface Operations {
       channel?: string;
       /** The organization that the money is collected for: linked to you. Your own where it is left out. */
       organization_id?: string;
-      /** Only those that were paid to this reusable instrument. */
+      /** Only payments to this reusable instrument. */
       instrument_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -1061,11 +1061,11 @@ export interface Operations {
       customer_name?: string | null;
       /** The customer's address; nothing is sent to it by us. */
       customer_email?: string | null;
-      /** Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes and parentheses do not count. */
+      /** Required for OVO, which notifies this Indonesian mobile number: 08..., 628... or +628.... Spaces, dots, dashes and parentheses are ignored. */
       customer_phone?: string | null;
       /** For how long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;
-      /** Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere. */
+      /** Where an e-wallet's checkout redirects the customer afterwards, paid or not; read the payment to find out. Without it, to a page of ours that shows status and amount. Other methods do not redirect. */
       return_url?: string | null;
       /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
       metadata?: Record<string, never> | null;
@@ -1120,7 +1120,7 @@ export interface Operations {
       next?: string;
     };
   };
-  /** Refund a payment, whole or in part. */
+  /** Refund a payment in full or in part. */
   'POST /v1/partners/payments/{id}/refunds': {
     params: {
       /** Made by the platform; never changes. */
@@ -1128,15 +1128,15 @@ export interface Operations {
     };
     query: Record<string, never>;
     body: {
-      /** A whole IDR amount. Without it all that is left. */
+      /** A whole IDR amount; defaults to the rest of the payment. */
       amount?: string | null;
-      /** For your own records; the customer is not told. */
+      /** For your own records; the customer does not see it. */
       reason: string;
       /** A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer. */
       bank_code?: string | null;
       /** Required where the refund is a transfer. */
       bank_account_number?: string | null;
-      /** The holder's name as the bank has it. */
+      /** The account holder's name on record at the bank. */
       beneficiary_name?: string | null;
       /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
       metadata?: Record<string, never> | null;
@@ -1210,7 +1210,7 @@ export interface Operations {
       next?: string;
     };
   };
-  /** Make a batch of payouts that a second key has to approve. */
+  /** Create a batch of payouts that a second key must approve. */
   'POST /v1/partners/payout-batches': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -1223,7 +1223,7 @@ export interface Operations {
         bank_code: string;
         /** Digits only, as the bank prints it. */
         bank_account_number: string;
-        /** The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH. */
+        /** The account holder's name on record at the bank. Without it we send the account number as the name: if the bank compares names, the payout fails with ACCOUNT_NAME_MISMATCH. */
         beneficiary_name?: string | null;
         /** Your own reference of this item; no two items have the same. */
         external_ref: string;
@@ -1343,7 +1343,7 @@ export interface Operations {
       bank_code: string;
       /** Digits only, as the bank prints it. */
       bank_account_number: string;
-      /** The holder's name as the bank has it. Without it the bank is given the account number in its place: where names are compared, the payout then fails with ACCOUNT_NAME_MISMATCH. */
+      /** The account holder's name on record at the bank. Without it we send the account number as the name: if the bank compares names, the payout fails with ACCOUNT_NAME_MISMATCH. */
       beneficiary_name?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
@@ -1387,7 +1387,7 @@ export interface Operations {
       organization_id?: string | null;
       /** Required for payout without a check: a `bank_code` of `GET /v1/partners/channels`. */
       bank_code?: string | null;
-      /** For a payout, in place of `bank_code`: the account of this check of the last day. One that does not exist is refused. */
+      /** For a payout, instead of `bank_code`: the account of this check from the last day. If the bank has no such account, the quote is refused. */
       bank_account_check_id?: string | null;
     };
     answer: {
@@ -1610,7 +1610,7 @@ export interface Operations {
       next?: string;
     };
   };
-  /** Send the webhooks of a period again. */
+  /** Resend the webhooks of a period. */
   'POST /v1/partners/webhook-deliveries/replay': {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -1619,9 +1619,9 @@ export interface Operations {
       from: string;
       /** Inclusive. A date-time, or a bare date: the whole day in UTC+7. */
       to: string;
-      /** Only what went to this endpoint. */
+      /** Only deliveries to this endpoint. */
       endpoint_id?: string | null;
-      /** Counts, and sends nothing. */
+      /** Counts without sending anything. */
       dry_run?: boolean | null;
     };
     answer: {
@@ -1679,7 +1679,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: {
-      /** A public https address without credentials. It is asked by POST, redirects are not followed. */
+      /** A public https URL without credentials. Webhooks are sent by POST; redirects are not followed. */
       url: string;
       /** The events that it receives, or `["*"]` for all. Others are not sent to it. */
       events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -1696,7 +1696,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     body: {
-      /** A public https address without credentials. It is asked by POST, redirects are not followed. */
+      /** A public https URL without credentials. Webhooks are sent by POST; redirects are not followed. */
       url?: string;
       /** The events that it receives from now on, or `["*"]` for all. */
       events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -1733,7 +1733,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     body: {
-      /** What is sent an example of. */
+      /** The event type of the example. */
       type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test' | null;
     };
     answer: WebhookDelivery;

@@ -176,7 +176,7 @@ function restOf(error: TemporalFailure): number {
   return typeof restMs === 'number' ? restMs : 0;
 }
 
-/** Whether the instrument takes no more money: expired by us, or already over. */
+/** Whether the instrument no longer accepts money: we expired it, or it was already final. */
 async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
   try {
     await steps.expire();

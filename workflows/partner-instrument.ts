@@ -73,7 +73,7 @@ export async function partnerInstrument({
     tell(waitMs);
     if (!hasMore) await condition(() => hints > seen, waitMs);
     if (hints > seen) round = -1;
-    // A hint that comes while more is read than one look takes is followed when that is through.
+    // A hint that arrives during a look with many pages is followed up after it.
     if (!hasMore) seen = hints;
     const look: InstrumentLook = await collectInstrumentPayments({ instrumentId });
     await follow(look);

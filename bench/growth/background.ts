@@ -35,7 +35,7 @@ export interface Owner {
   owner(): EntityManager;
 }
 
-/** A file store in which everything is stored already: what a background step reads of the database is what is meant. */
+/** A file store that already has every object: the benchmark measures only database reads. */
 const nothing = { async *list() {} } as Partial<Storage> as Storage;
 const storage = new Proxy(nothing, {
   get: (target, name) =>
@@ -44,10 +44,10 @@ const storage = new Proxy(nothing, {
       : async () => (name === 'find' ? { contentType: 'text/plain', sizeBytes: 1, sha256: '' } : undefined),
 });
 
-/** So many of a kind are made due, in the large database as in the small one. */
+/** How many rows of each kind are made due, in both the large and the small database. */
 const most = 20;
 
-/** What a background step does, what makes something due for it, and whether it is asked before it is measured. */
+/** A background step, how rows become due for it, and how often it runs before it is measured. */
 interface Step {
   run: (em: EntityManager) => Promise<number>;
   due?: string[] | ((tx: EntityManager) => Promise<void>);
@@ -59,7 +59,7 @@ const some = (table: string, where: string, order: string) =>
 
 const hourAgo = "now() - interval '1 hour'";
 
-/** The sweeps of the schedules: they find nothing to wake here. */
+/** The scheduled sweeps; no workflow is woken here. */
 function sweepsOf(deps: Dependencies): Record<string, Step> {
   return {
     callbacks: {
@@ -137,7 +137,7 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
   };
 }
 
-/** The steps of workflows that read more than what one row names. */
+/** The workflow steps that read more than one row's data. */
 function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Step> {
   const { sealer, personalKeys, sealKeys, config } = deps;
   const withKeys = async (sql: string) => {
@@ -150,7 +150,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
   return {
     'seal of what is not sealed yet': {
       before: 0,
-      // The seals of the year are nobody's: the last one is made one of ours, on which the next can be built.
+      // The year's seals were not signed by our key: the last one is signed again, so that the next can follow it.
       async due(tx) {
         const [last] = await tx.execute<{ number: number; at: string }[]>(
           'select number, sealed_at::text as at from seals order by number desc limit 1',
@@ -232,7 +232,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
   };
 }
 
-/** What runs by itself, each with something due, about as much in the large database as in the small one. */
+/** Everything that runs in the background, with about as many due rows in the large database as in the small one. */
 export function backgroundQuestions(owner: Owner, deps: Dependencies): Question[] {
   const asked = (kind: string, steps: Record<string, Step>) =>
     Object.entries(steps).map(([name, { run, due, before = 2 }]): Question => {
@@ -244,7 +244,7 @@ export function backgroundQuestions(owner: Owner, deps: Dependencies): Question[
           await tx.execute("set local session_replication_role = 'replica'");
           if (typeof due === 'function') await due(tx);
           else for (const sql of due) await tx.execute(sql);
-          // What was looked at before it was measured is looked at again.
+          // Rows seen before the measurement are due again.
           await tx.execute('delete from sweep_looks');
         });
       };

@@ -162,7 +162,7 @@ const contributions: Left[] = [
   event('saving_circle', circle, contributor, isContribution),
 ];
 
-/** Who read what, for as long as that is kept, and a day's worth that is to be forgotten. */
+/** Read events for their whole retention period, plus one day that is due for deletion. */
 const readings: Left[] = [
   [
     'events',

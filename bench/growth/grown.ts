@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 
-/** Who and what is asked about, in a grown database; ids follow from the size and the instant at which the year ends. */
+/** The users and resources of a grown database; their ids derive from its size and the instant at which the year ends. */
 export interface GrownYear {
   /** Payments, donations, payouts and contributions in the year. */
   rows: number;
@@ -11,13 +11,13 @@ export interface GrownYear {
 
 const kindDigest = (kind: string): string => createHash('md5').update(kind).digest('hex').slice(0, 4);
 
-/** The instant of deed `n`, as SQL: the last is of the end, the first of a year before. */
+/** The instant of deed `n`, as SQL: the last is at the year's end, the first a year before. */
 export const at = (number = 'n'): string =>
   `(timestamptz ':end' - (:rows - (${number})) * (interval '365 days' / :rows))`;
 
 /**
- * The id of the row of a kind with this number, as SQL. It begins with the row's instant, as a UUID of version 7 does,
- * so that indexes grow as they do in life.
+ * The id of a kind's row with this number, as SQL. Like a version 7 UUID it begins with the row's instant, so that
+ * indexes grow as in production.
  */
 export const id = (kind: string, number = 'n'): string => {
   const digest = kindDigest(kind);
@@ -25,7 +25,7 @@ export const id = (kind: string, number = 'n'): string => {
     || lpad(to_hex((${number})::bigint), 15, '0'))::uuid`;
 };
 
-/** Deeds come by tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a circle. */
+/** Deeds come in tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a circle. */
 export const turn = '((n - 1) / 10)';
 export const place = '((n - 1) % 10)';
 export const isPayment = `${place} < 3`;
@@ -34,7 +34,7 @@ export const isOrder = `${place} in (6, 7)`;
 export const isPayout = `${place} = 8`;
 /** All but the last forty deeds are complete. */
 export const isEnded = 'n <= :rows - 40';
-/** What partners were paid last is not released yet. */
+/** Partners' latest payments are not released yet. */
 export const isReleased = 'n <= :rows - 400';
 
 export const users = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 100));
@@ -45,8 +45,8 @@ export const products = ({ rows }: GrownYear) => Math.max(2, Math.floor(rows / 5
 export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
 
 /**
- * One deed in fifty is of the person with the long past. Of the partners' deeds, which are four in ten, the big one has
- * five in six: a third of all.
+ * One deed in fifty belongs to the person with the long history. Partners' deeds are four in ten; five in six of these,
+ * a third of all, belong to the big partner.
  */
 const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
 const partnerNumber = `case when ${turn} % 6 <> 5 then 1 else 2 + ${turn} % (:partners - 1) end`;
@@ -64,7 +64,7 @@ export const cause = id('cause', causeNumber);
 export const causeAccount = id('cause account', causeNumber);
 export const causeOrganization = organizationOfCause(causeNumber);
 
-/** Of contribution `m`, from 0: its circle, turn and member. */
+/** The circle, turn and member of contribution `m`, from 0. */
 export const contribution = turn;
 export const circleNumber = `(1 + ${turn} / 4)`;
 export const circleTurn = `(1 + ${turn} % 4 / 2)`;
@@ -84,7 +84,7 @@ export const memberAccount = (member: string) => id('account', memberUserNumber(
 export const clearing = `'${systemAccounts.gatewayClearing}'::uuid`;
 export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
 
-/** Of each fifty deeds the last brings what is rarer in life; a tenth of that is the person's. */
+/** The last of every fifty deeds adds the rarer rows; a tenth of those belong to the person. */
 export const rare = 50;
 /** The number of the rare deed, from 1. */
 export const rareNumber = `(n / ${rare})`;

@@ -27,9 +27,9 @@ export interface SandboxOptions {
   callbackUrl?: string | undefined;
   callbackToken: string;
   secretKey: string;
-  /** Where mail is caught; none is without it. */
+  /** The port on which mail is caught; without it no mail is. */
   smtpPort?: number | undefined;
-  /** How long what is never answered keeps its connection; until the caller gives it up without it. */
+  /** How long an unanswered request keeps its connection; without it, until the caller closes it. */
   silenceMs?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const app = new Koa();
   app.silent = true;
-  // As the API of `npm start` does: an app's page at localhost reads its mail and pays.
+  // Like the API of `npm start`: a page of an app at localhost may read mail and pay.
   app.use(
     cors({ origin: ({ headers: { origin = '' } }) => (/^http:\/\/localhost(:\d+)?$/.test(origin) ? origin : '') }),
   );

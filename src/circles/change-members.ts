@@ -138,7 +138,7 @@ export async function ownersOf(
     const { kind, user_id } = account;
     if (kind === 'user' && user_id && active.has(user_id)) return { accountId, userId: user_id };
     if (mayUseAccount(caller, account)) return { accountId, userId: caller.userId };
-    return refuse('REQUEST_INVALID', `the account ${accountId} belongs to nobody who can be a member`, { field });
+    return refuse('REQUEST_INVALID', `the account ${accountId} cannot join: its owner cannot be a member`, { field });
   });
 }
 

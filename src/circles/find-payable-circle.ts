@@ -102,7 +102,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying) {
   }
   if (row.contributed !== null) refuseRepeat(row.contributed);
   if (paying.isOrder && row.ordersEnded) {
-    refuse('REQUEST_INVALID', 'the days of grace have ended or are about to end: contribute from a balance', {
+    refuse('REQUEST_INVALID', 'the grace period has ended or is about to end: contribute from a balance', {
       field: 'payment_id',
     });
   }

@@ -70,7 +70,7 @@ export async function complete(tx: EntityManager, circle: SavingCircle, now: Dat
   await settleCircle(tx, circle);
 }
 
-/** What is recorded of members whose contribution is missing, how they are told, and where it is noted. */
+/** The event, mail and timestamp column for members whose contribution is missing. */
 const reports = {
   remind: { event: 'CONTRIBUTION_DUE', kind: 'circle_due', noted: 'reminded_at' },
   'report overdue': { event: 'CONTRIBUTION_OVERDUE', kind: 'circle_overdue', noted: 'overdue_reported_at' },

@@ -100,7 +100,7 @@ export interface RoundFacts {
   /** When members were last debited. */
   remediedAt: string | null;
   remedy: Remedy;
-  /** Whether orders for contributions are open; none is made any more by the end of the days of grace. */
+  /** Whether contributions may be paid by order; no order is created once the grace period is about to end. */
   hasOrders: boolean;
   /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders: boolean;

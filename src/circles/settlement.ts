@@ -9,7 +9,7 @@ export interface MemberSums {
   /** What of the guarantee has paid missing contributions; nothing where it is absent. */
   covered?: Money;
   received: Money;
-  /** Paid into rounds held before the circle came here, less what was received there; zero if it began at turn 1. */
+  /** Paid into rounds held elsewhere before this circle, less what was received there; zero if it started at turn 1. */
   elsewhere?: Money;
 }
 
@@ -72,10 +72,9 @@ function findDebts(sums: readonly MemberSums[]): Debt[] {
 }
 
 /**
- * Shares out what a circle holds at its end: all of it, and to nobody more than is due. After the last round everybody
- * first gets back what is left of their guarantee, less what they themselves owe: it stands for nobody else's losses.
- * The rest, and of a cancelled circle everything, is shared in proportion to what is due to each. IDR, scale 4, each
- * above zero.
+ * Distributes everything a circle holds when it ends, to nobody more than is due. After the last round each member
+ * first gets back what is left of their guarantee, less their own debts. The rest, or all of it for a cancelled circle,
+ * is distributed in proportion to what each is due. IDR, scale 4, each above zero.
  */
 export function shareOut(
   sums: readonly MemberSums[],

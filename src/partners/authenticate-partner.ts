@@ -123,7 +123,7 @@ export function createPartnerAuthentication(sealer: Sealer) {
     if (!proven || !row.usable) {
       refuse(
         'AUTH_INVALID_CREDENTIALS',
-        'The API key is unknown or no longer valid, or the x-partner-signature is not that of this body by its secret',
+        'The API key is unknown or no longer valid, or x-partner-signature does not match this body',
       );
     }
     // Only callers who have proven the key and its secret get a more specific answer.

@@ -76,7 +76,7 @@ export function updateKey(
   });
 }
 
-/** Revokes a key at once; a revoked one stays as it is. */
+/** Revokes a key at once; does nothing if it is revoked already. */
 export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string }): Promise<PartnerKey> {
   return em.transactional(async (tx) => {
     const key = await lockKey(tx, input);

@@ -127,7 +127,7 @@ routes.post(
   '/:id/keys',
   {
     summary: 'Issue an API key',
-    description: 'The key and its signing secret are shown in this answer only.',
+    description: 'Only this response shows the key and its signing secret.',
     access: managesPartners,
     params: partnerId,
     body: z.strictObject({
@@ -148,7 +148,7 @@ const keyParams = partnerId.extend({ key_id: uuid() });
 routes.patch(
   '/:id/keys/:key_id',
   {
-    summary: 'Change what an API key demands',
+    summary: 'Change the signature that an API key requires',
     access: managesPartners,
     params: keyParams,
     body: z.strictObject({ require_signature_v2: requireSignatureV2().optional() }),
@@ -179,7 +179,7 @@ routes.post(
   '/:id/keys/:key_id/rotate',
   {
     summary: 'Rotate an API key',
-    description: 'Answers its successor; the old key and its secret work for 24 hours more.',
+    description: 'Returns its successor; the old key and its secret work for another 24 hours.',
     access: managesPartners,
     params: keyParams,
     answers: { 201: answerOf(IssuedKeyShape) },
@@ -276,7 +276,8 @@ routes.delete(
   {
     summary: 'Revoke the link of an organization',
     description:
-      'The fee rules of the organization end with its link; the event lists them, and linking it again does not bring them back.',
+      "Deletes the organization's fee rules; the event lists them, and linking the organization again does " +
+      'not restore them.',
     access: managesPartners,
     params: partnerId.extend({ organization_id: uuid() }),
     answers: { 200: answerOf(LinkShape) },

@@ -192,6 +192,6 @@ async function takeSignature(em: EntityManager, signature: string): Promise<void
   if (taken.length > 0) return;
   refuse(
     'AUTH_INVALID_CREDENTIALS',
-    'This x-partner-signature-v2 was used before: sign the request anew, with a later time',
+    'This x-partner-signature-v2 was used before: sign the request again with a later time',
   );
 }

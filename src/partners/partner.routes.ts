@@ -42,7 +42,7 @@ const priced = { fixed: amount(), basis_points: z.int(), minimum_amount: amount(
 routes.get(
   '/channels',
   {
-    summary: 'List what is open to this partner',
+    summary: 'List the channels open to this partner',
     description:
       'Not paged. QRIS has no `channel`. Fees are those without an organization. The same table validates, and says which ' +
       'payments can be refunded to the wallet that paid: every other refund is a transfer to a bank account.',
@@ -89,9 +89,9 @@ routes.post(
   {
     summary: 'Rotate the API key of this call',
     description:
-      'Answers its successor, with the same permissions and in this answer only; the key and signing secret of this ' +
-      'call work for 24 hours more. A key is rotated once: afterwards only its successor can be. Takes no idempotency ' +
-      'key: when the answer is lost, the operator issues another one.',
+      'Returns its successor with the same permissions, only in this response; the key and signing secret ' +
+      'of this call work for another 24 hours. A key can be rotated once: after that, rotate its successor. ' +
+      'Accepts no idempotency key: if the response is lost, the operator issues a new key.',
     access: partner('manage-keys'),
     answers: { 200: partnerAnswer(IssuedKeyShape) },
     refusals: [409],

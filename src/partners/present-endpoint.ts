@@ -26,16 +26,20 @@ export const EndpointShape = z
     id: uuid(),
     url: z.string().meta({ examples: ['https://partner.example/webhooks'] }),
     events: z.array(z.enum(askableEvents)).meta({ description: 'The events that it receives; `*` is all of them.' }),
-    status: z.enum(webhookEndpointLaw.statuses).meta({ description: 'A disabled one collects nothing.' }),
-    disabled_reason: z.enum(disabledReasons).nullable().meta({
-      description:
-        '`requested`: by this API. `failing`: no request to it had succeeded for three days. Null while it is enabled.',
-    }),
+    status: z.enum(webhookEndpointLaw.statuses).meta({ description: 'Events are not queued for a disabled endpoint.' }),
+    disabled_reason: z
+      .enum(disabledReasons)
+      .nullable()
+      .meta({
+        description:
+          '`requested`: through this API. `failing`: no delivery succeeded for three days. Null while it is ' +
+          'enabled.',
+      }),
     disabled_at: timestamp().nullable().meta({ description: 'Null while it is enabled.' }),
     failing_since: timestamp().nullable().meta({
-      description: 'Since when no request to it has succeeded; null when the last one did, or there was none.',
+      description: 'Since when every delivery has failed; null if the last one succeeded or there was none.',
     }),
-    set_by_operator: z.boolean().meta({ description: 'Whether it is the one that the operator has set.' }),
+    set_by_operator: z.boolean().meta({ description: 'Whether the operator set this endpoint.' }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -56,7 +60,7 @@ export const presentEndpoint = (endpoint: WebhookEndpoint) => ({
 });
 
 const warnings = z.array(z.string()).meta({
-  description: 'What is allowed and rarely meant: another endpoint with the same URL, which is sent each event, too.',
+  description: 'Likely mistakes: another endpoint has the same URL and also receives each event.',
 });
 
 export const ChangedEndpointShape = EndpointShape.extend({ warnings }).meta({ id: 'ChangedWebhookEndpoint' });

@@ -123,9 +123,9 @@ export const PartnerDetailShape = PartnerShape.extend({
     .object({ url: z.string(), events: z.array(z.enum(askableEvents)) })
     .nullable()
     .meta({
-      description: 'The endpoint that operators have set.',
+      description: 'The endpoint set by operators.',
     }),
   webhook_endpoints: z
     .array(EndpointShape)
-    .meta({ description: "All of the partner's, the operators' one among them." }),
+    .meta({ description: "All of the partner's endpoints, including the operators'." }),
 }).meta({ id: 'PartnerAccountDetail' });

@@ -131,7 +131,7 @@ export const partnerRefusals: RefusalsOf = (route) => {
     413: [new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyLimitOf(route)} bytes`)],
     429: [new DomainError('REQUEST_RATE_LIMITED', 'At most 2000 requests in 10 seconds')],
     500: [new DomainError('INTERNAL', 'Internal error')],
-    503: [new DomainError('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again')],
+    503: [new DomainError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; try again')],
     ...ofOperations[operationId(route)],
   };
 };

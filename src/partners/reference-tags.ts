@@ -21,7 +21,7 @@ export const aboutWebhooks =
 const groups: readonly { name: string; description: string; covers: RegExp }[] = [
   {
     name: 'Channels and quotes',
-    description: 'What is open to this partner, and what a payment or a payout would cost.',
+    description: 'Channels open to this partner, and the price of a payment or payout.',
     covers: /^(channels|quotes)$/,
   },
   {
@@ -31,17 +31,17 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   },
   {
     name: 'Instruments',
-    description: 'Account numbers and QR codes that customers keep, and pay as often as they like.',
+    description: 'Account numbers and QR codes that customers can pay again and again.',
     covers: /^instruments/,
   },
   {
     name: 'Refunds',
-    description: "Money of a payment back to the customer, whole or in part, from the partner's available balance.",
+    description: "Full or partial refunds of payments to the customer, from the partner's available balance.",
     covers: /^payments\/\{id\}\/refunds/,
   },
   {
     name: 'Balance and settlements',
-    description: 'What this partner is owed now, and what happened to it on a day.',
+    description: "The partner's balance now, and its settlement on a day.",
     covers: /^(balance|settlements)/,
   },
   {
@@ -51,7 +51,7 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   },
   {
     name: 'Batches of payouts',
-    description: 'Many payouts that one key makes and another releases, all or none.',
+    description: 'Payouts that one key creates and another approves, all or none.',
     covers: /^payout-batches/,
   },
   {

@@ -2,7 +2,7 @@ import { bearerOf } from '../platform/http/bearer.ts';
 import { refuse } from '../shared/errors.ts';
 import { isHexDigest, secondSignatureTime } from './signature.ts';
 
-/** The headers by which a partner shows who it is; undefined where one was not sent. */
+/** The headers that authenticate a partner; undefined if not sent. */
 export interface ProofHeaders {
   authorization: string | undefined;
   signature: string | undefined;
@@ -17,8 +17,8 @@ function refuseProof(message: string): never {
 }
 
 /**
- * Refuses headers that prove nothing whatever the key and its secret are, and says what is wrong with them: it looks at
- * nothing else, so that the answer tells nothing of any key.
+ * Refuses headers that cannot be valid for any key and secret, and says what is wrong with them. It reads nothing else,
+ * so the error reveals nothing about a key.
  */
 export function refuseMalformedProof({ authorization, signature, signatureV2 }: ProofHeaders): void {
   if (!authorization) refuseProof(missingAuthorization);

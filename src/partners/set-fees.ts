@@ -109,7 +109,7 @@ export async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: Fee
             .filter((row) => row.method === method && (channel === null || row.channel === channel))
             .some(({ most }) => canCharge(mode, { ...rule, fixed: formatMoney(rule.fixed) }, most));
     if (!possible) {
-      refuse('REQUEST_INVALID', `could never apply: no amount that ${method} takes leaves room for this fee`, {
+      refuse('REQUEST_INVALID', `could never apply: no amount allowed for ${method} leaves room for this fee`, {
         field: named ?? `fees.${index}`,
       });
     }

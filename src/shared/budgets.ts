@@ -14,7 +14,7 @@ const requests = {
   /** Until a partner's payment whose provider is silent is answered as indeterminate. */
   partnerPayment: 20 * second,
   payoutReservation: 20 * second,
-  /** Until a payment from a balance whose outcome is not known is answered so; after it, it is not made any more. */
+  /** When a balance payment with an unknown outcome is answered as such. It is not made after that. */
   balancePayment: 12 * second,
   /** How long a cancellation waits for the provider before the client is asked to retry. */
   cancellation: 10 * second,

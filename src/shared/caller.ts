@@ -33,7 +33,7 @@ export interface Caller {
 /** The facts about a caller that decide which accounts are its own. */
 export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 
-/** Who acts: a caller, or an operator at the command line, who has a super admin's rights but is no user. */
+/** The actor: a caller, or an operator at the command line, who has a super admin's rights but is no user. */
 export type Actor = Pick<Caller, 'isSuperAdmin' | 'organizationId' | 'userType'> & { userId: string | null };
 export const operator: Actor = { userId: null, userType: 'platform', isSuperAdmin: true, organizationId: null };
 

@@ -92,8 +92,8 @@ function waitIn(line: Waiter[], key: string, waitMs: number | undefined): Promis
 }
 
 /**
- * Does the work for each, one after the other, beginning anywhere: one that fails keeps none of the others from being
- * done, and where time is short, whoever came last in one try comes first in another. The failures are thrown at the end.
+ * Does the work for each in turn, starting at a random item: one failure does not stop the others, and if time is
+ * short, different items come first in each run. Throws the failures at the end.
  */
 export async function forEachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = [];

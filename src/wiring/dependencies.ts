@@ -70,7 +70,7 @@ export interface Dependencies extends AsyncDisposable {
   readiness: Record<string, () => Promise<void>>;
 }
 
-/** Connections to the keys: look-ups are gathered, and what was read is kept for a while. */
+/** Connections to the keys database: look-ups are batched, and results are cached for a while. */
 const keysPoolSize = 4;
 
 /** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */

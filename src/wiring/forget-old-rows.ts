@@ -11,7 +11,7 @@ const requestsKeptDays = 30;
 const talliesKept = '2 days';
 /** When which mail was sent, without its text. */
 const mailsKept = '90 days';
-/** For so long after an invitation expired it can be seen who was invited and never came. */
+/** How long after an invitation expires the user who never accepted stays listed. */
 const expiredInvitationsKeptDays = 30;
 /** Every table that may name a user is asked about each of them, which takes a few milliseconds. */
 const invitationsPerRound = 1000;

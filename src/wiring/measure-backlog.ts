@@ -40,7 +40,7 @@ const waiting: Record<string, string> = {
       and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
-  // Nobody can move it but two people, by a decision. Since the erasure at the longest: when it came is in the ledger.
+  // Only two people can move it, by a decision. Counted from the erasure; the ledger has the time it arrived.
   money_of_erased: `select u.erased_at as since from users u join accounts a on a.user_id = u.id and a.organization_id is null
     join account_balances b on b.account_id = a.id
     where u.erased_at is not null and b.balance <> 0 group by a.id, u.erased_at having sum(b.balance) <> 0`,

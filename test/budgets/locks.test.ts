@@ -50,7 +50,7 @@ describe('Held locks', () => {
     const elapsed = performance.now() - startedAt;
     await release();
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
-    expect(answer.body.message).toBe('The service is unavailable for a moment; try again');
+    expect(answer.body.message).toBe('The service is temporarily unavailable; try again');
     expect(elapsed).toBeGreaterThan(lock - 100);
     expect(elapsed).toBeLessThan(lock + 3000);
     expect(await journals()).toBe(before);
@@ -62,9 +62,9 @@ describe('Held locks', () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);
-    // The first attempt has given up when nobody waits any more, or another connection does.
+    // The first attempt has given up once its connection no longer waits.
     const isGone = async () => !(await readLockWaits(stack)).some(({ pid }) => pid === first?.pid);
-    // For a moment only.
+    // The wait is brief: poll often.
     await eventually(isGone, (gone) => gone, lock * 3, { slowestMs: 20 });
     await release();
     const { status, body } = await asking;

@@ -142,7 +142,7 @@ describe('POST /v1/saving-circles/members', () => {
     const { status, body } = await join(owner, id, [stranger.accountId, suspended.accountId]);
     expect([status, body.message]).toEqual([
       400,
-      `account_ids: the account ${suspended.accountId} belongs to nobody who can be a member`,
+      `account_ids: the account ${suspended.accountId} cannot join: its owner cannot be a member`,
     ]);
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });

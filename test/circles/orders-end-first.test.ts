@@ -80,7 +80,7 @@ describe('An order for a contribution', () => {
     await dueIn(id, 60 * minute - day);
     const { body } = await contribute(stack, first, id, { payment_id: bca });
     expect(Math.abs((await livesOf(body.payment_order_id)) - 60 * minute)).toBeLessThan(2 * minute);
-    const refused = [400, expect.stringMatching(/^payment_id: the days of grace/)];
+    const refused = [400, expect.stringMatching(/^payment_id: the grace period/)];
     for (const ms of [9 * minute, -minute]) {
       await dueIn(id, ms - day);
       const answer = await contribute(stack, second, id, { payment_id: bca });

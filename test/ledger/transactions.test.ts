@@ -75,7 +75,7 @@ describe('GET /v1/transactions', () => {
       expect(seen).toEqual(expected);
     }
     expect((await list(`?after=${productId}`)).body.message).toBe(
-      'after: matches no row of this list; continue with next',
+      'after: matches no row of this list; use a value of next',
     );
   });
 

@@ -126,7 +126,7 @@ describe('Partner accounts', () => {
       return [status, status === 400 ? body.message : null];
     };
     const complaint = (method: string) =>
-      `fees.0: could never apply: no amount that ${method} takes leaves room for this fee`;
+      `fees.0: could never apply: no amount allowed for ${method} leaves room for this fee`;
     expect(await refusedOf(added, { method: 'qris', fixed: '10000000' })).toEqual([400, complaint('qris')]);
     expect(await refusedOf(added, { method: 'qris', fixed: '9999999' })).toEqual([200, null]);
     expect(await refusedOf(added, { method: 'payout', fixed: '20000000' })).toEqual([200, null]);

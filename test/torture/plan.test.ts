@@ -55,11 +55,11 @@ describe('Torture plans', () => {
       };
       const [cover, exclude] = [circleWith('cover'), circleWith('exclude')];
       for (const { members, stands, defaulter } of [cover, exclude]) {
-        // At least two others lose by the one who does not pay, and no standing order pays instead.
+        // The default costs at least two other members money, and no standing order pays instead.
         expect(members.length).toBeGreaterThanOrEqual(3);
         expect(stands).not.toBe(defaulter);
       }
-      // The first has not received yet; the other would receive now.
+      // The defaulter under `cover` has not received yet; the one under `exclude` would receive now.
       expect([cover.defaulter, exclude.defaulter]).toEqual([cover.members.length - 1, 1]);
     },
   );

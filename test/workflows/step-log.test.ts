@@ -56,7 +56,7 @@ describe('Activities that keep failing', () => {
     const lines = await logOf(fail, 3, 3);
     expect(lines.map(({ attempt, text }) => [attempt, text])).toEqual([
       [1, 'an activity failed and will be retried'],
-      [3, 'an activity failed for the last time'],
+      [3, 'an activity failed and will not be retried'],
     ]);
   });
 

@@ -194,7 +194,7 @@ class Instruments(_Resource):
 
 
 class PayoutBatches(_Resource):
-    """Many payouts that one key makes and another releases, all or none."""
+    """Payouts that one key creates and another approves, all or none."""
 
     def create(self, body: models.CreatePayoutBatchBody, *, idempotency_key: str) -> models.PayoutBatch:
         """Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet."""

@@ -64,7 +64,7 @@ function present(erasure: Erasure, terms: ErasureTerms): z.input<typeof ErasureA
 routes.post(
   '/:user_id/erasure',
   {
-    summary: 'Propose to erase a person',
+    summary: 'Propose erasing a person',
     description:
       'A decision of kind `erase_person`, which another person approves (`POST /v1/decisions/:id/approve`). 400, saying ' +
       'why, while money or a promise about money is theirs: a balance, an open payment, withdrawal, subscription, ' +

@@ -29,7 +29,7 @@ export async function placeLegalHold(em: EntityManager, placing: ByOperator & { 
       refuse('REQUEST_INVALID', 'the user has not accepted the invitation', { field: 'user_id' });
     }
     if ((await findStanding(tx, userId)) !== null) {
-      refuse('REQUEST_INVALID', 'the user is under a legal hold already', { field: 'user_id' });
+      refuse('REQUEST_INVALID', 'the user is already under a legal hold', { field: 'user_id' });
     }
     const id = newId();
     await tx.execute('insert into legal_holds (id, user_id, note, placed_by) values (?, ?, ?, ?)', [

@@ -6,9 +6,8 @@ import { refuse } from '../../shared/errors.ts';
 import { Erasure } from './erasure.entity.ts';
 
 /**
- * Stops an erasure that still waits. Throws NOT_FOUND when the person has none, REQUEST_INVALID once the person has been
- * erased: what is gone does not come back, and FORBIDDEN and UNAUTHENTICATED when permission or session have ended
- * meanwhile.
+ * Stops a waiting erasure. Throws NOT_FOUND if the person has none, REQUEST_INVALID if the person has already been
+ * erased, and FORBIDDEN or UNAUTHENTICATED if permission or session have ended since.
  */
 export async function stopErasure(
   em: EntityManager,
@@ -20,7 +19,7 @@ export async function stopErasure(
     await requireOperator(tx, caller, 'propose-decision');
     if (erasure === null) refuse('NOT_FOUND', 'The user is not being erased');
     if (erasure.status !== 'waiting') {
-      refuse('REQUEST_INVALID', 'the user has been erased, which cannot be undone', { field: 'user_id' });
+      refuse('REQUEST_INVALID', 'the user has been erased; this cannot be undone', { field: 'user_id' });
     }
     await tx.execute("update erasures set status = 'stopped', ended_at = now() where id = ?", [erasure.id]);
     await recordAction(tx, { caller, requestId }, ['ERASURE_STOPPED', 'HIGH'], ['user', userId]);

@@ -62,7 +62,10 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
   },
 };
 
-/** What may leave an account of a person who was erased, IDR; what was given to its causes stays. Throws REQUEST_INVALID. */
+/**
+ * How much may leave an erased person's account, in IDR; donations to the person's causes must stay. Throws
+ * REQUEST_INVALID.
+ */
 async function freeOfErased(em: EntityManager, accountId: string): Promise<Money> {
   if ((await findErasedOwner(em, accountId)) === null) {
     return refuse('REQUEST_INVALID', 'is not the account of an erased person', { field: 'account_id' });

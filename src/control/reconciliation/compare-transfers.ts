@@ -18,8 +18,8 @@ interface PayoutRow {
 const isGone = (status: ProviderRecord['status']): boolean => status === 'failed' || status === 'reversed';
 
 /**
- * Of these transfers, those that failed or came back although two people booked them, or they are open differences as
- * nobody knows them or they are second ones.
+ * Which of these transfers failed or were returned although two people booked them, or although they are open
+ * differences (unknown or second transfers).
  */
 export async function findBookedAndGone(
   em: EntityManager,

@@ -5,7 +5,7 @@ import type { Evidence } from '../../money-out/decisions/decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { refuse } from '../../shared/errors.ts';
 
-/** Explains a difference to the provider: it moves no money, so one person is enough. */
+/** Explains a difference with the provider's records. It moves no money, so one person is enough. */
 export const explainingDifference: DecisionHandling<'explain_difference'> = {
   async look(em, _, { reconciliation_id: id }) {
     const difference =

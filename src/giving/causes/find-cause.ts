@@ -9,7 +9,7 @@ import { mayChangeThings, type OrganizationStatus } from '../../shared/organizat
 import { Cause } from './cause.entity.ts';
 import { type CauseOwnerType, type CauseStatus, takesDonations } from './cause.ts';
 
-/** A cause as it is shown: its stored fields, what it has received, and who manages it. */
+/** A cause for display: its stored fields, what it has received, and its managers. */
 export interface CauseRow {
   id: string;
   name: string;
@@ -88,7 +88,7 @@ export interface DonationStanding {
   organization_status: OrganizationStatus | null;
 }
 
-/** Why the cause takes no donations now, worded to follow "the charitable cause is"; null when it takes them. */
+/** Why the cause accepts no donations, worded to follow "the charitable cause is"; null if it does. */
 export function refusalOfDonations({
   status,
   approved: isApproved,

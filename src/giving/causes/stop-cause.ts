@@ -20,8 +20,8 @@ interface Stopping {
 
 /**
  * The platform stops a cause, whatever its status: it becomes `rejected`, a status that only `reinstateCause` changes,
- * and takes no donations, allocations or subscription periods. What it holds stays, and orders under way are
- * still settled. Throws REQUEST_INVALID when it is stopped already.
+ * and accepts no donations, allocations or subscription periods. It keeps its money, and open orders are still settled.
+ * Throws REQUEST_INVALID if it is already stopped.
  */
 export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {

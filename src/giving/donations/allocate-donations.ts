@@ -56,7 +56,7 @@ async function requireActive(tx: EntityManager, userId: string): Promise<void> {
     await readPayer(tx, userId);
   } catch (cause) {
     if (!isDomainError(cause)) throw cause;
-    refuse('SERVICE_UNAVAILABLE', 'The user who asked for this is no longer active', { cause, retryAfterSeconds: 1 });
+    refuse('SERVICE_UNAVAILABLE', 'The user who requested this is no longer active', { cause, retryAfterSeconds: 1 });
   }
 }
 

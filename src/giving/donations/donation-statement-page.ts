@@ -44,7 +44,7 @@ const head = (facts: DonationStatementFacts): string => {
 <dt>Number</dt><dd>${donor_id}</dd>
 <dt>Donations</dt><dd>${count}</dd>
 <dt>Donated</dt><dd>${inRupiah(donated)}</dd>
-<dt>Given back</dt><dd>${inRupiah(refunded)}</dd>
+<dt>Refunded</dt><dd>${inRupiah(refunded)}</dd>
 <dt>Total</dt><dd><strong>${inRupiah(total)}</strong></dd>
 </dl>
 <table>
@@ -55,7 +55,7 @@ const head = (facts: DonationStatementFacts): string => {
 
 const row = ({ donated_at, cause_name, donation_id, amount, status }: DonationStatementLine): string => {
   const day = formatWesternIndonesia(new Date(donated_at)).slice(0, 10);
-  const given = status === 'refunded' ? html`<s>${inRupiah(amount)}</s> given back` : inRupiah(amount);
+  const given = status === 'refunded' ? html`<s>${inRupiah(amount)}</s> refunded` : inRupiah(amount);
   return String(
     html`<tr><td>${day}</td><td>${cause_name ?? 'Where it is needed most'}</td><td>${donation_id}</td><td class="number">${given}</td></tr>
 `,
@@ -64,7 +64,7 @@ const row = ({ donated_at, cause_name, donation_id, amount, status }: DonationSt
 
 const foot = `</tbody>
 </table>
-<footer>Days and the year are those of UTC+7, amounts Indonesian rupiah.</footer>
+<footer>Dates are in UTC+7; amounts are in Indonesian rupiah.</footer>
 </body>
 </html>
 `;

@@ -36,7 +36,7 @@ export interface RefundFacts {
   refund_account_id: string | null;
   /** Whether money of the cause has left it by disbursements. */
   disbursed: boolean;
-  /** Whether the account that holds it is of a person who was erased, and cannot use it any more. */
+  /** Whether the account that holds it belongs to an erased person, who can no longer use it. */
   owner_erased: boolean;
 }
 
@@ -74,8 +74,8 @@ export async function readRefund(
 }
 
 /**
- * Why a donation cannot be refunded; null when it can. Where the owner of its cause's account was erased, what is there
- * came back from the bank and nobody else can move it: `byDecision` it then goes back whatever its age.
+ * Why a donation cannot be refunded; null when it can. If the owner of the cause's account was erased, the money there
+ * came back from the bank and nobody else can move it: `byDecision` then refunds it whatever its age.
  */
 export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecision: boolean }): string | null {
   if (facts.status !== 'completed') return `the donation is ${facts.status}, not completed`;
@@ -99,7 +99,9 @@ export async function refundDonation(
   const refunded = await em.transactional(async (tx) => {
     const { user_id: donorId } = await getDonation(tx, caller, donationId);
     if (donorId !== caller.userId) {
-      refuse('FORBIDDEN', 'only its donor refunds it; platform proposes a decision refund_donation', { field: 'id' });
+      refuse('FORBIDDEN', 'only its donor can refund it; operators propose a decision of kind refund_donation', {
+        field: 'id',
+      });
     }
     await lockRefund(tx, donationId);
     const facts = must(await readRefund(tx, donationId), 'a donation is kept');

@@ -1,7 +1,7 @@
 import { DomainError, isDomainError, refuse } from '../../shared/errors.ts';
 import { type AllocationRefused, type DonationRefusal, donationRefusalTexts, unpackIds } from './allocation.ts';
 
-/** Why the cause takes nothing: NOT_FOUND when it is unknown, REQUEST_INVALID when it takes no donations now. */
+/** Why the cause accepts no donations: NOT_FOUND when it is unknown, REQUEST_INVALID when it is not active. */
 export function refusalOfCause(causeId: string, refusal: string): DomainError {
   const field = 'cause_id';
   return refusal === 'unknown'

@@ -120,6 +120,6 @@ export interface SubscriptionStanding {
   lastAttemptAt: string;
   /** When the receiving side last refused this period, ISO 8601. */
   postponedAt?: string;
-  /** Set when the attempt came too early and was not made: the milliseconds left, by the database's clock. */
+  /** Set when the attempt was early and was not made: the milliseconds left, by the database's clock. */
   earlyByMs?: number;
 }

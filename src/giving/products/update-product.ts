@@ -53,7 +53,7 @@ function statusAfter(product: Product, held: Money, asked: ProductStatus | undef
   if (asked === 'open' && isReached)
     refuse('REQUEST_INVALID', 'the target is reached; raise it first', { field: 'status' });
   if (asked === 'completed' && status === 'closed')
-    refuse('REQUEST_INVALID', 'a closed product stays closed until it is reopened', { field: 'status' });
+    refuse('REQUEST_INVALID', 'the product is closed; reopen it first', { field: 'status' });
   if (asked === 'closed' || (asked === undefined && status === 'closed')) return 'closed';
   return isReached ? 'completed' : 'open';
 }

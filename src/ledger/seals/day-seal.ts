@@ -24,7 +24,7 @@ export function bookDay(day: string): BookDay {
   return { day, from: new Date(Math.max(begins, earliestMs)), to: new Date(begins + dayMs) };
 }
 
-/** Whether the day is sealed: no more journals are added to it, so what is read of it is final. */
+/** Whether the day is sealed: no more journals are added to it, so its data is final. */
 export async function isDaySealed(tx: EntityManager, { day }: BookDay): Promise<boolean> {
   const [row] = await tx.execute<{ sealed: boolean }[]>('select is_day_sealed(?) as sealed', [day]);
   return must(row, 'a select has a row').sealed;

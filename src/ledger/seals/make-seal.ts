@@ -13,7 +13,7 @@ import type { SealKeys } from './seal-keys.ts';
 import { storeSeal } from './store-seal.ts';
 
 export interface SealStep {
-  /** The seal that was made; null when another step had already made the last one of this pass. */
+  /** The new seal; null if another step has already made the last one of this pass. */
   number: number | null;
   journals: number;
   /** Whether every journal committed before the pass began is sealed. */

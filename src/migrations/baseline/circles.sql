@@ -87,11 +87,12 @@ create table saving_circle_members (
   entropy text check (entropy ~ '^[0-9A-Fa-f]{16,64}$'),
   -- When the member agreed that the account may be debited for contributions after the member's turn.
   consented_at timestamptz,
-  -- What the draw of a lottery gave, and to which account: it stays whatever becomes of turns and places.
+  -- The result of a lottery's draw by account: it stays, whatever happens to turns and places.
   drawn_turn integer check (drawn_turn >= 1),
   drawn_account_id uuid,
   check ((drawn_turn is null) = (drawn_account_id is null)),
-  -- The turn in whose round the member's place ended by a default. Whoever had not received by then has no turn any more.
+  -- The turn in whose round the member's place ended by a default. If they had not received by then, they lose their
+  -- turn.
   excluded_turn integer check (excluded_turn >= 1),
   created_at timestamptz not null default now(),
   unique (saving_circle_id, user_id),
@@ -166,7 +167,7 @@ create table saving_circle_contributions (
   user_id uuid not null references users (id),
   turn_number integer not null,
   amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
-  -- What was paid beside it and stays with the circle until its end: with a member's first contribution only.
+  -- The guarantee paid with a member's first contribution; the circle holds it until it ends.
   guarantee_amount numeric(20, 4) not null default 0 check (guarantee_amount >= 0 and guarantee_amount < 'Infinity'),
   rail text not null check (rail in ('gateway', 'balance')),
   status text not null check (status in ('pending', 'completed', 'failed', 'cancelled', 'refunded')),
@@ -226,7 +227,7 @@ create index saving_circle_invitations_of_creator on saving_circle_invitations (
 create trigger saving_circle_invitations_of_nobody_erased before insert on saving_circle_invitations
   for each row execute function refuse_erased('user_id');
 
--- Who takes over whose place: proposed, agreed to by both, done.
+-- Who takes over whose place: proposed, consented to by both, completed.
 create table saving_circle_replacements (
   id uuid primary key,
   saving_circle_id uuid not null references saving_circles (id),
@@ -252,7 +253,7 @@ create index saving_circle_replacements_of_proposer on saving_circle_replacement
 create trigger saving_circle_replacements_status_law before insert or update of status on saving_circle_replacements
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
--- A place passes over to whom both have agreed on, and to nobody else.
+-- A place passes only to the person both have agreed on.
 create function keep_place() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -42,7 +42,7 @@ create table decisions (
     -- The account of a person who was erased, whose money left for them.
     when 'book_external' then num_nonnulls(amount, reference) = 2 and (account_id is null or amount < 0)
       and num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
-    -- Of a payout that failed here and left, or of a transfer that nobody knows or that is the second of its reference.
+    -- For a payout that failed here but was paid, or for a transfer that is unknown or the second of its reference.
     when 'book_transfer' then num_nonnulls(payout_id, provider_reference) = 1
       and num_nonnulls(outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'disburse' then withdrawal_id is not null
@@ -99,7 +99,7 @@ create trigger decisions_status_law before insert or update of status on decisio
   for each row execute function keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected',
     'pending>lapsed', 'pending>refused');
 
--- Whether this is an active user of the platform who holds the permission; to approve, one who was admitted.
+-- Whether this is an active platform user who holds the permission and, to approve, was admitted.
 create function is_operator(p_user_id uuid, p_permission text) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select exists (select from users u
@@ -108,7 +108,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission
       and (p_permission <> 'approve-decision' or u.approver_since is not null))
 $$;
--- Whether this user was brought in by the other: invited by them, or by somebody whom they brought in and nobody admitted.
+-- Whether the other user brought this one in: invited them, or brought in somebody never admitted who invited them.
 create function brought_by(p_user_id uuid, p_inviter_id uuid) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   with recursive inviters (id) as (
@@ -205,8 +205,8 @@ begin
       then 'the approver may no longer decide' end;
 end $$;
 
--- A decision keeps what is to be done, why, and who proposed it; it is approved once, within a day, by somebody who may;
--- it is carried out in the transaction of its effect, and the instants are the database's.
+-- A decision's action, reason and proposer never change. It is approved once, within a day, by somebody entitled to;
+-- it is executed in the transaction of its effect, and its times are the database's.
 create function keep_decision() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -390,7 +390,7 @@ begin
   return true;
 end $$;
 
--- How the provider's word says that a transfer ended; null while it does not say. The word is what the application heard.
+-- The outcome of a transfer by the provider's last status, as the application recorded it; null while it is not final.
 create function outcome_of_word(p_said text) returns text language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
@@ -424,7 +424,7 @@ begin
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = why_disbursement_ends(new.id)
       and new.last_word = 'not known'
       and not exists (select from payout_attempts a where a.payout_id = new.id and a.outcome is distinct from 'unsent')
-    -- A refund that nobody has sent ends when an earlier one turns out to have been made.
+    -- An unsent refund fails if an earlier one turns out to have been made.
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and standing_of_refund(new.id) = 'void' then
     return new;
   end if;

@@ -35,7 +35,7 @@ create table legal_holds (
   lifted_by uuid references users (id),
   lifted_at timestamptz,
   check ((lifted_by is null) = (lifted_at is null)),
-  -- It is lifted by someone who neither placed it nor is under it.
+  -- It is lifted by somebody who neither placed it nor is its subject.
   check (lifted_by <> placed_by and lifted_by <> user_id)
 );
 create unique index legal_holds_of_user on legal_holds (user_id) where lifted_at is null;

@@ -135,7 +135,7 @@ create trigger token_signing_keys_end before update of published_until on token_
   for each row when (old.published_until is not null
     and (new.published_until is null or new.published_until > old.published_until))
   execute function refuse_change();
--- Nor is it set in the past: the row would be deleted at once, and could be inserted anew.
+-- Nor may it be set in the past: the row could be deleted at once and inserted again.
 create trigger token_signing_keys_end_later before insert or update of published_until on token_signing_keys
   for each row when (new.published_until < transaction_timestamp()) execute function refuse_change();
 create table revoked_tokens (

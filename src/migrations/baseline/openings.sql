@@ -39,14 +39,14 @@ create index requests_by_age on requests (decided_at)
   where answer_status is not null or refusal is not null or key_hash = '';
 create index requests_by_id on requests (id) where id is not null;
 create index requests_for_resource on requests (resource_id) where kind is not null;
--- What was made under a key stays, and so does a refusal.
+-- Neither a resource created under a key nor a refusal may change.
 create trigger requests_keep_what_became_of_them before update on requests
   for each row when (new.refused_upto < old.refused_upto or old.made is not null
     and (old.owner_id, old.key_hash, old.fingerprint, old.resource_id, old.made)
       is distinct from (new.owner_id, new.key_hash, new.fingerprint, new.resource_id, new.made))
   execute function refuse_change();
 
--- What was refused has no row, what was made has one.
+-- A refused request has no row; an accepted one has one.
 create view check_requests_are_kept as
   select o.resource_id, o.kind, o.made, o.refused_upto from requests o
   left join lateral (

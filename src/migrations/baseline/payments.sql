@@ -5,7 +5,7 @@
 
 create table payment_channels (
   id integer primary key,
-  -- Who has it: what is opened through it keeps that name.
+  -- The channel's provider; orders keep the provider they were opened with.
   provider text not null default 'xendit',
   name varchar(100) not null,
   method text not null check (method in ('virtual_account', 'qris', 'ewallet')),
@@ -27,7 +27,7 @@ create table payment_channels (
   check (maximum_amount >= minimum_amount)
 );
 
--- What is opened through a channel is its provider's for good.
+-- An order stays with the provider it was opened with.
 create function set_provider_of_channel() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -60,7 +60,7 @@ create table payment_orders (
   failure_code text,
   texts_sealed text,
   expires_at timestamptz not null,
-  -- When whom it belongs to asked that nobody pay it any more: while it is open, that is its deadline.
+  -- When its owner cancelled it; while it is open, that is its deadline.
   cancelled_at timestamptz,
   request_id text,
   -- When the provider was last asked for an instrument by an attempt that it may have received.
@@ -98,7 +98,7 @@ create trigger payment_orders_keep_their_instrument
 create trigger payment_orders_take_money_for_people before insert or update of target_account_id on payment_orders
   for each row execute function keep_account_kinds('target_account_id',
     'user organization open_donation_pool saving_goal product circle_holding');
--- What was cancelled stays cancelled, unless it was paid.
+-- A cancelled payment stays cancelled unless it was paid.
 create trigger payment_orders_keep_their_cancellation before update of cancelled_at on payment_orders
   for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at
     and new.status <> 'PAID')
@@ -223,7 +223,7 @@ begin
         when (s.kind = 'user' and s.user_id = p.user_id or s.kind = 'organization'
           and p.user_type = 'organization' and s.organization_id = p.organization_id) is not true then 'foreign'
         when targets[p.ordinality] = p.source_account_id then 'itself'
-        -- Money goes from who pays to what is paid for, as this kind of journal, and never the other way round.
+        -- Money goes from the payer to the payment's target, as this kind of journal, and never the other way round.
         when (p.amount > 0 and p.transaction_id is not null and p.journal_id is not null
           and (p.kind = 'pocket-transfer' or starts_with(p.kind, 'balance-payment.'))
           and (select t.kind from accounts t where t.id = targets[p.ordinality]) in ('user', 'organization',
@@ -346,7 +346,7 @@ begin
         refusal = null, decided_at = dated
       from unnest(payments) with ordinality p
       where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
-    -- What was never refused stays unwritten until it is (refuse_under_key).
+    -- A key that was never refused has no row until it is (refuse_under_key).
     if outcomes && array['insufficient', 'kept', 'reused'] then
       delete from requests k using unnest(payments) with ordinality p
         where k.owner_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null

@@ -25,7 +25,7 @@ create table payouts (
   id uuid primary key,
   -- The kind is the family of its journals: partner_payout is partner-payout/<id>/reserved.
   kind text not null check (kind in ('partner_payout', 'withdrawal', 'payment_refund')),
-  -- The account that the money comes from, and returns to if it is not spent; and the one that holds it until then.
+  -- The account the money comes from, and returns to if it is not spent; and the one that holds it until then.
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
   partner_id uuid references partners (id),

@@ -110,6 +110,6 @@ begin
   return forgotten + answers;
 end $$;
 
--- An invited user who never accepted may be deleted; anyone else stays.
+-- Invited users who never accepted may be deleted; all others stay.
 create trigger users_are_kept before delete on users for each row when (old.status <> 'invited')
   execute function refuse_change();

@@ -38,7 +38,7 @@ begin
   if not exists (select from accounts a join users u on u.id = new.user_id where a.id = new.released_to
       and (a.kind = 'user' and a.user_id = u.id
         or a.kind = 'organization' and u.user_type = 'organization' and a.organization_id = u.organization_id)) then
-    raise exception 'saving_goals %: released_to % is no account of the saver', new.id, new.released_to
+    raise exception 'saving_goals %: released_to % is not an account of the saver', new.id, new.released_to
       using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = 'released_to';
   end if;
   return new;

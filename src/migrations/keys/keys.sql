@@ -13,8 +13,8 @@ grant usage on schema public to amanah_keys;
 create table personal_keys (
   id uuid primary key,
   key_sealed text,
-  -- Whether the person's row in the main database has been seen, and stays: a key that nobody came to use, or whose person
-  -- was invited and has gone, is swept. No transaction that makes use of a new key takes a day.
+  -- Whether the person's row in the main database has been seen and will stay. Keys that no row came to use, or whose
+  -- person was invited and deleted, are swept. No transaction that uses a new key takes a day.
   is_settled boolean not null default false,
   look_after timestamptz not null default clock_timestamp() + interval '1 day',
   erased_at timestamptz,
@@ -30,7 +30,7 @@ create table look_up_keys (
   key_sealed text not null
 );
 
--- What was destroyed stays destroyed, and a key in use is never replaced or swept: only sealed anew, or destroyed.
+-- A destroyed key stays destroyed. A key in use is never replaced or swept, only re-encrypted or destroyed.
 create function keep_personal_key() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

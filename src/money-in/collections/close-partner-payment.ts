@@ -16,9 +16,9 @@ import {
 import type { PaymentWithChannel } from './present-partner-payment.ts';
 
 /**
- * Ends a payment unpaid, with its webhook, in one transaction. A final payment stays as it is, and one whose money is in
- * suspense, unknown when it came. Closed because an attempt
- * to get an instrument was `refused`, it throws as `expectNoAttempt`.
+ * Closes an unpaid payment, with its webhook, in one transaction. Leaves a final payment unchanged, and one whose money
+ * arrived unidentified and is in suspense. If it is closed because an attempt to get an instrument was `refused`, it
+ * throws as `expectNoAttempt`.
  */
 export function closePartnerPayment(
   em: EntityManager,

@@ -71,8 +71,8 @@ routes.post(
         .optional()
         .meta({
           description:
-            'For a payout, in place of `bank_code`: the account of this check of the last day. One that does not exist ' +
-            'is refused.',
+            'For a payout, instead of `bank_code`: the account of this check from the last day. If the bank has ' +
+            'no such account, the quote is refused.',
           examples: ['019bbfb8-4c10-7d25-8e61-5b9a0c3f7d42'],
         }),
     }),
@@ -109,9 +109,9 @@ routes.post(
   {
     summary: 'Create a payment',
     description:
-      'Answers 200 with what the customer pays by; nothing is paid yet. Waits at most 20 seconds for the provider: ' +
-      'then PROVIDER_INDETERMINATE names what to poll, and a retry under the same key joins it. The first answer under ' +
-      'a key is replayed byte for byte for at least 30 days.',
+      'Returns 200 with the payment instrument; nothing is paid yet. Waits at most 20 seconds for the ' +
+      'provider: after that, PROVIDER_INDETERMINATE names the URL to poll, and a retry with the same key ' +
+      'joins the request. The same key returns the first response byte for byte for at least 30 days.',
     access: partner('collect-payment', { bodySignatureSuffices: true }),
     body: z.strictObject({
       ...subject,
@@ -128,8 +128,8 @@ routes.post(
         .optional()
         .meta({
           description:
-            'Required for OVO, which asks the Indonesian mobile number 08..., 628... or +628.... Spaces, dots, dashes ' +
-            'and parentheses do not count.',
+            'Required for OVO, which notifies this Indonesian mobile number: 08..., 628... or +628.... Spaces, ' +
+            'dots, dashes and parentheses are ignored.',
           examples: ['+6281234567890'],
         }),
       expires_in_minutes: z
@@ -142,8 +142,8 @@ routes.post(
         .optional()
         .meta({
           description:
-            "Where an e-wallet's checkout sends the customer afterwards, paid or not; read the payment to know which. " +
-            'Without it that is a page of ours, which tells status and amount. Other methods send nobody anywhere.',
+            "Where an e-wallet's checkout redirects the customer afterwards, paid or not; read the payment to " +
+            'find out. Without it, to a page of ours that shows status and amount. Other methods do not redirect.',
           examples: ['https://partner.example/orders/2026-0042'],
         }),
       metadata: metadata(),
@@ -164,7 +164,7 @@ routes.get(
   '/payments',
   {
     summary: 'List payments, newest first',
-    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     access: partner('read-gateway'),
     query: partnerListQuery().extend({
       status: z.enum(partnerPaymentStatuses).optional(),
@@ -180,7 +180,7 @@ routes.get(
       instrument_id: uuid()
         .optional()
         .meta({
-          description: 'Only those that were paid to this reusable instrument.',
+          description: 'Only payments to this reusable instrument.',
           examples: ['019bbfb5-1a40-7f36-9c58-2d7e0b4a6c93'],
         }),
       from: periodStart().optional(),
@@ -219,10 +219,10 @@ routes.post(
   {
     summary: 'Cancel an open payment',
     description:
-      'What the customer pays by is expired at the provider, then the payment ends `expired`, with its webhook. Whatever ' +
-      'was paid first wins: PAYMENT_ALREADY_PAID. One that has ended unpaid is answered as it is. ' +
-      'PROVIDER_INDETERMINATE when the provider has not ended it within 10 seconds: it ends by itself, poll it or ask ' +
-      'again. No idempotency key.',
+      'Expires the instrument at the provider, then sets the payment to `expired` and sends its webhook. If ' +
+      'the customer paid first: PAYMENT_ALREADY_PAID. If the payment is already final and unpaid, it is ' +
+      'returned unchanged. PROVIDER_INDETERMINATE if the provider does not confirm within 10 seconds: ' +
+      'cancelling continues in the background, so poll or retry. Accepts no idempotency key.',
     access: partner('collect-payment'),
     params: paymentParams,
     answers: { 200: partnerAnswer(PartnerPaymentShape) },

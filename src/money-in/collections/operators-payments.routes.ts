@@ -22,7 +22,7 @@ routes.get(
   '/',
   {
     summary: "List every partner's payments, newest first",
-    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     access: reads,
     query: listQuery().extend({
       partner_id: uuid().optional(),

@@ -76,7 +76,7 @@ const NextActionShape = z.object({
     description: 'Show the number, draw the QR code, send the customer to the page, or tell them to look at their app.',
   }),
   value: z.string().nullable().meta({
-    description: 'The number, the QR payload or the URL of the page; null where the wallet asks by itself.',
+    description: 'The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself.',
   }),
 });
 
@@ -99,25 +99,25 @@ export const PartnerPaymentShape = z
       .nullable()
       .meta({
         description:
-          'Virtual account number, QR payload or checkout URL; null while the provider has not made one, and for OVO, which ' +
-          'asks the customer by itself.',
+          'Virtual account number, QR payload or checkout URL; null until the provider has created it, and for ' +
+          'OVO, which notifies the customer itself.',
       }),
     next_action: NextActionShape.nullable().meta({
-      description: 'What to show the customer; null while the provider has not made it, and once the payment is final.',
+      description: 'What to show the customer; null until the provider has created it, and once the payment is final.',
     }),
     metadata: shownMetadata(),
-    status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
+    status_url: z.string().optional().meta({ description: 'Only in the response to the creation.' }),
     instrument_id: uuid().nullable().meta({
-      description: 'The reusable instrument that it was paid to; null for a payment that was requested by itself.',
+      description: 'The reusable instrument that was paid; null for a payment without one.',
     }),
     expires_at: timestamp().nullable(),
     created_at: timestamp(),
     finalized_at: timestamp().nullable(),
     cancelled_at: timestamp().nullable().meta({
-      description: 'When you, or the operator, asked to cancel it; null for one that was paid all the same.',
+      description: 'When you or the operator requested cancellation; null if the payment was paid anyway.',
     }),
     available_at: timestamp().nullable().meta({
-      description: 'When the net of a paid payment becomes, or became, available for payouts; null before it is paid.',
+      description: 'When the net amount becomes, or became, available for payouts; null until the payment is paid.',
     }),
     failure_code: z.string().nullable(),
   })
@@ -139,12 +139,12 @@ export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWith
 
 export const OperatorsPaymentShape = PartnerPaymentShape.omit({ status_url: true })
   .extend({
-    kind: z.literal('partner_payment').meta({ description: 'What the filter `kind` takes; there is one.' }),
+    kind: z.literal('partner_payment').meta({ description: 'The only value that the filter `kind` accepts.' }),
     partner_id: uuid(),
-    organization_id: uuid().nullable().meta({ description: "Of a partner's customer that it collected for." }),
+    organization_id: uuid().nullable().meta({ description: "The partner's customer who paid." }),
     provider_payment_request_id: z.string().nullable().meta({ description: "The provider's id of the instrument." }),
     settling_since: timestamp().nullable().meta({
-      description: 'Since when the provider reports it paid or pending without a payment that can be settled.',
+      description: 'Since when the provider has reported it as paid or pending without a payment that can be settled.',
     }),
   })
   .meta({ id: 'OperatorsPayment' });

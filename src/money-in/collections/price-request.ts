@@ -65,7 +65,7 @@ export async function priceRequest(
   refuseMisplacedChannel(question);
   const context = await readContext(em, question);
   if (context?.channel_id == null) return refuseUnknownChannel(em, question);
-  const takes = `the channel takes IDR ${context.minimum_amount} to ${context.maximum_amount}`;
+  const takes = `the channel accepts IDR ${context.minimum_amount} to ${context.maximum_amount}`;
   if (compareMoney(amount, context.maximum_amount) > 0) refuseField('amount', takes);
   const rule: FeeRule = context.fixed === null ? freeOfCharge : { ...context, fixed: context.fixed };
   const price = aboutField('amount', () => priceCollection(context.fee_mode, formatMoney(amount), rule));

@@ -121,7 +121,9 @@ async function findMethod(
   return null;
 }
 
-/** What succeeded and has no receipt, oldest first; money in suspense that nobody knew when it came counts as new. */
+/**
+ * Succeeded payments without a receipt, oldest first; money in suspense that was unidentified on arrival counts as new.
+ */
 async function withoutReceipt(
   em: EntityManager,
   instrumentId: string,
@@ -207,7 +209,8 @@ async function finishLook(
   const { instrumentId, isClosing, hasMore, seen } = look;
   const { before, from, until } = seen;
   const instrument = await lockInstrument(tx, instrumentId);
-  // What is to be closed is read anew, from when the provider takes no more for it.
+  // Reads an instrument that is to be closed once more, from the time when the provider stopped accepting money for
+  // it.
   if (instrument.closing_at && instrument.status === 'active' && !isClosing) return instrument.status;
   const now = await readDatabaseClock(tx);
   const { read_from: began } = instrument;

@@ -25,18 +25,21 @@ const params = z.object({ id: uuid() });
 routes.post(
   '/',
   {
-    summary: 'Make an account number or QR code that a customer keeps',
+    summary: 'Create a reusable account number or QR code',
     description:
-      'It has no deadline. Every payment to it becomes a payment of its own (`instrument_id`), with the fee and limits of ' +
-      'its channel; what was paid is the gross in both fee modes. With `amount` each payment has to be exactly that; what ' +
-      'does not fit, and what comes after closing, is held for the operators. Waits at most 20 seconds for the provider.',
+      'It never expires. Each time it is paid, a payment is created (`instrument_id`), with the fee and ' +
+      'limits of its channel; in both fee modes the amount paid is the gross amount. With `amount`, each ' +
+      'payment must match it exactly; money that does not match or arrives after closing is held for the ' +
+      'operators. Waits at most 20 seconds for the provider.',
     access: partner('collect-payment'),
     body: z.strictObject({
       method: z.enum(instrumentMethods).meta({ description: 'How customers pay.' }),
       channel: text(64)
         .optional()
         .meta({ description: 'Required for virtual_account, omitted for qris.', examples: ['BCA'] }),
-      amount: moneyString().optional().meta({ description: 'IDR, a whole amount. Without it any amount may be paid.' }),
+      amount: moneyString()
+        .optional()
+        .meta({ description: 'A whole amount in IDR. Without it the customer may pay any amount.' }),
       external_ref: externalRef().optional(),
       customer_name: text(100).optional().meta({ description: 'Shown to the customer by banks that show a name.' }),
       metadata: metadata(),
@@ -57,7 +60,7 @@ routes.get(
   '/',
   {
     summary: 'List instruments, newest first',
-    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     access: partner('read-gateway'),
     query: partnerListQuery().extend({
       status: z.enum(partnerInstrumentLaw.statuses).optional().meta({ description: 'Only those with this status.' }),
@@ -93,8 +96,9 @@ routes.post(
   {
     summary: 'Close an instrument',
     description:
-      'It is ended at the provider first; what was paid before still becomes payments. One that is closed is answered as ' +
-      'it is. PROVIDER_INDETERMINATE when the provider has not ended it within 10 seconds: it closes by itself.',
+      'Cancels it at the provider first; money paid before still becomes payments. A closed instrument is ' +
+      'returned unchanged. PROVIDER_INDETERMINATE if the provider does not confirm within 10 seconds: ' +
+      'closing continues in the background.',
     access: partner('collect-payment'),
     params,
     answers: { 200: partnerAnswer(PartnerInstrumentShape) },

@@ -35,23 +35,23 @@ export async function presentInstrument(sealer: Sealer, { instrument, channel }:
 
 export const PartnerInstrumentShape = z
   .object({
-    id: uuid().meta({ description: 'Names the instrument; its payments carry it as `instrument_id`.' }),
+    id: uuid().meta({ description: "The instrument's id; its payments carry it as `instrument_id`." }),
     external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
     status: z.enum(partnerInstrumentLaw.statuses).meta({
-      description: '`active` until it is closed, or the provider refuses to make it; then `closed` for good.',
+      description: '`active` until it is closed or the provider refuses it; then `closed` permanently.',
     }),
     method: z.enum(instrumentMethods),
     channel: z.string().nullable().meta({ description: 'The bank of a virtual account; null for QRIS.' }),
-    amount: amount().nullable().meta({ description: 'What each payment has to be, in IDR; null for any amount.' }),
+    amount: amount().nullable().meta({ description: 'The exact amount of each payment, in IDR; null for any amount.' }),
     currency: z.literal('IDR'),
     payment_code: z.string().nullable().meta({
-      description: 'The account number or QR payload that customers keep; null while the provider has not made it.',
+      description: 'The reusable account number or QR payload; null until the provider has created it.',
     }),
     customer_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
     metadata: shownMetadata(),
-    failure_code: z.string().nullable().meta({ description: 'Why the provider did not make it; otherwise null.' }),
+    failure_code: z.string().nullable().meta({ description: 'Why the provider refused it; otherwise null.' }),
     created_at: timestamp(),
     closed_at: timestamp().nullable().meta({ description: 'When it was closed; null before.' }),
-    status_url: z.string().optional().meta({ description: 'Where to read it; after creation only.' }),
+    status_url: z.string().optional().meta({ description: 'Where to read it; only in the response to the creation.' }),
   })
   .meta({ id: 'Instrument' });

@@ -9,7 +9,7 @@ import {
 } from '../../partners/fee.ts';
 import { compareMoney, feeOf, isWholeRupiah, type Money } from '../../shared/money.ts';
 
-/** What a payment to an instrument is worth: its gross is what was paid, whatever the partner's fee mode. */
+/** The price of a payment to an instrument: its gross is what was paid, whatever the partner's fee mode. */
 export interface PricedPayment {
   fee: Money;
   net: Money;
@@ -56,7 +56,7 @@ export async function priceReceived(
   const price = priceCollection('DEDUCTED', gross, rule);
   if (!isWorthwhile(price)) return { complaint: complainOfFee(price.fee, leastCollection('DEDUCTED', rule, least)) };
   if (compareMoney(gross, least) < 0 || compareMoney(gross, most) > 0) {
-    return { complaint: `the channel takes IDR ${least} to ${most}` };
+    return { complaint: `the channel accepts IDR ${least} to ${most}` };
   }
   const providerFee = feeOf(gross, rule.provider_fixed, rule.provider_basis_points);
   return { price: { fee: price.fee, net: price.net, providerFee } };

@@ -115,7 +115,7 @@ export interface PaidAmount {
   balance: Money;
 }
 
-/** What was paid: now, or (`replayed`) before under the same key or id, of which nothing else is known here. */
+/** The payment made now or, if `replayed`, earlier under the same key or id. */
 export interface Paid {
   replayed: boolean;
   made?: PaidAmount;

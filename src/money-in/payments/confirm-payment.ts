@@ -47,7 +47,7 @@ async function judge(
 ): Promise<Verdict> {
   const isOpen = !isFinalOrder(ours);
   if (state === null) {
-    // The provider does not delete what it has made: its absence from the list says nothing about what was paid.
+    // The provider never deletes a payment method: its absence from the list proves nothing about payments.
     const isForgotten = isOpen && requestId !== null;
     await noteSettling(em, table, reference, isForgotten);
     return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };

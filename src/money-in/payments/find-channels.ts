@@ -20,7 +20,7 @@ export async function getChannelFor(em: EntityManager, paymentId: number, nomina
   const charged = addMoney(formatMoney(nominal), adminFee(formatMoney(nominal), channel));
   if (compareMoney(charged, minimum) < 0 || compareMoney(charged, maximum) > 0) {
     const range = `${formatMoney(minimum)} to ${formatMoney(maximum)}`;
-    refuse('REQUEST_INVALID', `${channel.name} takes IDR ${range}, and with its fee this is ${charged}`, {
+    refuse('REQUEST_INVALID', `${channel.name} accepts IDR ${range}; with its fee this is ${charged}`, {
       field: 'amount',
     });
   }

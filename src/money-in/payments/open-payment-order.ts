@@ -49,7 +49,7 @@ async function makeOrder(
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
   const { order: asked } = opening;
-  // The request may have waited: a target stopped meanwhile takes no order.
+  // The request may have waited, and the target may have been stopped since.
   const { payableUntil = null } = await ports.paymentKinds[asked.reference_type].findTarget(tx, {
     referenceId: asked.reference_id,
     amount: asked.nominal,

@@ -6,7 +6,7 @@ const PaymentChannelSchema = defineEntity({
   tableName: 'payment_channels',
   properties: {
     id: p.integer().primary(),
-    /** Who has it: what is opened through it keeps that name. */
+    /** The channel's provider; orders keep the provider they were opened with. */
     provider: p.text().default('xendit'),
     name: p.string().length(100),
     method: p.text().$type<PaymentMethodKind>(),

@@ -159,9 +159,9 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 }
 
 /**
- * Ends an order unpaid, with the handler's effect, in one transaction, and wakes what waits for it. A final order stays
- * as it is, and one whose money is in suspense, unknown when it came. Closed because an attempt to get an instrument was
- * `refused`, it throws as `expectNoAttempt`.
+ * Closes an unpaid order, with the handler's effect, in one transaction, and wakes its waiters. Leaves a final order
+ * unchanged, and one whose money arrived unidentified and is in suspense. If it is closed because an attempt to get an
+ * instrument was `refused`, it throws as `expectNoAttempt`.
  */
 export async function closePayment(
   em: EntityManager,

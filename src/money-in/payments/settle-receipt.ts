@@ -85,7 +85,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
     const says = await hearPayment(gateways, receipt);
     if (action === 'credit' && isTakenBack(says)) {
-      refuse('REQUEST_INVALID', `the provider says that the payment is ${says}: there is no money to credit`, {
+      refuse('REQUEST_INVALID', `the provider reports the payment as ${says}: there is no money to credit`, {
         field: 'action',
       });
     }

@@ -17,43 +17,44 @@ const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/bank-account-chec
 
 const AccountCheckShape = z
   .object({
-    id: uuid().meta({ description: 'Names the result, as long as it is kept.' }),
+    id: uuid().meta({ description: 'The id of the result, while it is stored.' }),
     status: z.enum(accountCheckStatuses).meta({
       description:
-        '`valid`: the account exists. `invalid`: the bank has no such account. `unknown`: nobody has said within a few ' +
-        'seconds; ask again later.',
+        '`valid`: the account exists. `invalid`: the bank has no such account. `unknown`: the bank did not ' +
+        'respond within a few seconds; retry later.',
     }),
     account_holder: z.string().nullable().meta({
-      description: 'The name as the bank has it, where `name_match` is `match` or `partial`; otherwise null.',
+      description: 'The name on record at the bank if `name_match` is `match` or `partial`; otherwise null.',
     }),
     name_match: z
       .enum(nameMatches)
       .nullable()
       .meta({
         description:
-          "How `name` agrees with the bank's: `match` for the same words, in any order and however written, `partial` " +
-          "when at least half of its words of four letters or more are the bank's. Null without `name`, and where no " +
-          'holder is known.',
+          "How `name` compares with the bank's: `match` for the same words in any order, ignoring case and punctuation, " +
+          "`partial` if at least half of its words of four or more letters appear in the bank's name. Null " +
+          'without `name`, or if the holder is unknown.',
       }),
-    checked_at: timestamp().meta({ description: 'When the provider was asked: a result is kept for a day.' }),
+    checked_at: timestamp().meta({ description: 'When the provider was asked; results are cached for a day.' }),
   })
   .meta({ id: 'BankAccountCheck' });
 
 routes.post(
   '/',
   {
-    summary: 'Check whose bank account it is',
+    summary: 'Check who holds a bank account',
     description:
-      'Moves no money. The result is kept for a day; a check of the same account answers from it. At most ' +
-      `${mostChecksOfDay.toLocaleString('en')} checks in 24 hours, ${mostChecksOfAccount} of them of one account: then ` +
-      'REQUEST_RATE_LIMITED. The holder is told only to whoever knows the name, at least in part.',
+      'Moves no money. The result is cached for a day, and checks of the same account return it. At most ' +
+      `${mostChecksOfDay.toLocaleString('en')} checks in 24 hours, ${mostChecksOfAccount} of them of the ` +
+      "same account: beyond that REQUEST_RATE_LIMITED. The holder's name is returned only to callers who " +
+      'know at least part of it.',
     access: partner('request-payout'),
     body: z.strictObject({
       bank_code: text(32).meta({ description: 'A `bank_code` of `GET /v1/partners/channels`.', examples: ['BCA'] }),
       bank_account_number: text(34).meta({ description: 'The account to look up.', examples: ['1234567890'] }),
       name: nameAtBank(100)
         .optional()
-        .meta({ description: 'Whose account it should be.', examples: ['Siti Rahayu'] }),
+        .meta({ description: 'The expected holder.', examples: ['Siti Rahayu'] }),
     }),
     answers: { 200: partnerAnswer(AccountCheckShape) },
   },

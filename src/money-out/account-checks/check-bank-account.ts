@@ -99,8 +99,9 @@ export async function getBankOfCheck(
     [checkId, partnerId, resultKeptHours],
   );
   const field = 'bank_account_check_id';
-  if (check === undefined) return refuseField(field, `is no check of yours of the last ${resultKeptHours} hours`);
-  if (check.exists_at_bank === false) refuseField(field, 'is of an account that the bank does not have');
+  if (check === undefined)
+    return refuseField(field, `is not one of your checks from the last ${resultKeptHours} hours`);
+  if (check.exists_at_bank === false) refuseField(field, 'is for an account that the bank does not have');
   return check.bank_code;
 }
 
@@ -157,7 +158,7 @@ function countCheck(
       partnerId,
       digest,
     ]);
-    // The day of this account is over: what was known is asked anew.
+    // The cached result of this account has expired: ask the provider again.
     await tx.execute(
       `delete from bank_account_checks where partner_id = ? and account_digest = ?
          and asked_at <= clock_timestamp() - make_interval(hours => ?)`,

@@ -16,9 +16,9 @@ export async function lockDecision(tx: EntityManager, id: string): Promise<Decis
 }
 
 /**
- * For an operator who has waited, for a lock or for the provider: throws FORBIDDEN when they have lost the permission
- * meanwhile or were not admitted to approve, and UNAUTHENTICATED when their session has ended. They keep the permission
- * until the transaction ends. Whoever is suspended is told so, and not of the session, which ended with it.
+ * Re-checks an operator who has waited for a lock or for the provider: throws FORBIDDEN if they have lost the
+ * permission since or were never admitted, and UNAUTHENTICATED if their session has ended. They keep the permission
+ * until the transaction ends. Suspension is reported before the session that ended with it.
  */
 export async function requireOperator(
   tx: EntityManager,
@@ -57,7 +57,7 @@ export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
 interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';
   reason?: string;
-  /** Who ended it; defaults to the approver, or to nobody when time or the provider ended it. */
+  /** Who closed it; defaults to the approver, or to nobody if it lapsed or the provider settled it. */
   actorId?: string;
   requestId?: string | null;
 }

@@ -6,7 +6,7 @@ import type { Decision } from './decision.entity.ts';
 import type { Evidence, ProposedKind } from './decision.ts';
 import type { ProposalOf } from './present-decision.ts';
 
-/** The workflows that look after what is decided about; each kind knows its own. */
+/** The workflows behind the subjects of decisions; each kind uses its own. */
 export interface DecisionWorkflows {
   hintPayout(payout: { id: string; kind: string }): Promise<void>;
   openUnmatchedReceipt(stray: object): Promise<void>;

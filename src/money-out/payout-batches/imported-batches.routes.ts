@@ -21,7 +21,7 @@ import { fileColumns } from './read-batch-file.ts';
 const routes = createRouteGroup<BatchPorts>({ prefix: '/v1/partner-accounts', tag: 'Partner accounts' });
 
 const Fields = z.strictObject({
-  external_ref: externalRef().optional().meta({ description: "The batch's reference of the partner." }),
+  external_ref: externalRef().optional().meta({ description: "The partner's reference for the batch." }),
 });
 
 routes.post(

@@ -29,10 +29,12 @@ const params = z.object({ id: uuid() });
 const BatchShape = PayoutBatchShape.omit({ status_url: true })
   .extend({
     partner_id: uuid().meta({ description: 'Whose batch it is.' }),
-    made_by: uuid().nullable().meta({ description: 'The key of the partner that made it; null for an imported one.' }),
-    imported_by: uuid().nullable().meta({ description: 'The operator who imported it; null for one made by a key.' }),
-    decided_by: uuid().nullable().meta({ description: 'The key of the partner that approved or rejected it.' }),
-    rejected_by: uuid().nullable().meta({ description: 'The operator who rejected it; null for one that a key did.' }),
+    made_by: uuid().nullable().meta({ description: "The partner's key that created it; null for an imported batch." }),
+    imported_by: uuid()
+      .nullable()
+      .meta({ description: 'The operator who imported it; null for a batch created by a key.' }),
+    decided_by: uuid().nullable().meta({ description: "The partner's key that approved or rejected it." }),
+    rejected_by: uuid().nullable().meta({ description: 'The operator who rejected it; null if a key did.' }),
   })
   .meta({ id: 'OperatorsPayoutBatch' });
 const answer = z.object({ message: z.string(), data: BatchShape });
@@ -50,7 +52,7 @@ routes.get(
   '/',
   {
     summary: "List every partner's batches of payouts, newest first",
-    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     access: reads,
     query: listQuery()
       .omit({ order: true })
@@ -92,7 +94,7 @@ routes.get(
   '/:id/items',
   {
     summary: "List the items of a partner's batch, in the order in which they were sent",
-    description: 'Beneficiaries are masked. From the approval on each is a payout under its id.',
+    description: 'Beneficiaries are masked. Once the batch is approved, each item is a payout with the same id.',
     access: reads,
     params,
     query: listQuery().omit({ order: true }),
@@ -123,7 +125,8 @@ routes.post(
   {
     summary: "Reject a partner's batch of payouts",
     description:
-      'Nothing of it is ever paid. 409 unless it needs approval. Only a key of the partner approves one: it is their money.',
+      "None of its items is ever paid. 409 unless it needs approval. Only the partner's keys can approve a " +
+      "batch: it is the partner's money.",
     access: managesPartners,
     params,
     answers: { 200: answer },

@@ -15,7 +15,10 @@ const PayoutBatchSchema = defineEntity({
     total_amount: p.decimal().precision(20).scale(4),
     total_fee: p.decimal().precision(20).scale(4),
     status: p.text().$type<PayoutBatchStatus>(),
-    /** The key that made it or the operator who imported it, and the key that approved it, or that rejected it or who did. */
+    /**
+     * The key that created it or the operator who imported it; the key that approved it; the key or operator that
+     * rejected it.
+     */
     made_by: p.uuid().nullable(),
     imported_by: p.uuid().nullable(),
     decided_by: p.uuid().nullable(),

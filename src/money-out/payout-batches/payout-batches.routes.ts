@@ -52,11 +52,11 @@ const item = z.unknown().meta({
 routes.post(
   '/',
   {
-    summary: 'Make a batch of payouts that a second key has to approve',
+    summary: 'Create a batch of payouts that a second key must approve',
     description:
-      `Reserves nothing yet. Each of its 1 to ${mostItems.toLocaleString('en')} items is judged as a payout would be, and ` +
-      'one answer has every complaint about them (`items.0.amount`); limits and balance are judged when it is approved. ' +
-      `A partner has at most ${mostOpenBatches} open batches.`,
+      `Reserves nothing yet. Each of its 1 to ${mostItems.toLocaleString('en')} items is validated like a ` +
+      'payout, and one response lists all their errors (`items.0.amount`); limits and balance are checked ' +
+      `at approval. A partner can have at most ${mostOpenBatches} open batches.`,
     access: partner('request-payout'),
     bodyLimit: bodyLimitBytes.list,
     body: z.strictObject({
@@ -81,7 +81,7 @@ routes.get(
   {
     summary: "List the partner's batches of payouts, newest first",
     access: partner('read-gateway'),
-    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     query: partnerListQuery().extend({
       status: z.enum(payoutBatchLaw.statuses).optional().meta({ description: 'Only those with this status.' }),
       external_ref: externalRef().optional().meta({ description: 'Only those with exactly this reference of yours.' }),
@@ -120,7 +120,8 @@ routes.get(
   {
     summary: 'List the items of a batch, in the order in which they were sent',
     description:
-      'With whom each pays, for whoever approves it. From the approval on each is also a payout, under its id.',
+      'Includes each beneficiary, for the approver. Once the batch is approved, each item is also a payout ' +
+      'with the same id.',
     access: partner('read-gateway'),
     params,
     query: partnerListQuery(),

@@ -39,20 +39,20 @@ export const PayoutBatchShape = z
     external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
     status: z.enum(payoutBatchLaw.statuses).meta({
       description:
-        '`needs_approval` until another key approves or rejects it, or 72 hours are over; then `processing`, `rejected` or ' +
-        '`lapsed`. `completed` once every item has ended.',
+        '`needs_approval` until another key approves or rejects it, or 72 hours have passed; then ' +
+        '`processing`, `rejected` or `lapsed`. `completed` once every item is final.',
     }),
-    is_final: z.boolean().meta({ description: 'Whether the status changes no more.' }),
+    is_final: z.boolean().meta({ description: 'Whether the status is final.' }),
     count: z.int().meta({ description: 'How many items it has.' }),
-    total_amount: amount().meta({ description: 'The amounts of its items together, in IDR.' }),
-    total_fee: amount().meta({ description: 'Their fees together, in IDR, as they were when it was made.' }),
+    total_amount: amount().meta({ description: "The sum of its items' amounts, in IDR." }),
+    total_fee: amount().meta({ description: 'The sum of their fees in IDR, as of creation.' }),
     currency: z.literal('IDR'),
     metadata: shownMetadata(),
     lapses_at: timestamp().meta({ description: 'Until when it can be approved.' }),
     created_at: timestamp(),
     decided_at: timestamp().nullable().meta({ description: 'When it was approved or rejected; null before.' }),
-    finalized_at: timestamp().nullable().meta({ description: 'When it reached its last status; null before.' }),
-    status_url: z.string().optional().meta({ description: 'Where to read it; after creation only.' }),
+    finalized_at: timestamp().nullable().meta({ description: 'When it reached its final status; null before.' }),
+    status_url: z.string().optional().meta({ description: 'Where to read it; only in the response to the creation.' }),
   })
   .meta({ id: 'PayoutBatch' });
 
@@ -87,14 +87,14 @@ export async function presentBatchItem(sealer: Sealer, batch: PayoutBatch, item:
 
 export const PayoutBatchItemShape = z
   .object({
-    id: uuid().meta({ description: 'The id of its payout, which is there once the batch is approved.' }),
+    id: uuid().meta({ description: 'The id of its payout, which exists once the batch is approved.' }),
     batch_id: uuid().meta({ description: 'The batch.' }),
     reference: z.string().meta({ description: "The platform's own reference." }),
     external_ref: z.string().meta({ description: "The partner's own reference as sent." }),
     status: z.enum([...unpaid, ...payoutLaw.statuses]).meta({
-      description: "The batch's until that is approved, and if it never is; then that of the payout.",
+      description: "The batch's status until it is approved, then the payout's.",
     }),
-    is_final: z.boolean().meta({ description: 'Whether nothing more happens to it, unless a bank returns it.' }),
+    is_final: z.boolean().meta({ description: 'Whether the status is final, unless a bank returns the money.' }),
     amount: amount().meta({ description: 'As requested, in IDR.' }),
     fee: amount(),
     net_amount: amount().meta({ description: 'What reaches the bank.' }),
@@ -103,12 +103,14 @@ export const PayoutBatchItemShape = z
     bank_account_number: z.string(),
     beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
     metadata: shownMetadata(),
-    failure_code: z.string().nullable().meta({ description: "The provider's, passed on; null unless it failed." }),
-    created_at: timestamp().meta({ description: 'When the payout was made; before that, when the batch was.' }),
-    succeeded_at: timestamp().nullable().meta({ description: 'When the money had left to the bank; otherwise null.' }),
-    finalized_at: timestamp().nullable().meta({ description: 'When the payout ended; null before.' }),
+    failure_code: z.string().nullable().meta({ description: "The provider's code; null unless it failed." }),
+    created_at: timestamp().meta({ description: 'When the payout was created; before that, when the batch was.' }),
+    succeeded_at: timestamp().nullable().meta({ description: 'When the money was sent to the bank; otherwise null.' }),
+    finalized_at: timestamp()
+      .nullable()
+      .meta({ description: 'When the payout reached its final status; null before.' }),
     booked_at: timestamp()
       .nullable()
-      .meta({ description: 'When a failed payout that the provider made after all was booked.' }),
+      .meta({ description: 'When a failed payout that the provider paid anyway was booked.' }),
   })
   .meta({ id: 'PayoutBatchItem' });

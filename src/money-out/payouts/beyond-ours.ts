@@ -44,8 +44,8 @@ async function noteEach(
 }
 
 /**
- * A transfer that failed, or that the bank returned: what two people booked of it is taken back, and it is no difference
- * any more that nobody knows it, or that it is a second one.
+ * For a transfer that failed or that the bank returned: undoes what two people booked for it, and closes its difference
+ * as an unknown or second transfer.
  */
 export async function noteGone(
   tx: EntityManager,

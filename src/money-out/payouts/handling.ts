@@ -36,7 +36,9 @@ export interface PayoutHandling {
    * webhooks it wrote.
    */
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
-  /** Called once its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is told. */
+  /**
+   * Called once its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is notified.
+   */
   delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
 }
 

@@ -13,10 +13,11 @@ const useOf = <T extends z.ZodType>(quantity: T) =>
 routes.get(
   '/',
   {
-    summary: 'Read the payout limits and what is used of them',
+    summary: 'Read the payout limits and their use',
     description:
-      'Rolling windows that end now. The daily amount counts every payout but failed ones, the hourly count every ' +
-      'payout that was reserved; refunds count in neither. Null where no limit is set; then payouts are suspended.',
+      'Rolling windows that end now. The daily amount counts every payout except failed ones, the hourly ' +
+      'count every reserved payout; neither counts refunds. Null if no limit is set; payouts are then ' +
+      'suspended.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(

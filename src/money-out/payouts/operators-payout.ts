@@ -33,10 +33,10 @@ export const OperatorsPayoutShape = z
     ...payoutFields,
     kind: z.enum(payoutKinds).meta({ description: 'A disbursement is a withdrawal with a `cause_id`.' }),
     partner_id: uuid().nullable().meta({ description: 'Null for a withdrawal.' }),
-    user_id: uuid().nullable().meta({ description: 'Who asked for a withdrawal.' }),
+    user_id: uuid().nullable().meta({ description: 'The user who requested a withdrawal.' }),
     organization_id: uuid().nullable().meta({ description: "Of a withdrawal from an organization's account." }),
     cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
-    payment_id: uuid().nullable().meta({ description: 'The payment that a refund gives back.' }),
+    payment_id: uuid().nullable().meta({ description: 'The refunded payment.' }),
     bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
     bank_account_number: z
       .string()
@@ -51,11 +51,14 @@ export const OperatorsPayoutShape = z
       .meta({ description: 'Initials; null without a name.', examples: ['B*** S******'] }),
     metadata: shownMetadata(),
     provider_transfer_id: z.string().nullable().meta({ description: "The provider's id of the transfer." }),
-    provider_says: z.string().nullable().meta({ description: "The provider's last status; null before it was asked." }),
-    provider_asked_at: timestamp().nullable().meta({ description: 'When it was asked last.' }),
+    provider_says: z
+      .string()
+      .nullable()
+      .meta({ description: "The provider's last reported status; null before the first check." }),
+    provider_asked_at: timestamp().nullable().meta({ description: 'When the provider was last checked.' }),
     unknown_since: timestamp().nullable().meta({ description: 'Since when the outcome is unknown.' }),
     contradicted_at: timestamp()
       .nullable()
-      .meta({ description: 'Since when the provider says otherwise than the final status.' }),
+      .meta({ description: 'Since when the provider has contradicted the final status.' }),
   })
   .meta({ id: 'OperatorsPayout' });

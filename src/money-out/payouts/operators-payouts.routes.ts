@@ -26,7 +26,7 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/payouts',
   tag: 'Operations',
-  description: 'What operators look at and have to handle.',
+  description: 'Items that operators have to handle.',
 });
 
 const reads = allow('read-event', { userTypes: ['platform'], scope: 'all' });
@@ -34,12 +34,11 @@ const reads = allow('read-event', { userTypes: ['platform'], scope: 'all' });
 routes.get(
   '/stuck',
   {
-    summary:
-      'List payouts whose outcome is unknown, accepted for more than a day or contradicted, and transfers beyond ours',
+    summary: 'List payouts that are unknown, accepted for over a day or contradicted, and unknown transfers',
     description:
-      'Unknown for at least `minutes` minutes (0 is allowed), the longest first. One that the provider has accepted counts ' +
-      'as unknown from a day after it was first sent; one that people ended as failed stands here until the provider has ' +
-      'said what became of it. See docs/runbook/payout-unknown.md.',
+      'Unknown for at least `minutes` minutes (0 is allowed), longest first. A payout accepted by the ' +
+      'provider counts as unknown from a day after it was first sent. A payout that two people settled as ' +
+      'failed is listed until the provider reports its outcome. See docs/runbook/payout-unknown.md.',
     access: reads,
     query: listQuery()
       .omit({ order: true })
@@ -60,9 +59,9 @@ routes.get(
         data: z.object({
           items: z.array(
             z.object({
-              payout_id: uuid().nullable().describe('Null for a transfer that nobody here knows.'),
+              payout_id: uuid().nullable().describe('Null for an unknown transfer.'),
               kind: z.enum(payoutKinds).nullable(),
-              provider_id: z.string().nullable().describe("The provider's id of a further or unknown transfer."),
+              provider_id: z.string().nullable().describe("The provider's id of a second or unknown transfer."),
               partner_id: uuid().nullable(),
               reference: z.string(),
               amount: amount(),

@@ -136,7 +136,7 @@ export type ProviderReport = (
     }
   /** No answer, or none that can be understood. */
   | ({ said: 'silent' } & Rest)
-  /** What would be sent now differs from what was sent first, or cannot be read any more: nothing is sent. */
+  /** The request differs from the first one sent, or cannot be decrypted: nothing is sent. */
   | { said: 'request differs' }
   /** The provider has a transfer with this reference but another `amount` (IDR, scale 4), on its way or made. */
   | { said: 'another amount'; providerTransferId: string; amount: Money; isMade: boolean }

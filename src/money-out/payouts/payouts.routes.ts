@@ -41,8 +41,8 @@ export const NewPayout = z.strictObject({
     .optional()
     .meta({
       description:
-        "The holder's name as the bank has it. Without it the bank is given the account number in its place: where names " +
-        'are compared, the payout then fails with ACCOUNT_NAME_MISMATCH.',
+        "The account holder's name on record at the bank. Without it we send the account number as the name: " +
+        'if the bank compares names, the payout fails with ACCOUNT_NAME_MISMATCH.',
     }),
   external_ref: externalRef().optional(),
   metadata: metadata(),
@@ -67,9 +67,10 @@ routes.post(
   {
     summary: 'Pay out to a bank account',
     description:
-      'Answers as soon as the money is reserved; the transfer goes on durably. `DEDUCTED`: amount is reserved and ' +
-      'amount − fee reaches the bank; `ADDED`: amount + fee is reserved and amount reaches the bank, which must be a ' +
-      'whole IDR amount. An outcome that cannot be established stays `pending` with the money reserved.',
+      'Returns as soon as the money is reserved; the transfer continues in the background. `DEDUCTED`: ' +
+      'amount is reserved and amount − fee reaches the bank; `ADDED`: amount + fee is reserved and amount ' +
+      'reaches the bank, which must be a whole IDR amount. While the outcome is unknown, the payout stays ' +
+      '`pending` with its money reserved.',
     access: partner('request-payout', { bodySignatureSuffices: true }),
     body: NewPayout,
     idempotent: true,
@@ -89,7 +90,7 @@ routes.get(
   {
     summary: "List the partner's payouts, newest first",
     access: partner('read-gateway'),
-    description: 'A bare date in `from` or `to` is the whole day of UTC+7.',
+    description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     query: partnerListQuery().extend({
       status: z.enum(payoutLaw.statuses).optional(),
       external_ref: externalRef().optional(),

@@ -64,7 +64,7 @@ export const payoutFields = {
   id: uuid(),
   reference: z.string().meta({ description: "The platform's own reference." }),
   external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
-  batch_id: uuid().nullable().meta({ description: 'The batch that it was an item of; null for one made by itself.' }),
+  batch_id: uuid().nullable().meta({ description: 'The batch that contained it; null for a single payout.' }),
   status: z.enum(payoutLaw.statuses),
   is_final: z.boolean(),
   amount: amount(),
@@ -73,16 +73,13 @@ export const payoutFields = {
   currency: z.literal('IDR'),
   created_at: timestamp(),
   succeeded_at: timestamp().nullable().meta({
-    description: 'When the money had left to the bank, also of a payout that the bank reversed later; otherwise null.',
+    description: 'When the money was sent to the bank, even if the bank reversed it later; otherwise null.',
   }),
   finalized_at: timestamp().nullable(),
   booked_at: timestamp()
     .nullable()
-    .meta({ description: 'When a failed payout that the provider made after all was booked.' }),
-  failure_code: z
-    .string()
-    .nullable()
-    .meta({ description: "The provider's, passed on, of a failed payout; otherwise null." }),
+    .meta({ description: 'When a failed payout that the provider paid anyway was booked.' }),
+  failure_code: z.string().nullable().meta({ description: "The provider's code for a failed payout; otherwise null." }),
 };
 
 const listed = {

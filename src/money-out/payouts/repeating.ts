@@ -14,7 +14,7 @@ export const mayBeUnderWayMs = budgets.provider.underWay;
 /** How long after each attempt the next may be made; so a payout has at most five attempts. */
 const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
 
-/** How long a "not known" answer stays valid; after that the provider is asked again. */
+/** How long a "not known" answer stays valid; after that the provider is polled again. */
 const freshMs = minuteMs;
 
 /** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */

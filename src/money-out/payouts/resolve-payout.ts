@@ -150,7 +150,7 @@ async function move(
   assert(canMove(payoutLaw, payout.status, status), `a payout goes from ${payout.status} to ${status}`);
   const family = payoutFamilyOf(payout.kind);
   const handling = ports.payoutKinds[payout.kind];
-  // What is told of it names its beneficiary: the key is looked for before accounts are locked that others wait for.
+  // Its webhook names the beneficiary: look up the key before locking accounts that others wait for.
   if (payout.partner_id) await showPayoutTexts(ports.sealer, payout);
   const now = await readDatabaseClock(tx);
   payout.status = status;

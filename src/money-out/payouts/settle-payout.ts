@@ -79,7 +79,7 @@ async function settleAsProven(
     refuse(
       'REQUEST_INVALID',
       `The provider does not report that the transfer ${outcome}; it says: ${said}. ` +
-        'What it does not prove needs a decision of two people: POST /v1/decisions',
+        'Without that proof, two people must decide: POST /v1/decisions',
     );
   }
   await endByHand(tx, ports, payout, { outcome, note, said, actorId: null, decisionId: null });
@@ -96,7 +96,7 @@ export function whyDecisionMoved(
   if (status !== 'pending') return `the payout is now ${status}`;
   const { says } = (decision.evidence.provider ?? {}) as { says?: string };
   const isNew = said && finalOutcomeOf({ said }) !== null && says !== said;
-  return isNew ? `the provider has said since how the transfer ended: ${said}` : null;
+  return isNew ? `the provider has since reported a final status: ${said}` : null;
 }
 
 /** Ends a pending payout by hand in the caller's transaction. */

@@ -21,7 +21,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
     const payout =
       (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
     if ((await readDecision(em, payout)).isHeld) {
-      refuse('REQUEST_INVALID', 'the payout waits for a decision of its own and is not sent before it', { field });
+      refuse('REQUEST_INVALID', 'the payout is not sent until its own decision is approved', { field });
     }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
@@ -29,7 +29,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
     const says = lastingStatus(report.said, payout.last_word);
     const proven = finalOutcomeOf({ said: says });
     if (proven !== null && proven !== outcome) {
-      refuse('REQUEST_INVALID', `the provider says how the transfer ended: ${says}`, { field: 'outcome' });
+      refuse('REQUEST_INVALID', `the provider reports a final status: ${says}`, { field: 'outcome' });
     }
     const objection = proven === null ? await whyUndecidable(em, { payoutId, outcome }) : null;
     if (objection !== null) refuse('REQUEST_INVALID', objection.reason, { field: objection.field });

@@ -9,13 +9,15 @@ import { isFinalPayout } from '../payouts/payout.ts';
 import { refundStatuses, shownRefundStatuses } from './refund.ts';
 
 export const RefundBody = z.strictObject({
-  amount: moneyString().optional().meta({ description: 'A whole IDR amount. Without it all that is left.' }),
-  reason: prose(200).meta({ description: 'For your own records; the customer is not told.' }),
+  amount: moneyString().optional().meta({ description: 'A whole IDR amount; defaults to the rest of the payment.' }),
+  reason: prose(200).meta({ description: 'For your own records; the customer does not see it.' }),
   bank_code: text(32).optional().meta({
     description: 'A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.',
   }),
   bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
-  beneficiary_name: nameAtBank(100).optional().meta({ description: "The holder's name as the bank has it." }),
+  beneficiary_name: nameAtBank(100)
+    .optional()
+    .meta({ description: "The account holder's name on record at the bank." }),
   metadata: metadata(),
 });
 
@@ -35,19 +37,19 @@ const refundFields = {
   beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
   metadata: shownMetadata(),
   failure_code: z.string().nullable().meta({
-    description: "On failed refunds, the provider's, passed on; `RETURNED_BY_BANK` for one that came back.",
+    description: "The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it.",
   }),
   created_at: timestamp(),
   finalized_at: timestamp().nullable(),
   booked_at: timestamp()
     .nullable()
-    .meta({ description: 'When a failed one that the provider made after all was booked.' }),
+    .meta({ description: 'When a failed refund that the provider paid anyway was booked.' }),
 };
 
 export const RefundShape = z
   .object({
     ...refundFields,
-    status_url: z.string().optional().meta({ description: 'In the answer to creation.' }),
+    status_url: z.string().optional().meta({ description: 'Only in the response to the creation.' }),
   })
   .meta({ id: 'Refund' });
 
@@ -74,7 +76,7 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
   });
 }
 
-/** A refund as of its creation: it goes on meanwhile, and may have ended before the answer was sent. */
+/** A refund as of its creation: it continues, and may be final before the response is sent. */
 export async function presentNewRefund(sealer: Sealer, refund: WholeRefund) {
   const shown = await presentRefund(sealer, refund);
   const status_url = `/v1/partners/payments/${shown.payment_id}/refunds/${shown.id}`;

@@ -32,13 +32,13 @@ const params = z.object({ id: uuid(), refund_id: uuid() });
 routes.post(
   '/:id/refunds',
   {
-    summary: 'Refund a payment, whole or in part',
+    summary: 'Refund a payment in full or in part',
     description:
-      'From the available balance; the fee of the payment is kept. A wallet gets it back by the provider where its ' +
-      'channel can, for a number of days after the payment; bank fields are then not used, unless the provider has ' +
-      'refused or failed a refund of this payment to the wallet. Then, and for everything else, the refund is a ' +
-      'transfer to the bank account given here. Answers as soon as the money is reserved. Never more than was paid, ' +
-      'however many refunds there are: FUNDS_REFUND_EXCEEDED.',
+      "Paid from the available balance; the payment's fee is not refunded. If the channel supports it, a " +
+      'refund within a number of days goes back to the wallet through the provider and ignores the bank ' +
+      'fields, unless the provider refused or failed an earlier refund of this payment to the wallet. All ' +
+      'other refunds are transfers to the bank account given here. Returns as soon as the money is ' +
+      'reserved. The sum of all refunds never exceeds the payment: FUNDS_REFUND_EXCEEDED.',
     access: partner('refund-payment'),
     params: paymentParams,
     body: RefundBody,

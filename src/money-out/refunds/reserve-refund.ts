@@ -46,7 +46,7 @@ async function reserveOnce(
   const claim = { ...idempotency, partnerId };
   const place = { resourceId: refundId, kind: 'payment_refund', claim, stamp } as const;
   const make = (tx: EntityManager) => {
-    // Where nobody can read whom it pays, nothing is reserved for it.
+    // Reserves nothing if the payee cannot be decrypted.
     texts.read();
     return reserve(tx, refundId, opening);
   };

@@ -36,7 +36,7 @@ export async function judgeDisbursement(
   if (cause === undefined) return refuse('NOT_FOUND', 'the charitable cause was not found', { field });
   if (!cause.own) refuse('FORBIDDEN', 'the charitable cause is not yours', { field });
   if (cause.account_id !== accountId)
-    refuse('REQUEST_INVALID', 'the money of the charitable cause is in another account', { field });
+    refuse('REQUEST_INVALID', 'the charitable cause holds its money in another account', { field });
   if (cause.stopped) refuse('REQUEST_INVALID', 'the platform has stopped the charitable cause', { field });
   if (!cause.approved) refuse('REQUEST_INVALID', 'the charitable cause is not approved', { field });
   refuseBeyondBalance(headroom, amount);

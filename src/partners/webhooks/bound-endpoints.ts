@@ -2,7 +2,7 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import type { SentWebhook } from './send-webhook.ts';
 
-/** Concurrent requests to all endpoints in this process; its worker takes no more webhooks at a time than that. */
+/** Concurrent requests to all endpoints in this process; its worker runs no more webhooks at a time. */
 const inAll = 100;
 const perEndpoint = 10;
 /**

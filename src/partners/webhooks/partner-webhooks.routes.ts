@@ -54,13 +54,13 @@ routes.get(
   '/:id',
   {
     summary: 'Read a webhook delivery',
-    description: 'Where the service runs in development, with the `body` that is sent: what `amanah-listen` forwards.',
+    description: 'In development it includes the `body` to be sent, which `amanah-listen` forwards.',
     access: partner('manage-webhooks'),
     params: z.object({ id: uuid() }),
     answers: {
       200: partnerAnswer(
         DeliveryShape.extend({
-          body: z.string().optional().meta({ description: 'Exactly as it is sent. In development only.' }),
+          body: z.string().optional().meta({ description: 'The exact bytes sent. In development only.' }),
         }).meta({ id: 'WebhookDeliveryWithBody' }),
       ),
     },
@@ -76,8 +76,9 @@ routes.post(
   {
     summary: 'Send a webhook again',
     description:
-      'Whatever became of it: parked and delivered ones too, unless its endpoint was deleted or is disabled, or it is so old that its body is no longer kept. It is tried at once, then for three days, with the same ' +
-      '`webhook-id` and body. Takes no idempotency key.',
+      'Whatever its status, including parked and delivered, unless its endpoint was deleted or is disabled, ' +
+      'or its body is no longer stored. Sent at once, then retried for three days, with the same ' +
+      '`webhook-id` and body. Accepts no idempotency key.',
     access: partner('manage-webhooks'),
     params: z.object({ id: uuid() }),
     answers: { 200: partnerAnswer(DeliveryShape) },
@@ -94,18 +95,19 @@ routes.post(
 routes.post(
   '/replay',
   {
-    summary: 'Send the webhooks of a period again',
+    summary: 'Resend the webhooks of a period',
     description:
-      'Every delivery that was created in the period, has an enabled endpoint to go to and is not so old that its body is ' +
-      'no longer kept, delivered ones too, at most 10,000; more are refused. The oldest go first, some twenty a second, and `count` is how many will. They have the ' +
-      'same `webhook-id` and body. With `dry_run` they are only counted. A replay begins where an earlier one ends; ' +
-      'where that takes more than ten minutes it is refused (`429`, with `Retry-After`). Takes no idempotency key.',
+      'Resends every delivery created in the period, delivered ones too, if its endpoint is enabled and its ' +
+      'body is still stored; at most 10,000, more are refused. The oldest are sent first, about twenty a ' +
+      'second; `count` is their number. They keep their `webhook-id` and body. With `dry_run` they are only ' +
+      'counted. A replay starts after earlier ones have been sent; if that takes more than ten minutes, it ' +
+      'is refused (`429`, with `Retry-After`). Accepts no idempotency key.',
     access: partner('manage-webhooks'),
     body: z.strictObject({
       from: periodStart(),
       to: periodEnd(),
-      endpoint_id: uuid().optional().meta({ description: 'Only what went to this endpoint.' }),
-      dry_run: z.boolean().optional().meta({ description: 'Counts, and sends nothing.' }),
+      endpoint_id: uuid().optional().meta({ description: 'Only deliveries to this endpoint.' }),
+      dry_run: z.boolean().optional().meta({ description: 'Counts without sending anything.' }),
     }),
     answers: { 200: partnerAnswer(z.object({ count: z.int() })) },
     refusals: [404],

@@ -54,7 +54,7 @@ export async function recordDelivery(
   const { partnerId, resourceType, resourceId, type, version, at, isTest } = webhook;
   const mark = isTest && { test: true };
   const body = JSON.stringify({ type, timestamp: at.toISOString(), ...mark, data: { ...webhook.data, version } });
-  // An id by the database's clock, which says in which month it is kept.
+  // An id from the database's clock, which decides the month's partition.
   const [key] = await tx.execute<{ id: string }[]>(
     `insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)
      values (?, ?, ?, ?, uuidv7()) returning delivery_id as id`,

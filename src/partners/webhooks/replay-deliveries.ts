@@ -79,7 +79,7 @@ async function takeTurn(tx: EntityManager, partnerId: string, count: number): Pr
   const waitSeconds = row?.wait ?? 0;
   if (waitSeconds > longestWaitSeconds) {
     const left = Math.ceil(waitSeconds);
-    refuse('TOO_MANY_REQUESTS', `Earlier replays are still being sent for ${left} seconds; try again later`, {
+    refuse('TOO_MANY_REQUESTS', `Earlier replays will still be sent for ${left} seconds; try again later`, {
       retryAfterSeconds: Math.ceil(waitSeconds - longestWaitSeconds),
     });
   }

@@ -41,7 +41,7 @@ const routes = createRouteGroup<Ports>({
 const access = partner('manage-webhooks');
 const params = z.object({ id: uuid() });
 const url = text(2000).meta({
-  description: 'A public https address without credentials. It is asked by POST, redirects are not followed.',
+  description: 'A public https URL without credentials. Webhooks are sent by POST; redirects are not followed.',
   examples: ['https://partner.example/webhooks'],
 });
 const events = askedEvents();
@@ -59,8 +59,9 @@ routes.post(
   {
     summary: 'Add an endpoint',
     description:
-      'Webhooks are signed as Standard Webhooks by the `whsec_` secret, which is in this answer only. Takes no ' +
-      'idempotency key: when the answer is lost, delete the endpoint or rotate its secret. An eleventh is refused.',
+      'Webhooks are signed as Standard Webhooks with the `whsec_` secret, which only this response ' +
+      'contains. Accepts no idempotency key: if the response is lost, delete the endpoint or rotate its ' +
+      'secret. An eleventh endpoint is refused.',
     access,
     body: z.strictObject({ url, events, status: status.default('enabled') }),
     answers: { 200: partnerAnswer(CreatedEndpointShape) },
@@ -91,8 +92,9 @@ routes.patch(
   {
     summary: 'Change an endpoint',
     description:
-      'What is not named stays. A disabled endpoint collects nothing: what happens meanwhile is not kept for it, and what ' +
-      'was on its way is parked at its next attempt. After enabling it, replay what it was sent before.',
+      'Fields that are not sent stay unchanged. Events are not queued for a disabled endpoint, and its ' +
+      'pending deliveries are parked at their next attempt. After enabling it, replay the period to resend ' +
+      'them.',
     access,
     params,
     body: z.strictObject({ url: url.optional(), events: events.optional(), status: status.optional() }),
@@ -108,7 +110,7 @@ routes.delete(
   '/:id',
   {
     summary: 'Delete an endpoint',
-    description: 'Answers it as it was. Its deliveries stay in the list; what was on its way is parked.',
+    description: 'Returns the deleted endpoint. Its deliveries stay listed; pending ones are parked.',
     access,
     params,
     answers: { 200: partnerAnswer(EndpointShape) },
@@ -122,8 +124,9 @@ routes.post(
   {
     summary: "Rotate an endpoint's secret",
     description:
-      'The new secret is in this answer only; the old one signs too, for 24 hours. Takes no idempotency key: when the ' +
-      'answer is lost, rotate again. At most four earlier secrets sign at a time; a rotation beyond that is refused.',
+      'Only this response contains the new secret; the old one also signs for 24 hours. Accepts no ' +
+      'idempotency key: if the response is lost, rotate again. At most four earlier secrets sign at a time; ' +
+      'a rotation beyond that is refused.',
     access,
     params,
     answers: { 200: partnerAnswer(SecretEndpointShape) },
@@ -137,13 +140,13 @@ routes.post(
   {
     summary: 'Send a test to an endpoint',
     description:
-      'Sends an example of a webhook with `"test": true` at its top, whatever events it asks for, and answers the ' +
-      'delivery, which is tried as any other. What the example names does not exist. A disabled endpoint is refused. ' +
-      'Takes no idempotency key.',
+      'Sends an example webhook with `"test": true` at its top level, whatever events the endpoint ' +
+      'subscribes to, and returns the delivery, which is retried like any other. The resource in the ' +
+      'example does not exist. A disabled endpoint is refused. Accepts no idempotency key.',
     access,
     params,
     body: z.strictObject({
-      type: z.enum(webhookTypes).default(endpointTest).meta({ description: 'What is sent an example of.' }),
+      type: z.enum(webhookTypes).default(endpointTest).meta({ description: 'The event type of the example.' }),
     }),
     answers: { 200: partnerAnswer(DeliveryShape) },
   },

@@ -18,7 +18,7 @@ export interface TargetRules {
 const metadataAgent = ipaddr.parseCIDR('168.63.129.16/32');
 const assignedIpv6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether an address is public, or loopback where that is allowed. What is not known to be public is refused. */
+/** Whether an address is public, or loopback where allowed. Addresses not known to be public are refused. */
 export function isPermittedAddress(address: string, { allowLoopback }: Pick<TargetRules, 'allowLoopback'>): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);

@@ -31,8 +31,9 @@ routes.put(
   {
     summary: 'Set the webhook',
     description:
-      'Signed as Standard Webhooks; the `whsec_` secret is in the first answer only. Public https targets only. ' +
-      'Anything but a 2xx within 15 seconds is tried again at growing intervals for three days, then parked.',
+      'Signed as Standard Webhooks; only the first response contains the `whsec_` secret. Public https ' +
+      'targets only. Without a 2xx within 15 seconds, the delivery is retried with backoff for three days, ' +
+      'then parked.',
     access: managesPartners,
     params: partnerId,
     body: z.strictObject({ url: text(2000), events: askedEvents() }),
@@ -57,7 +58,8 @@ routes.post(
   {
     summary: 'Rotate the webhook secret',
     description:
-      'The old secret signs too, for 24 hours. At most four earlier ones do: a rotation beyond that is refused.',
+      'The old secret also signs for 24 hours. At most four earlier secrets sign at a time; a rotation ' +
+      'beyond that is refused.',
     access: managesPartners,
     params: partnerId,
     answers: { 200: answerOf(z.object({ secret: z.string() })) },
@@ -76,7 +78,7 @@ routes.get(
     params: partnerId,
     query: listQuery().extend({
       status: z.enum(webhookDeliveryLaw.statuses).optional(),
-      resource_id: uuid().optional().meta({ description: 'Of this payment, payout or refund.' }),
+      resource_id: uuid().optional().meta({ description: 'Only deliveries about this payment, payout or refund.' }),
     }),
     answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
@@ -94,7 +96,7 @@ routes.post(
   '/:id/webhook-deliveries/:delivery_id/redeliver',
   {
     summary: 'Send a webhook again',
-    description: 'Whatever became of it: parked and delivered ones too. It is tried at once, then for three days.',
+    description: 'Whatever its status, including parked and delivered. Sent at once, then retried for three days.',
     access: managesPartners,
     params: partnerId.extend({ delivery_id: uuid() }),
     answers: { 200: answerOf(DeliveryShape) },

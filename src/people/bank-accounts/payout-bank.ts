@@ -9,7 +9,7 @@ export interface PayoutBank {
   longest: number;
   minimum: Money;
   maximum: Money;
-  /** Who sends transfers to it, and knows its accounts. */
+  /** The provider that sends transfers to the bank and checks its accounts. */
   provider: string;
 }
 
@@ -67,8 +67,8 @@ export function complainOfAccountNumber(
   return `an account at ${bankCode} has ${shortest === longest ? `${shortest}` : `${shortest} to ${longest}`} digits`;
 }
 
-/** What is wrong with the amount that would reach a bank, for the field that has it; null when the bank takes it. */
+/** What is wrong with the amount that a bank would receive, for the field that has it; null if the bank accepts it. */
 export function complainOfBankAmount(amount: Money, bankCode: string, { minimum, maximum }: PayoutBank): string | null {
   if (compareMoney(amount, minimum) >= 0 && compareMoney(amount, maximum) <= 0) return null;
-  return `${bankCode} takes IDR ${minimum} to ${maximum}, and IDR ${formatMoney(amount)} would reach it`;
+  return `${bankCode} accepts IDR ${minimum} to ${maximum}; IDR ${formatMoney(amount)} would arrive`;
 }

@@ -46,10 +46,9 @@ export async function removeGivenUp(
 }
 
 /**
- * Removes an object that did not become a document, or that its document gave up, unless a document carries it. Locks
- * the upload's row, then the object. The row lock waits for a document being made of the upload: once that has
- * committed, the row is gone. The object lock waits for one being registered. The row stays until the store has said that
- * the object is gone.
+ * Removes an object that no document uses any longer. Locks the upload's row, then the object. The row lock waits for a
+ * document being created from the upload: once that commits, the row is gone. The object lock waits for one being
+ * registered. The row stays until the store confirms that the object is gone.
  */
 export async function abandonUpload(
   em: EntityManager,

@@ -24,8 +24,8 @@ export const showFileName = (
 ): Promise<string | null> => unlessMissing(openFileName(sealer, document));
 
 /**
- * A file name, sealed for a document: under the key of whoever stored it, unless that is a user of an organization, who
- * stores for it. Null when whoever stored it was erased.
+ * Encrypts a file name for a document with the uploader's key, unless the uploader is a user of an organization, who
+ * uploads for it. Null if the uploader was erased.
  */
 export async function sealFileName(
   em: EntityManager,

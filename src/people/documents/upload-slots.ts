@@ -24,7 +24,7 @@ export function createUploadSlots(): { take(userId: string, limits: UploadLimits
         refuse('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
       }
       if (inAll >= limits.inAll) {
-        refuse('TOO_MANY_REQUESTS', 'Too many uploads are under way; try again', { retryAfterSeconds });
+        refuse('TOO_MANY_REQUESTS', 'Too many uploads are in progress; try again', { retryAfterSeconds });
       }
       taken.set(userId, own + 1);
       inAll += 1;

@@ -17,7 +17,7 @@ import {
 } from './second-factor.ts';
 
 const refuseConfirmed = (): never =>
-  refuse('REQUEST_INVALID', 'There is already a second factor; remove it before you begin another');
+  refuse('REQUEST_INVALID', 'There is already a second factor; remove it before you set up another');
 
 /**
  * Begins a second factor of the caller, which has no effect until confirmed; one begun earlier becomes void. Throws
@@ -54,7 +54,7 @@ export async function confirmTotp(
 ): Promise<string[]> {
   return guardGuesses(em, { caller, address, requestId }, async (tx) => {
     const factor = await findSecondFactor(tx, caller.userId);
-    if (factor === null) refuse('REQUEST_INVALID', 'No second factor has been begun');
+    if (factor === null) refuse('REQUEST_INVALID', 'No second factor is being set up');
     if (factor.confirmed_at) refuseConfirmed();
     if (!(await spendAppCode(tx, sealer, factor, code))) return null;
     await tx.execute('update second_factors set confirmed_at = now() where id = ?', [factor.id]);

@@ -18,7 +18,7 @@ export interface NewUser {
   status: UserStatus;
   /** From `hashPassword`. */
   passwordSealed: string | null;
-  /** Whether the user counts at once as one who may approve decisions. */
+  /** Whether the user counts at once as an approver. */
   isApprover?: boolean;
   actorId: string | null;
   requestId: string | null;

@@ -11,7 +11,7 @@ interface PayerRow {
   organization_id: string | null;
 }
 
-export const refuseInactive = (): never => refuse('FORBIDDEN', 'The user who asked for this is no longer active');
+export const refuseInactive = (): never => refuse('FORBIDDEN', 'The user who requested this is no longer active');
 
 /**
  * The payer, or whoever else moves money, as the database has them now: the work runs later, without their token.

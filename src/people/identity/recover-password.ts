@@ -14,7 +14,7 @@ import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
-/** The least time that an answer takes: several times what recording a mail takes. */
+/** The minimum response time: several times what recording a mail takes. */
 const answeredAfterMs = 250;
 
 /**
@@ -95,8 +95,8 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
 }
 
 /**
- * A bounce takes the confirmation back, and an address that has gone may be somebody else's when it returns: what such an
- * account has, it keeps.
+ * A bounce revokes the confirmation, and a dead address may belong to somebody else when it works again: such an
+ * account keeps its second factor and bank accounts.
  */
 const wasNeverConfirmed = (user: User): boolean => !user.email_confirmed_at && !user.email_bounced_at;
 

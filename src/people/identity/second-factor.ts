@@ -26,7 +26,7 @@ export const makeRecoveryCodes = (): string[] =>
     return digits.match(/.{5}/g)?.join('-') ?? digits;
   });
 
-/** The digest by which a recovery code is stored, whatever case and separators it was typed with. */
+/** The stored digest of a recovery code, which ignores case and separators. */
 export const hashRecoveryCode = (userId: string, code: string): string =>
   sha256(`${userId} ${code.toLowerCase().replaceAll(/[^0-9a-f]/g, '')}`);
 

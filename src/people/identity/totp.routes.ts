@@ -14,27 +14,27 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/auth/totp',
   tag: 'Authentication',
-  description: 'A second factor: one-time codes of an authenticator app (SHA-1, six digits, 30 seconds).',
+  description: 'A second factor: one-time codes from an authenticator app (SHA-1, six digits, 30 seconds).',
 });
 
 /** The issuer's name, as authenticator apps show it. */
 const issuer = 'Amanah';
 const message = z.string();
 const ownUser = signedIn({ scope: 'own user' });
-const wrongCodes = 'A wrong one is a 400 and counts as a failed login.';
+const wrongCodes = 'A wrong code gets 400 and counts as a failed login.';
 
 routes.post(
   '/',
   {
-    summary: 'Begin a second factor',
+    summary: 'Set up a second factor',
     description:
-      'Answers the secret for the app, once. Nothing changes until it is confirmed; 400 while one is confirmed.',
+      'Returns the secret for the app, once. Nothing changes until it is confirmed; 400 if there is already a second factor.',
     access: ownUser,
     answers: { 201: z.object({ message, data: z.object({ secret: z.string(), otpauth_url: z.string() }) }) },
   },
   async ({ em, deps, caller, requestId }) => {
     const { secret, otpauthUrl } = await beginTotp(em, deps.sealer, { caller, issuer, requestId });
-    return created({ message: 'Second factor begun', data: { secret, otpauth_url: otpauthUrl } });
+    return created({ message: 'Second factor started', data: { secret, otpauth_url: otpauthUrl } });
   },
 );
 
@@ -42,7 +42,7 @@ routes.post(
   '/confirm',
   {
     summary: 'Confirm the second factor with a code from the app',
-    description: `From now on logging in needs a code. Answers ten recovery codes, once; each logs in once. ${wrongCodes}`,
+    description: `From now on logging in requires a code. Returns ten recovery codes, once; each works once. ${wrongCodes}`,
     access: ownUser,
     body: z.strictObject({ code: text(40) }),
     answers: { 200: z.object({ message, data: z.object({ recovery_codes: z.array(z.string()) }) }) },
@@ -59,7 +59,7 @@ routes.delete(
   '/',
   {
     summary: 'Remove the second factor',
-    description: `Takes a code from the app or a recovery code; the recovery codes are removed, too. ${wrongCodes}`,
+    description: `Accepts a code from the app or a recovery code; also removes the recovery codes. ${wrongCodes}`,
     access: ownUser,
     body: z.strictObject({ code: text(40) }),
     answers: { 200: z.object({ message }) },

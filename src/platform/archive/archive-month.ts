@@ -11,7 +11,7 @@ import { whyNeeded, whyTooEarly } from './why-needed.ts';
 
 export interface ArchiveOutcome {
   table: string;
-  /** `absent`: the database has no such month, and no archive knows it. */
+  /** `absent`: neither the database nor the archive has this month. */
   state: 'archived' | 'archived before' | 'absent' | 'needed';
   rows: number;
   /** Why it is needed. */

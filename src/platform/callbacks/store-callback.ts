@@ -33,7 +33,7 @@ export async function storeCallback(
   sealer: Sealer,
   { provider, webhookId, body, reading }: ReceivedCallback,
 ): Promise<StoredCallback | null> {
-  // By the database's clock, which says in which month it is kept.
+  // Uses the database's clock, which decides the month's partition.
   const [{ id }] = await em.execute<[{ id: string }]>('select uuidv7() as id');
   const { hint } = reading;
   // In any spelling: callbacks about a payment or payout are found by its id.

@@ -13,7 +13,7 @@ export const keysRole = 'amanah_keys';
 
 export type DatabaseRole = typeof applicationRole | typeof readerRole | typeof keysRole;
 
-/** Who uses the database of the books, and who that of the keys, besides the owner. */
+/** The roles, besides the owner, that use the main database and the keys database. */
 export const rolesOf = {
   books: [applicationRole, readerRole],
   keys: [keysRole],

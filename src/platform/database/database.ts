@@ -42,7 +42,7 @@ function prepareConnection(client: LimitedClient, url: string): void {
   traceStatements(client, url);
 }
 
-/** A migration under the name by which a database knows that it has been made. */
+/** A migration with the name under which the database records it. */
 export interface NamedMigration {
   name: string;
   class: new (...args: ConstructorParameters<typeof Migration>) => Migration;

@@ -86,7 +86,7 @@ export async function startOfPage(
   if (named !== undefined) return named;
   const [row] = await find(after);
   const position = row && readPosition(row.position);
-  return position ?? refuse('REQUEST_INVALID', 'matches no row of this list; continue with next', { field: 'after' });
+  return position ?? refuse('REQUEST_INVALID', 'matches no row of this list; use a value of next', { field: 'after' });
 }
 
 /**

@@ -39,9 +39,9 @@ const inRecovery = '55000';
 const replayWithin = `${budgets.replica.replayed} milliseconds`;
 
 /**
- * Begins a transaction on the replica that reads one snapshot, in which all is visible that was committed before this
- * call, whoever made it. Null when there is no replica, when it is late or away, or within a transaction: then the primary
- * has to answer. The caller ends it with `rollback`.
+ * Begins a transaction on the replica that reads one snapshot with everything committed before this call. Null without
+ * a replica, when it lags or is unreachable, or within a transaction: then the primary must answer. The caller ends it
+ * with `rollback`.
  */
 export async function beginOnReplica(em: EntityManager): Promise<EntityManager | null> {
   const replica = replicas.get(em.config);

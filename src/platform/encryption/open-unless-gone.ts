@@ -2,7 +2,7 @@ import { errorCodeOf } from '../../shared/errors.ts';
 import { KeyErased, KeyLost } from './own-keys.ts';
 import { isUnderOrderKey, keyIdOf, type Place, type Sealer } from './sealer.ts';
 
-/** What was opened, or why nobody can read it: its key was destroyed for good, or lost and may be found again. */
+/** The decrypted value, or why it cannot be read: its key was destroyed, or is missing and may be restored. */
 export type Opened = { text: string } | { gone: 'destroyed' | 'lost' };
 
 /**
@@ -20,7 +20,7 @@ export async function openKept(sealer: Sealer, place: Place, sealed: string): Pr
   }
 }
 
-/** The same for what nobody waits for: null when nobody can read it, for whichever reason. */
+/** The same for background reads: null if the value cannot be read, for whatever reason. */
 export async function openUnlessGone(sealer: Sealer, place: Place, sealed: string): Promise<string | null> {
   const opened = await openKept(sealer, place, sealed);
   return 'text' in opened ? opened.text : null;

@@ -122,7 +122,7 @@ export function createOwnKeys(
       [textArray(ids), textArray(made.map(({ sealed }) => sealed))],
     );
     const ours = new Map(made.map(({ key, sealed }) => [sealed, key]));
-    // Another process may have made one first: everybody takes what is written down.
+    // Another process may have created a key first: every process uses the stored one.
     return (await read(ids)).map((row) => ({ ...row, key: ours.get(row.key_sealed ?? '') }));
   }
 

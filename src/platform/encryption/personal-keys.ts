@@ -95,7 +95,7 @@ const asAgreed = 'are_agreed_keys(?)';
 /** Not the agreed keys' database, or no keys' database at all. */
 const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
 
-/** A person who has a row; one who was only invited may be deleted again. */
+/** A person with a row; one who was only invited may be deleted again. */
 export interface KeptPerson {
   id: string;
   stays: boolean;

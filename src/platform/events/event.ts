@@ -2,7 +2,7 @@
 export const eventImpacts = ['LOW', 'MEDIUM', 'HIGH'] as const;
 export type EventImpact = (typeof eventImpacts)[number];
 
-/** Events of reads are kept this many days; every other event is kept. */
+/** Events of reads are stored this many days; all others forever. */
 export const readEventsKeptDays = 90;
 
 export interface NewEvent {

@@ -20,7 +20,7 @@ export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<v
   await tx.execute(insert, valuesOf(event));
 }
 
-/** Who acted, and by which request; both are null where the platform acted by itself. */
+/** The actor and the request; both are null if the platform acted by itself. */
 type By = { requestId: string | null } & (
   | { caller: Pick<Actor, 'userId'> | null | undefined }
   | { actorId: string | null }

@@ -37,7 +37,7 @@ export interface ReusableRequest
   amount: Money | null;
 }
 
-/** What was made for it. */
+/** The payments made with it. */
 export interface ReusableInstrument {
   providerPaymentMethodId: string;
   paymentCode: string;
@@ -71,7 +71,7 @@ export interface InstrumentState {
   status: 'waiting' | 'paid' | 'failed' | 'expired';
   failureCode: string | null;
   instrument: Instrument;
-  /** Every payment made under it, whatever its amount. */
+  /** Every payment made to it, whatever its amount. */
   payments: ProviderPayment[];
 }
 
@@ -169,7 +169,7 @@ export interface CallOptions {
    * Called right before a request is sent, after any wait; false makes the outcome unknown and the request never sent.
    */
   beforeSend?: () => Promise<boolean>;
-  /** The partner for whom the call is made, if any: many calls for one partner yield to those for others. */
+  /** The partner for whom the call is made, if any: a partner with many calls yields to others. */
   partnerId?: string | null;
   /** Whether it completes a call that was just made and is useless without it: then it goes before all others. */
   follows?: boolean;
@@ -211,7 +211,7 @@ export interface Gateway {
     providerPaymentMethodId: string,
     options?: CallOptions & { since?: Date | undefined; before?: Date | undefined },
   ): Promise<PaymentsRead>;
-  /** Expires the instrument so that it takes no more money; one that is already final is no error. */
+  /** Expires the instrument so that it accepts no more money; does nothing if it is already final. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
   /** SHA-256 (hex) over everything that this request sends: another digest is another transfer. */

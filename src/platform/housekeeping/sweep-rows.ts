@@ -52,9 +52,9 @@ export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void
 const rowsPerClaim = { first: 100, most: 5_000, forMs: 4_000 };
 const atOnce = 50;
 /**
- * How many milliseconds before its step's end a sweep claims no more rows; wakes no more of those that it has claimed, and
- * gives them back; and waits for no wake any more. What is left is for giving back. The next sweep continues. The kinds of
- * a sweep share the time for claiming: each has its part, and those that have more then share what the others left.
+ * How many milliseconds before its step's end a sweep stops claiming rows; stops waking claimed rows and releases them;
+ * and stops waiting for wakes. The rest is for releasing. The next sweep continues. The kinds of a sweep share the time
+ * for claiming: each has its part, and kinds that need more share what the others left.
  */
 const beforeEnd = { claiming: 20_000, waking: 12_000, waiting: 4_000 };
 /** How long after its last claim a kind continues waking, and then waits for the wakings under way. */
@@ -175,7 +175,10 @@ export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: reado
   );
 }
 
-/** Whoever still wakes this row keeps its claim for as long as from the first: nobody else wakes it meanwhile. */
+/**
+ * A sweep that is still waking this row keeps its claim as long as it had it at first, so that no other sweep wakes the
+ * row.
+ */
 export async function renewClaim(em: EntityManager, kind: SweptKind, id: string): Promise<void> {
   await em.execute(
     `update sweep_looks set look_again_at = greatest(look_again_at, now() + make_interval(mins => ?))

@@ -51,7 +51,7 @@ async function receive(request: IncomingMessage, limitBytes: number): Promise<Bu
     }
   } catch (error) {
     // The client has disconnected and gets no answer; otherwise its ECONNRESET would be logged as a failed dependency of ours.
-    if (request.errored) refuse('REQUEST_INVALID', 'The body ended early', { cause: error });
+    if (request.errored) refuse('REQUEST_INVALID', 'The body was incomplete', { cause: error });
     throw error;
   }
   return Buffer.concat(chunks);
@@ -91,5 +91,5 @@ const isPlain = (encoding: string): boolean => encoding === '' || encoding === '
 /** Refuses a compressed body before reading it: only authenticated callers may cost that much work. */
 export function refuseCompressed(encoding: string): void {
   if (isPlain(encoding.trim().toLowerCase())) return;
-  refuse('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding, as the caller is not known yet');
+  refuse('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding: the caller is not authenticated yet');
 }

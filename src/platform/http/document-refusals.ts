@@ -39,25 +39,25 @@ const PartnerRefusal = z
 
 const reasons: Record<number, string> = {
   400: 'The request is not valid; the message names the field.',
-  401: 'No valid token, or what the route calls unauthorized.',
-  403: 'Not open to this caller.',
+  401: 'No valid token, or the route does not authorize the caller.',
+  403: 'The caller is not allowed to do this.',
   404: 'Not found.',
   408: 'The body did not arrive in time.',
-  409: 'In conflict with the present state.',
-  413: 'The body is too large, or grows to more than twenty times its compressed size.',
-  415: 'The body is compressed, and the caller is not known yet.',
-  422: 'The funds do not allow it.',
+  409: 'Conflicts with the current state.',
+  413: 'The body is too large, or expands to more than twenty times its compressed size.',
+  415: 'The body is compressed and the caller is not authenticated yet.',
+  422: 'Insufficient funds, or a limit would be exceeded.',
   429: 'Too many requests; see Retry-After.',
   500: 'Internal error.',
   502: 'The payment provider refused.',
-  503: 'Something that the service depends on is unavailable; see Retry-After.',
-  504: 'The outcome at the provider is not known yet: poll, or repeat under the same key; never send again under another.',
+  503: 'A dependency is unavailable; see Retry-After.',
+  504: 'The outcome at the provider is unknown: poll, or retry with the same key; never send it with another ' + 'key.',
 };
 
 /** What a 503 also means on routes that create under an idempotency key. */
 const unavailableCreating =
-  'Nothing is known to have happened, and for two minutes it may still begin: repeat the same request under the same key.';
-const unavailableWithoutKey = 'Without a key a repetition may make a second one.';
+  'The outcome is unknown, and the request may still start for two minutes: retry it with the same key.';
+const unavailableWithoutKey = 'Without a key, a retry may create a second one.';
 
 /** The statuses of a route's refusals, in ascending order. */
 export function statusesOfRefusals({ access, path, body, params, query, refusals = [] }: Route): number[] {

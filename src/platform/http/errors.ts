@@ -30,7 +30,7 @@ export function asDomainError(thrown: unknown): DomainError {
   const error = asRefusal(thrown);
   if (isDomainError(error)) return error;
   if (isAway(error)) {
-    return new DomainError('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again', {
+    return new DomainError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; try again', {
       retryAfterSeconds: 2,
       cause: error,
     });

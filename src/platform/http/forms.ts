@@ -4,7 +4,7 @@ import { bodyLimitBytes, readBody, refuseCompressed } from './body.ts';
 
 /** The fields of a form; line breaks become spaces. Throws REQUEST_INVALID when the body is not a form. */
 export async function readForm(ctx: Context): Promise<Record<string, string>> {
-  if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'A form is needed: application/x-www-form-urlencoded');
+  if (!ctx.is('urlencoded')) refuse('REQUEST_INVALID', 'The body must be application/x-www-form-urlencoded');
   refuseCompressed(ctx.get('content-encoding'));
   const bytes = await readBody(ctx.req, { limitBytes: bodyLimitBytes.auth });
   const fields = [...new URLSearchParams(bytes.toString())];

@@ -175,7 +175,7 @@ function collect(
     giveUp(new DomainError('REQUEST_INVALID', 'exactly one file is required', { field })),
   );
   for (const limit of ['fieldsLimit', 'partsLimit'] as const) {
-    parser.once(limit, () => giveUp(new DomainError('REQUEST_INVALID', 'There are too many fields beside the file')));
+    parser.once(limit, () => giveUp(new DomainError('REQUEST_INVALID', 'There are too many fields besides the file')));
   }
   parser.on('error', (error) => giveUp(malformed(error)));
   return arriving;
@@ -200,7 +200,7 @@ async function measureInto(stream: Readable, file: Writable, maximumBytes: numbe
 }
 
 const malformed = (cause?: unknown): DomainError =>
-  new DomainError('REQUEST_INVALID', 'The body is not well-formed multipart/form-data, or ended early', { cause });
+  new DomainError('REQUEST_INVALID', 'The body is not well-formed multipart/form-data, or is incomplete', { cause });
 
 /** Calls `stalled` when no byte arrives for `stallTimeoutMs`, or the whole takes longer than `longestUploadMs`. */
 function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => void): () => void {
@@ -222,7 +222,7 @@ const tooBig = ({ field, maximumBytes }: ReceiveOptions) =>
 
 const diskFull = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** An error of the connection or the disk as our refusal; any other stays as it is. */
+/** Maps connection and disk errors to our refusals; returns others unchanged. */
 function asRefusal(error: unknown, { req }: Context): unknown {
   if (isDomainError(error)) return error;
   if (diskFull.has(errorCodeOf(error))) {

@@ -84,14 +84,14 @@ function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknow
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
 }
 
-/** The parameters of a query; a list where one comes more than once. Koa's own reading takes the square of their number. */
+/** The query parameters; a list if one is repeated. Koa's own parser takes quadratic time in their number. */
 function readQuery(querystring: string): Record<string, string | string[]> {
   const read = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(querystring)) read.set(name, read.has(name) ? [value] : value);
   return Object.fromEntries(read);
 }
 
-/** A parameter that comes twice says two things; a framework that takes the first or the last guesses. */
+/** A repeated parameter is ambiguous; a framework that uses the first or the last guesses. */
 function refuseRepeatedParameters(query: Record<string, unknown>): void {
   const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
   if (repeated === undefined) return;

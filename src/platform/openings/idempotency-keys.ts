@@ -68,7 +68,7 @@ function ofRequest(claim: KeyClaim, row: KeyRow | undefined): KeyRow | null {
   return row ?? null;
 }
 
-/** What was made under the key, or null; throws as `refuseReused` for the key of another request. */
+/** The resource created under the key, or null; throws like `refuseReused` if another request used the key. */
 export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<KeyRow | null> {
   const sql = `select ${columns} from requests k where ${atKey}`;
   return ofRequest(claim, (await executePrepared<KeyRow>(em, sql, placeOf(claim)))[0]);

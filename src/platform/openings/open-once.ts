@@ -143,9 +143,8 @@ export async function openOnce<T, Prepared = void>(
 }
 
 /**
- * Refuses a resource for good: no request made before this moment will make it, not even a running one. If one has made
- * it meanwhile, that resource is returned instead. `number` is the refused request's, or null when it was refused
- * before it had one.
+ * Refuses a resource for good: no earlier request, not even a running one, will create it. If one already has, its
+ * resource is returned instead. `number` is the refused request's, or null when it was refused before it had one.
  */
 export async function refuseOnce<T>(
   em: EntityManager,
@@ -180,7 +179,7 @@ export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
 const refuseLapsed = (): never =>
-  refuse('SERVICE_UNAVAILABLE', 'The request is too old to begin; try again', { retryAfterSeconds: 1 });
+  refuse('SERVICE_UNAVAILABLE', 'The request is too old to start; try again', { retryAfterSeconds: 1 });
 
 /** A refusal as it is written down, with its first complaints: a batch may have thousands. */
 export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({
@@ -200,7 +199,7 @@ export const fromStored = ({ code, complaint, ...options }: StoredRefusal): Doma
   new DomainError(code, complaint, options);
 
 export interface Creation<Found, Prepared> {
-  /** The resource that was made, as it is in the database now. */
+  /** The created resource, as it is in the database now. */
   find(em: EntityManager): Promise<Found | null>;
   /** Throws whatever can be refused before the workflow starts. */
   prepare(): Promise<Prepared>;
@@ -213,7 +212,7 @@ type Opening = OpeningPlace & { stamp: OpeningStamp; unavailable: string };
 /** A request without a key lives no longer than it waits: nobody joins what it has begun. */
 const isKeyed = ({ stamp }: Opening): boolean => stamp.livesMs === undefined;
 
-/** One step of such a run takes less than the time of all looks. */
+/** One step of such a run is shorter than all looks together. */
 const mostLooks = 15;
 const lookEveryMs = 200;
 
@@ -260,8 +259,7 @@ async function begin<Found, Prepared>(
       answer = await start({ ...prepared, stamp });
     } catch (error) {
       if (!isVerdict(error)) throw error;
-      // It came through Temporal, which anybody with access can write to: write it down first, or return what is written
-      // already.
+      // It came through Temporal, which anyone with access can write to: record it first, or return the recorded one.
       return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
     }
     const found = await find(em.fork());

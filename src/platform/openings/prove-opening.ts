@@ -21,4 +21,4 @@ export const provenOpening = <Opening extends object>(
   opening: Proved<Opening>,
 ): Opening =>
   prover.check(aboutOf(place), opening) ??
-  refuse('SERVICE_UNAVAILABLE', 'The API did not ask for this', { retryAfterSeconds: 1 });
+  refuse('SERVICE_UNAVAILABLE', 'The request was not started by the API', { retryAfterSeconds: 1 });

@@ -164,7 +164,7 @@ export function openStorage(config: StorageConfig): Storage {
 }
 
 const away = (cause: unknown) =>
-  new DomainError('SERVICE_UNAVAILABLE', 'The file store is unavailable for a moment; try again', {
+  new DomainError('SERVICE_UNAVAILABLE', 'The file store is temporarily unavailable; try again', {
     retryAfterSeconds: 5,
     cause,
   });

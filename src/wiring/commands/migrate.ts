@@ -33,7 +33,7 @@ const mayNot = '42501';
 export interface MigrateOptions {
   /** All migrations; the product's own unless a test passes others. */
   list?: readonly NamedMigration[];
-  /** Who uses the database besides its owner. */
+  /** The roles that use the database besides its owner. */
   roles?: readonly DatabaseRole[];
   /** How long a migration is retried before it is given up, in milliseconds. */
   givesWayMs?: number;

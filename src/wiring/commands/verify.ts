@@ -37,7 +37,7 @@ async function verify(): Promise<string> {
   try {
     const { results, unread } = await runChecksPatiently(orm.em.fork());
     if (results.some(({ violations }) => violations > 0)) process.exitCode = 1;
-    // At once: what comes next takes long, too, and may end the command.
+    // Printed immediately: the next check takes long and may abort the command.
     if (!values.json) process.stdout.write(`${table(results, unread)}\n\n`);
     const seals = await verifySeals(orm.em, { storage, keys });
     const archives = await verifyArchives(orm.em.fork(), storage);
@@ -59,7 +59,7 @@ function list(waiting: Backlog[]): string {
   const lines = waiting.map(
     ({ what, rows, oldest }) => `  ${what}: ${rows}, since ${oldest?.toISOString() ?? 'unknown'}`,
   );
-  return ['Waiting for people or for another try (docs/runbook):', ...lines].join('\n');
+  return ['Needs a person or for another try (docs/runbook):', ...lines].join('\n');
 }
 
 function describe(verdict: SealVerdict): string {

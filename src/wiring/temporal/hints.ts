@@ -1,6 +1,6 @@
 /** Fire-and-forget calls: they never fail, because a sweep makes up for a lost one. */
 export interface Hints {
-  /** Resolves to whether the call succeeded; once `settled` was called, no call is made any more. */
+  /** Resolves to whether the call succeeded; after `settled` was called, no more calls are made. */
   send(call: () => Promise<unknown>): Promise<boolean>;
   /**
    * Ends them: resolves when none is under way. The SDK retries a call from a timer, which crashes when its channel is

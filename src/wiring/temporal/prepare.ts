@@ -187,7 +187,7 @@ export async function ensureSchedules({
   let made = 0;
   for (const entry of schedules) {
     const handle = client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`);
-    // Each call has its own deadline: what is begun anew between them may take a minute.
+    // Each call has its own deadline; work restarted between them may take a minute.
     const inTime = <T>(call: () => Promise<T>) =>
       client.withDeadline(Date.now() + budgets.reach.temporalPreparation, call);
     try {

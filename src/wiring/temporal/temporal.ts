@@ -102,7 +102,7 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
     try {
       await asking;
     } catch (cause) {
-      refuse('SERVICE_UNAVAILABLE', 'The service is unavailable for a moment; try again', { cause, retryAfterSeconds });
+      refuse('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; try again', { cause, retryAfterSeconds });
     }
   };
   function optionsOf<Name extends WorkflowName>(run: WorkflowRun<Name>) {

@@ -23,9 +23,9 @@ const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, w
  */
 const maxConcurrentWorkflowTasks = slots.ledger + 2 * boundOfLocal;
 /**
- * Workflows that a worker keeps in memory; one that it has dropped is replayed from its history with its next event,
- * which takes it about 10 ms of CPU time for a payment. Each takes up to 0.5 MB, and a worker 300 MB beside them, so it
- * stays below 700 MB. By itself the SDK would keep as many as V8's heap may hold: 2,300 on a machine with 8 GB.
+ * Workflows that a worker caches; an evicted one is replayed from its history at its next event, which takes about 10
+ * ms of CPU time for a payment. Each takes up to 0.5 MB, and the worker another 300 MB, so it stays below 700 MB. By
+ * default the SDK caches as many as V8's heap allows: 2,300 on a machine with 8 GB.
  */
 const maxCachedWorkflows = 400;
 

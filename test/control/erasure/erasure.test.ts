@@ -165,7 +165,7 @@ describe('A person erased by two people', () => {
     const stopped = await stack.delete(`/v1/users/${id}/erasure`, undefined, { token });
     expect([stopped.status, stopped.body.message]).toEqual([
       400,
-      'user_id: the user has been erased, which cannot be undone',
+      'user_id: the user has been erased; this cannot be undone',
     ]);
     for (const change of [
       'erased_at = null',

@@ -91,7 +91,7 @@ describe('A legal hold', () => {
     const { id } = await buildIndividual(stack);
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => place(id)))).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([201, ...Array(19).fill(400)]);
-    expect((await place(id)).body.message).toBe('user_id: the user is under a legal hold already');
+    expect((await place(id)).body.message).toBe('user_id: the user is already under a legal hold');
   });
 
   it('A legal hold is lifted by another super admin than the one who placed it, and stays lifted', async () => {

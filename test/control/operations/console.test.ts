@@ -63,8 +63,8 @@ describeInBrowser('The console', () => {
     expect(await first.getByRole('link', { name: 'Its workflow in Temporal' }).getAttribute('href')).toBe(
       `http://temporal.example/namespaces/${stack.deps.config.TEMPORAL_NAMESPACE}/workflows/partner-payout%2F${payout.id}`,
     );
-    expect(seen).toContain('The product still goes on by itself');
-    await first.getByLabel('It was not paid out').check();
+    expect(seen).toContain('The workflow is still running');
+    await first.getByLabel('It was not paid').check();
     await first.getByLabel('Note').fill('ticket 4711, statement of the day');
     await first.getByRole('button', { name: 'Propose' }).click();
     expect(await heading(first)).toBe('Decision pending');
@@ -83,9 +83,9 @@ describeInBrowser('The console', () => {
       expect(shown).toContain(fact);
     }
     await keepPicture(second, 'decision-390');
-    await second.getByRole('button', { name: 'Approve and carry out' }).click();
+    await second.getByRole('button', { name: 'Approve and execute' }).click();
     expect(await heading(second)).toBe('Decision carried out');
-    await second.getByRole('link', { name: 'Everything about it' }).click();
+    await second.getByRole('link', { name: 'All details' }).click();
     const ended = await main(second);
     for (const fact of ['failed, SETTLED_BY_OPERATOR', 'carried out', 'payout.failed', 'Journal'])
       expect(ended).toContain(fact);
@@ -114,7 +114,7 @@ describeInBrowser('The console', () => {
     await page.goto(`${stack.url}/operations/search?q=${operators.proposer.id}`);
     expect(await main(page)).toContain(`user ${operators.proposer.id}`);
     await page.goto(`${stack.url}/operations/search?q=nobody`);
-    expect(await main(page)).toContain('Nothing has exactly this');
+    expect(await main(page)).toContain('No exact match for this');
   }, 60_000);
 
   it('The console finds a batch by its reference, shows its creator and payouts, and can reject a pending one', async () => {
@@ -198,9 +198,9 @@ describeInBrowser('The console', () => {
       ]);
     }
     const colleague = await visit(operators.proposer, { path: '/switch' });
-    expect(await colleague.getByRole('button', { name: 'Let them go' }).count()).toBe(0);
+    expect(await colleague.getByRole('button', { name: 'Release all payouts' }).count()).toBe(0);
     await page.getByLabel('Why').fill('incident 4711 is over');
-    await page.getByRole('button', { name: 'Let them go' }).click();
+    await page.getByRole('button', { name: 'Release all payouts' }).click();
     expect(await page.getByRole('status').count()).toBe(0);
   }, 60_000);
 });

@@ -105,7 +105,7 @@ describeInBrowser('The pages for operators', () => {
     await keepPicture(first, 'log-in');
     await logIn(first, proposer);
     expect(await heading(first)).toBe('What waits');
-    await first.getByRole('link', { name: 'Book what the platform itself moved' }).click();
+    await first.getByRole('link', { name: 'Book the platform’s own transfer' }).click();
     await first.getByLabel('Amount in IDR').fill('250000');
     await first.getByRole('textbox', { name: 'Reference' }).fill('top-up 4711');
     await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
@@ -153,8 +153,8 @@ describeInBrowser('The pages for operators', () => {
       expect(await heading(first)).toBe('What waits');
       await keepPicture(first, 'overview');
       await first.locator(`a[href*="${payoutId}"]`).click();
-      expect(await heading(first)).toBe('Propose how a payout ended');
-      await first.getByLabel('It was not paid out').check();
+      expect(await heading(first)).toBe('Propose a payout’s outcome');
+      await first.getByLabel('It was not paid').check();
       await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
       await keepPicture(first, 'propose');
       await first.getByRole('button', { name: 'Propose' }).click();
@@ -215,7 +215,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await complaint(page)).not.toBe('');
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(proposer.email);
     await logIn(page, proposer);
-    await page.getByRole('link', { name: 'Book what the platform itself moved' }).click();
+    await page.getByRole('link', { name: 'Book the platform’s own transfer' }).click();
     await page.getByLabel('Amount in IDR').fill('-1000000000');
     await page.getByLabel('Reference').fill('withdrawal 7');
     await page.getByLabel('Note').fill('bank statement');
@@ -329,10 +329,12 @@ describeInBrowser('The pages for operators', () => {
       const first = await pageOf();
       await first.getByRole('button', { name: 'Approve', exact: true }).click();
       expect(await heading(first)).toBe('Decision pending');
-      expect(await first.locator('main').textContent()).toContain('You approved it: a second person carries it out.');
+      expect(await first.locator('main').textContent()).toContain(
+        'You approved this: a second person must also approve it.',
+      );
       expect(await first.getByRole('button', { name: /Approve/ }).count()).toBe(0);
       const second = await pageOf();
-      await second.getByRole('button', { name: 'Approve and carry out' }).click();
+      await second.getByRole('button', { name: 'Approve and execute' }).click();
       expect(await heading(second)).toBe('Decision carried out');
       await withdrawalWhen(stack, owner, id, 'succeeded');
     },
@@ -348,7 +350,7 @@ describeInBrowser('The pages for operators', () => {
        select gen_random_uuid(), '2026-01-01', 'payment', 'py-many-' || n, 'many ' || n from generate_series(1, 103) n`,
     );
     await page.goto(`${stack.url}/operations`);
-    expect(await page.locator('main').textContent()).toContain('And 3 more, younger than these.');
+    expect(await page.locator('main').textContent()).toContain('And 3 newer ones.');
     await stack.owner().execute('alter table reconciliations rename to taken_away');
     try {
       await page.goto(`${stack.url}/operations`);
@@ -357,8 +359,8 @@ describeInBrowser('The pages for operators', () => {
     }
     expect(await heading(page)).toBe('What waits');
     const shown = await page.locator('main').textContent();
-    expect(shown).toMatch(/Differences from the provider\s+This cannot be read at the moment/);
-    expect(shown).toMatch(/Decisions that wait for a second person\s+(None|IDR)/);
+    expect(shown).toMatch(/Differences with the provider\s+This is currently unavailable/);
+    expect(shown).toMatch(/Decisions waiting for a second person\s+(None|IDR)/);
     await keepPicture(page, 'unreadable');
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });
@@ -387,7 +389,7 @@ describe('Forms of the pages for operators', () => {
     for (const path of ['/log-in', '/propose', `/decisions/${newId()}/approve`, '/log-out']) {
       const answer = await send(path, signed, 'kind=book_external&amount=1&reference=r&note=note');
       expect([path, answer.status]).toEqual([path, 403]);
-      expect(await answer.text()).toContain('own pages only');
+      expect(await answer.text()).toContain('did not come from these pages');
     }
   });
 

@@ -115,7 +115,7 @@ describe('A statement of donations', () => {
     const { donated, refunded, total, donations } = (await statement(thisYear)).body.data;
     expect([donated, refunded, total]).toEqual(['140.0000', '40.0000', '100.0000']);
     expect(donations.map(({ status }: Line) => status)).toEqual(['completed', 'refunded']);
-    expect((await statement(thisYear, 'text/html')).body).toContain('<s>Rp 40</s> given back');
+    expect((await statement(thisYear, 'text/html')).body).toContain('<s>Rp 40</s> refunded');
   });
 
   it('A donation statement is CSV when text/csv is requested; a cause’s name is text, never a formula', async () => {

@@ -146,7 +146,7 @@ describe('A product', () => {
     expect((await change(body.data.id, { status: 'closed', target_amount: '700' })).body.data.status).toBe('closed');
     expect(await change(body.data.id, { status: 'completed' })).toMatchObject({
       status: 400,
-      body: { message: 'status: a closed product stays closed until it is reopened' },
+      body: { message: 'status: the product is closed; reopen it first' },
     });
     expect((await change(body.data.id, { status: 'closed' })).body.data.status).toBe('closed');
   });

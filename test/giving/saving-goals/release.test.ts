@@ -132,7 +132,7 @@ describe('Releasing a saving goal', () => {
   it('The database rejects any statement that releases a goal to someone else or undoes a release', async () => {
     const other = await buildIndividual(stack);
     const set = 'update saving_goals set closed_at = now(), released_to = ? where id = ?';
-    await expect(stack.em().execute(set, [other.accountId, goal.id])).rejects.toThrow('no account of the saver');
+    await expect(stack.em().execute(set, [other.accountId, goal.id])).rejects.toThrow('not an account of the saver');
     await release(saver.accountId);
     const reopen = 'update saving_goals set closed_at = null, released_to = null where id = ?';
     await expect(stack.em().execute(reopen, [goal.id])).rejects.toThrow();

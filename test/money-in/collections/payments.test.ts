@@ -366,7 +366,7 @@ describe('Reading payments', () => {
       return { status, error: body.error };
     };
     expect(await read(data.id)).toEqual(await read(missing));
-    const message = 'after: matches no row of this list; continue with next';
+    const message = 'after: matches no row of this list; use a value of next';
     const details = [{ field: 'after', message }];
     expect(await read(missing)).toEqual({ status: 400, error: { code: 'REQUEST_INVALID_PAYLOAD', message, details } });
     const { items } = (await partner.get('/payments')).body.data;
@@ -453,7 +453,7 @@ describe('A quote', () => {
     });
     const above = await partner.post('/quotes', { method: 'qris', amount: '9999000' }, null);
     expect(above.body.error.message).toBe(
-      'amount: the channel takes IDR 1.0000 to 10000000.0000, and the customer would pay IDR 10069493.0000',
+      'amount: the channel accepts IDR 1.0000 to 10000000.0000, and the customer would pay IDR 10069493.0000',
     );
     const uneven = await partner.post('/quotes', { method: 'qris', amount: '100000.0010' }, null);
     expect(errorOf(uneven)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);

@@ -361,7 +361,7 @@ describe('Lapsing decisions', () => {
     expect(await approve(stack, operators, id)).toMatchObject({
       status: 200,
       body: {
-        data: { status: 'lapsed', reason: 'the provider has said since how the transfer ended: succeeded' },
+        data: { status: 'lapsed', reason: 'the provider has since reported a final status: succeeded' },
       },
     });
     expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_LAPSED', actor_id: operators.approver.id });

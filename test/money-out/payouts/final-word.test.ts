@@ -52,7 +52,7 @@ const decisionOf = async (id: string) => {
   return row;
 };
 const settle = (id: string, settlement: PayoutSettlement) => steps.settle(id, settlement);
-const lapsed = { status: 'lapsed', reason: 'the provider has said since how the transfer ended: succeeded' };
+const lapsed = { status: 'lapsed', reason: 'the provider has since reported a final status: succeeded' };
 
 describe('A final status after which the provider stops answering', () => {
   it('A final status stands when the provider stops answering, and so do its consequences', async () => {

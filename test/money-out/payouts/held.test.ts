@@ -31,8 +31,8 @@ const wake = () =>
     throw new Error(`${id}: ${error}`);
   });
 
-describe('The switch for all payouts', () => {
-  it('The switch for all payouts shows its state, who switched it and why, and records an event', async () => {
+describe('Hold or release all payouts', () => {
+  it('Hold or release all payouts shows its state, who switched it and why, and records an event', async () => {
     const { token } = admin;
     expect((await stack.get(path, { token })).body.data).toEqual({
       enabled: true,

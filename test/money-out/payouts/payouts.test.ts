@@ -71,7 +71,7 @@ describe('A quote for a payout', () => {
       'below the bank’s minimum after the fee',
       { bank_code: 'BCA', amount: '12499' },
       'amount',
-      'IDR 9999.0000 would reach it',
+      'IDR 9999.0000 would arrive',
     ],
     ['of a payment with a bank', { method: 'qris', bank_code: 'BCA' }, 'bank_code'],
   ])('A payout quote %s is refused, and the error names the field', async (_, body, field, complaint = field) => {

@@ -28,13 +28,13 @@ afterEach(async () => {
 const approve = ({ decisionId }: WaitingDisbursement, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' }).catch(() => null);
 
-/** What its schedules do minutes later, without another request. */
+/** Runs the scheduled sweeps as if minutes had passed. */
 async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   const later =
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
   await withoutTriggers(stack, later, [decisionId]);
   const { client, taskQueue } = stack.deps.workflows;
-  // The second finds the payouts whose decisions the first has executed.
+  // The first executes decisions; the second finds their payouts.
   for (let turn = 0; turn < 2; turn += 1) {
     await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
   }

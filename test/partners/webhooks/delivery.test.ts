@@ -219,7 +219,7 @@ describe('A webhook', () => {
     );
     expect((await partner.get(`/webhook-deliveries?after=${foreignId}`)).body.error).toMatchObject({
       code: 'REQUEST_INVALID_PAYLOAD',
-      message: 'after: matches no row of this list; continue with next',
+      message: 'after: matches no row of this list; use a value of next',
     });
     await elsewhere.stop();
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });

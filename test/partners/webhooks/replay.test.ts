@@ -219,7 +219,7 @@ describe('Refused replays', () => {
     await stack.owner().execute(busy, [partner.id]);
     const { status, body, headers } = await replay(period);
     expect([status, body.error.code]).toEqual([429, 'REQUEST_RATE_LIMITED']);
-    expect(body.error.message).toMatch(/^Earlier replays are still being sent for 6[56]\d seconds; try again later$/);
+    expect(body.error.message).toMatch(/^Earlier replays will still be sent for 6[56]\d seconds; try again later$/);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
     expect((await replay({ ...period, dry_run: true })).status).toBe(200);
     await stack.owner().execute('update partners set replayed_until = null where id = ?', [partner.id]);

@@ -276,7 +276,7 @@ describe('Refused uploads', () => {
       headers: { 'content-type': 'multipart/form-data; boundary=b' },
       raw: '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf of it',
     });
-    expect([status, body.message]).toEqual([400, expect.stringContaining('ended early')]);
+    expect([status, body.message]).toEqual([400, expect.stringContaining('is incomplete')]);
   });
 
   it('An upload aborted by the client midway leaves no trace', async () => {

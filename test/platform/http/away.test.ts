@@ -52,7 +52,7 @@ describe('While the database is down', () => {
         );
         for (const { status, headers, body } of answers) {
           expect([status, headers.get('retry-after')]).toEqual([503, '2']);
-          expect(body.message).toBe('The service is unavailable for a moment; try again');
+          expect(body.message).toBe('The service is temporarily unavailable; try again');
         }
         const ready = await http.get('/readyz');
         expect([ready.status, ready.body.checks.database]).toEqual([503, 'away']);

@@ -101,7 +101,7 @@ describe('Every list', () => {
       if (list.byId !== true) {
         const missing = refusalIn(await ask(list, `${path}?after=${absent}`));
         expect(missing.status).toBe(400);
-        expect(JSON.stringify(missing.body)).toContain('after: matches no row of this list; continue with next');
+        expect(JSON.stringify(missing.body)).toContain('after: matches no row of this list; use a value of next');
         for (const after of [foreign, list.leave && all[0]].filter((id) => id !== undefined)) {
           expect(refusalIn(await ask(list, `${path}?after=${after}`))).toEqual(missing);
         }

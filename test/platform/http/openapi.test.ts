@@ -221,7 +221,7 @@ describe('The OpenAPI document', () => {
     expect([partners.length > 0, partners.length < keyed.length]).toEqual([true, true]);
     for (const operation of keyed) {
       expect(saidOf(operation)).toContain('for two minutes it may still begin: repeat the same request');
-      const warns = saidOf(operation).includes('Without a key a repetition may make a second one.');
+      const warns = saidOf(operation).includes('Without a key, a retry may create a second one.');
       expect(warns).toBe(!partners.includes(operation));
     }
     for (const operation of operations.filter(({ route }) => !route.idempotent)) {

@@ -108,7 +108,7 @@ const ofPeople: Rail[] = [
   ],
 ];
 
-const inactive = { status: 403, body: { message: 'The user who asked for this is no longer active' } };
+const inactive = { status: 403, body: { message: 'The user who requested this is no longer active' } };
 
 describe('Requests of a person who is being suspended', () => {
   it.each(ofPeople)('A request of a person who is being suspended is refused: %s', async (_, prepare) => {

@@ -43,7 +43,7 @@ interface KeyShown {
 
 const itemsPerPage = 50;
 
-/** The page of one batch of payouts: who made it and who decided, its items, and the form that rejects it. */
+/** The page of one payout batch: its creator, its approver, its items, and the form that rejects it. */
 export function batchPages(router: Router, pages: Console): void {
   const { call, readPart, readMe, readNames, show, goTo, workflowLink } = pages;
 
@@ -124,7 +124,7 @@ const undecided = (
   { id, made_by }: BatchFacts,
   mayReject: boolean,
 ): Markup => html`<p>Nothing is reserved yet. A key of the
-partner with <code>approve-payout</code> approves it${made_by && ', another than the one that made it'}.</p>
+partner with <code>approve-payout</code> approves it${made_by && ': not the key that created it'}.</p>
 ${
   mayReject &&
   html`<form method="post" action="/operations/batches/${id}/reject">

@@ -64,7 +64,7 @@ export function createConsole<Ports extends PagePorts>({
       bytes,
       readBody: async () => body ?? {},
     });
-    // One that is kept for an idempotency key comes as the bytes that are sent.
+    // A response stored for an idempotency key arrives as the bytes that are sent.
     const sent: unknown = Buffer.isBuffer(answered.body) ? JSON.parse(String(answered.body)) : answered.body;
     return (sent as { data: Data }).data;
   }

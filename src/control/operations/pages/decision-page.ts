@@ -32,18 +32,18 @@ export interface DecisionShown {
 }
 
 const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
-  settle_payout: ({ outcome, payout_id }) => `End payout ${payout_id} as ${outcome}`,
+  settle_payout: ({ outcome, payout_id }) => `Settle payout ${payout_id} as ${outcome}`,
   settle_receipt: ({ action, account_id, receipt_id }) =>
     action === 'credit'
       ? `Credit receipt ${receipt_id} to account ${account_id}`
-      : `Receipt ${receipt_id} was given back at the provider`,
+      : `Receipt ${receipt_id} was refunded at the provider`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
   disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
   book_transfer: ({ payout_id, provider_reference }) =>
     `Book the transfer ${provider_reference ?? `of payout ${payout_id}`}`,
-  refund_donation: ({ donation_id }) => `Give donation ${donation_id} back to its donor`,
+  refund_donation: ({ donation_id }) => `Refund donation ${donation_id} to its donor`,
   erase_person: ({ user_id }) => `Erase user ${user_id}`,
-  admit_approver: ({ user_id }) => `Admit user ${user_id} as one who may approve decisions`,
+  admit_approver: ({ user_id }) => `Admit user ${user_id} as an approver`,
   book_external: ({ amount, reference, account_id }) =>
     `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
 };
@@ -79,23 +79,25 @@ ${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>
 ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
 </dl>
 ${about}
-<h2>What the provider said when it was proposed</h2>
+<h2>The provider’s status when it was proposed</h2>
 ${facts(evidence.provider)}
-<h2>What the books said</h2>
+<h2>The books when it was proposed</h2>
 ${facts(evidence.books)}
 ${status === 'pending' && stepsOf(decision, userId, mayApprove)}
-<p><a href="/operations">Back to what waits</a></p>`;
+<p><a href="/operations">Back to the overview</a></p>`;
 }
 
 function stepsOf({ id, kind, proposed_by, approved_by }: DecisionShown, userId: string, mayApprove: boolean): Markup {
-  if (proposed_by === userId) return html`<p class="quiet">You proposed it: somebody else approves or rejects it.</p>`;
+  if (proposed_by === userId)
+    return html`<p class="quiet">You proposed this: somebody else must approve or reject it.</p>`;
   const approvals = [approved_by ?? []].flat();
-  if (approvals.includes(userId)) return html`<p class="quiet">You approved it: a second person carries it out.</p>`;
-  if (!mayApprove) return html`<p class="quiet">This needs somebody with the permission approve-decision.</p>`;
+  if (approvals.includes(userId))
+    return html`<p class="quiet">You approved this: a second person must also approve it.</p>`;
+  if (!mayApprove) return html`<p class="quiet">Approving needs the permission approve-decision.</p>`;
   // The platform proposes no disbursement: it takes two approvals, and the first carries nothing out.
   const isFirstOfTwo = kind === 'disburse' && approvals.length === 0;
   return html`<div class="steps">
-<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and carry out'}</button></form>
+<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and execute'}</button></form>
 <form method="post" action="/operations/decisions/${id}/reject"><button class="plain">Reject</button></form>
 </div>`;
 }

@@ -8,7 +8,7 @@ import { complain, type Markup } from './layout.ts';
 
 const complaintsOf = ({ message, messages = [] }: DomainError): Markup =>
   messages.length > 1
-    ? html`<div class="complaint" role="alert"><p>Nothing was imported: ${messages.length} things are wrong.</p>
+    ? html`<div class="complaint" role="alert"><p>Nothing was imported. Errors found: ${messages.length}</p>
 <ul>${messages.map((one) => html`<li>${one}</li>`)}</ul></div>`
     : html`${complain(message)}`;
 
@@ -17,10 +17,10 @@ const importForm = (partnerId: string, refusal: DomainError | null): Markup => h
 <form method="post" enctype="multipart/form-data" action="/operations/partners/${partnerId}/import?key=${newId()}">
 <label for="file">File in CSV</label>
 <input id="file" name="file" type="file" accept=".csv,text/csv" required aria-describedby="about-file">
-<p class="quiet" id="about-file">Its first line names the columns <code>external_ref, amount, bank_code, bank_account_number,
+<p class="quiet" id="about-file">The first line names the columns <code>external_ref, amount, bank_code, bank_account_number,
 beneficiary_name</code>; each line after it is a payout, at most 1,000. Amounts are in rupiah without separators: fifty thousand
 is <code>50000</code>.</p>
-<label for="external_ref">Reference of the batch</label>
+<label for="external_ref">Batch reference</label>
 <input id="external_ref" name="external_ref" maxlength="128" autocomplete="off">
 <div class="steps"><button>Import</button> <a href="/operations/partners/${partnerId}">Back</a></div>
 </form>`;

@@ -67,7 +67,7 @@ button.plain { background: transparent; color: var(--act); }
 .steps { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0.75rem 0; }
 `;
 
-/** The switch for all payouts, as the API answers it. */
+/** Hold or release all payouts, as the API answers it. */
 export interface SwitchShown {
   enabled: boolean;
   reason: string | null;
@@ -123,12 +123,12 @@ ${who && navigation(who.name)}
 ${
   held &&
   html`<p class="held" role="status"><strong>All payouts are held</strong>${held.changed_at && ` since ${instant(held.changed_at)}`}:
-${held.reason}. Nothing is sent until <a href="/operations/switch">the switch</a> lets it go.</p>`
+${held.reason}. Nothing is sent until <a href="/operations/switch">the switch</a> releases them.</p>`
 }
 <h1>${title}</h1>
 ${content}
 </main>
-<footer>Times are Western Indonesia Time (WIB, UTC+7). What each of these means, and what to do about it, is in the runbook, <code>docs/runbook</code>.</footer>
+<footer>Times are Western Indonesia Time (WIB, UTC+7). The runbook explains each item and what to do: <code>docs/runbook</code>.</footer>
 </body>
 </html>
 `;

@@ -60,8 +60,8 @@ const caseWords: Record<string, string> = {
   unreceipted_payments: 'Payments without a receipt',
   settling_payments: 'Payments that do not settle',
   unread_callbacks: 'Callbacks that could not be read',
-  open_reconciliations: 'Differences from the provider',
-  pending_decisions: 'Decisions that wait for a second person',
+  open_reconciliations: 'Differences with the provider',
+  pending_decisions: 'Decisions waiting for a second person',
 };
 const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
 
@@ -102,12 +102,12 @@ function section<Item>(title: string, part: Part<Listed<Item>>, show: (item: Ite
   const more = total - items.length;
   return html`<h2>${title}</h2>
 ${items.length === 0 ? html`<p class="quiet">None.</p>` : html`<ul class="cards">${items.map((item) => html`<li>${show(item)}</li>`)}</ul>`}
-${more > 0 && html`<p class="quiet">And ${more} more, younger than these.</p>`}`;
+${more > 0 && html`<p class="quiet">And ${more} newer ones.</p>`}`;
 }
 
 const cannotBeRead = (title: string): Markup =>
   html`<h2>${title}</h2>
-<p class="complaint">This cannot be read at the moment. Load the page again; the log says why.</p>`;
+<p class="complaint">This is currently unavailable. Reload the page; the log shows why.</p>`;
 
 /** The contents of the first page, oldest first. */
 export interface Overview {
@@ -125,13 +125,13 @@ export function overviewPage(shown: Overview): Markup {
   const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
   const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
   return html`${section(
-    'Decisions that wait for a second person',
+    'Decisions waiting for a second person',
     decisions,
     (decision) => html`<a href="/operations/decisions/${decision.id}">${saysWhat(decision)}</a><br>
 <span class="quiet">Proposed by ${nameOf(names, decision.proposed_by)}, ${instant(decision.created_at)}: ${decision.note}</span>`,
   )}
 ${section(
-  'Payouts to look after',
+  'Payouts that need attention',
   payouts,
   ({
     payout_id,
@@ -141,23 +141,23 @@ ${section(
     age_seconds,
     reason,
   }) => html`${payout_id === null ? reference : html`<a href="/operations/payouts/${payout_id}">${reference}</a>`}, ${money(amount)}, for ${spellAge(age_seconds)}
-<br><span class="quiet">${reason}</span>${provider_id !== null ? offer('Propose to book it', { kind: 'book_transfer', provider_reference: provider_id }) : isContradicted(reason) ? html`${afterTheEnd}${offer('Propose to book it', { kind: 'book_transfer', payout_id: payout_id ?? '' })}` : offer('Propose how it ended', { kind: 'settle_payout', payout_id: payout_id ?? '' })}`,
+<br><span class="quiet">${reason}</span>${provider_id !== null ? offer('Propose to book it', { kind: 'book_transfer', provider_reference: provider_id }) : isContradicted(reason) ? html`${afterTheEnd}${offer('Propose to book it', { kind: 'book_transfer', payout_id: payout_id ?? '' })}` : offer('Propose the outcome', { kind: 'settle_payout', payout_id: payout_id ?? '' })}`,
 )}
 ${section(
   'Money in suspense',
   receipts,
   ({ id, amount, reference, reason, received_at }) => html`${money(amount)} for ${reference}, ${instant(received_at)}
-<br><span class="quiet">${reason?.replaceAll('_', ' ')}</span>${offer('Propose where it goes', { kind: 'settle_receipt', receipt_id: id })}`,
+<br><span class="quiet">${reason?.replaceAll('_', ' ')}</span>${offer('Propose a settlement', { kind: 'settle_receipt', receipt_id: id })}`,
 )}
 ${section(
-  'Differences from the provider',
+  'Differences with the provider',
   differences,
   ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
 <br><span class="quiet">We: ${spellSide(ours)}. The provider: ${spellSide(theirs)}.</span>
 ${offer('Explain it', { kind: 'explain_difference', reconciliation_id: id })}`,
 )}
-${overview === unreadable ? cannotBeRead('How things stand') : overview && standing(overview)}
-${mayPropose && html`<p>${proposeLink('Book what the platform itself moved at the provider', { kind: 'book_external' })}</p>`}`;
+${overview === unreadable ? cannotBeRead('Status') : overview && standing(overview)}
+${mayPropose && html`<p>${proposeLink('Book the platform’s own transfer at the provider', { kind: 'book_external' })}</p>`}`;
 }
 
 /** The list of stuck payouts marks a final one in this way. */
@@ -169,14 +169,14 @@ const spellSide = (side: SideShown | null): string =>
 
 function standing({ at, cases, backlog, reconciliation, clearing, last_seal, versions }: OverviewShown): Markup {
   const { books, provider, last_comparison: compared } = clearing;
-  return html`<h2>Waiting for people</h2>
-${waitingTable('Waiting for people', cases)}
-<h2>Waiting for machines, longer than it should</h2>
-${waitingTable('Waiting for machines, longer than it should', backlog)}
-<h2>How things stand</h2>
+  return html`<h2>Needs a person</h2>
+${waitingTable('Needs a person', cases)}
+<h2>Overdue</h2>
+${waitingTable('Overdue', backlog)}
+<h2>Status</h2>
 <dl>
-<dt>At the provider</dt><dd>${provider === null ? 'it does not say' : money(provider)}; by our books ${money(books)}</dd>
-<dt>Compared</dt><dd>${compared === null ? 'never yet' : `${compared.day}: ${compared.agreed ? 'agreed' : `a difference of ${money(compared.difference)}`}`}</dd>
+<dt>At the provider</dt><dd>${provider === null ? 'not reported' : money(provider)}; in our books ${money(books)}</dd>
+<dt>Compared</dt><dd>${compared === null ? 'never yet' : `${compared.day}: ${compared.agreed ? 'agreed' : `differs by ${money(compared.difference)}`}`}</dd>
 <dt>Reconciled</dt><dd>${reconciliation === null ? 'no day yet' : `up to ${reconciliation.day}`}</dd>
 <dt>Sealed</dt><dd>${last_seal === null ? 'nothing yet' : `seal ${last_seal.number}, ${instant(last_seal.sealed_at)}`}</dd>
 <dt>Versions</dt><dd>Amanah ${versions.amanah}, Node ${versions.node}, PostgreSQL ${versions.postgresql}, Temporal ${versions.temporal ?? 'away'}</dd>

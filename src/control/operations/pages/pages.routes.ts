@@ -65,7 +65,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     ctx.set('Referrer-Policy', 'same-origin');
     try {
       if (!isSafe(ctx.method) && !origins.has(ctx.get('origin'))) {
-        refuse('FORBIDDEN', `Forms are accepted from our own pages only: open ${deps.config.PUBLIC_URL}/operations`);
+        refuse('FORBIDDEN', `This form did not come from these pages: open ${deps.config.PUBLIC_URL}/operations`);
       }
       await next();
     } catch (thrown) {
@@ -108,7 +108,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       listPart<DifferenceShown>(ctx, '/v1/reconciliations', { state: 'open', ...oldestFirst }),
     ]);
     if (overview === null && decisions === null) {
-      const why = 'These pages are for operators of the platform; log out, then log in as one of them';
+      const why = 'These pages are for platform operators; log out, then log in as an operator';
       return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
     }
     const names = await readNames(ctx, decisions === null || decisions === unreadable ? [] : decisions.items);
@@ -152,7 +152,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     return html`${sectionOf(
       'The payout now',
       payout,
-      (facts) => html`${payoutFacts(facts)}<p><a href="/operations/payouts/${facts.id}">Everything about it</a></p>
+      (facts) => html`${payoutFacts(facts)}<p><a href="/operations/payouts/${facts.id}">All details</a></p>
 ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p><strong>The money</strong>: ${moneyOf(facts, decision.outcome)}</p>`}`,
     )}${timeline !== null && timeline !== unreadable && decision.status === 'pending' && nextOf(timeline)}`;
   }
@@ -204,4 +204,4 @@ function kindOf({ kind }: Filled): ProposedKind {
 }
 
 const refusalPage = (sentence: string, needsLogin: boolean): Markup => html`${complain(sentence)}
-<p>${needsLogin ? html`<a href="/operations/log-in">Log in again</a>` : html`<a href="/operations">Back to what waits</a>`}</p>`;
+<p>${needsLogin ? html`<a href="/operations/log-in">Log in again</a>` : html`<a href="/operations">Back to the overview</a>`}</p>`;

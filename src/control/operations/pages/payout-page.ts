@@ -72,11 +72,11 @@ export const row = (name: string, value: Markup | string | null | undefined): Ma
 export const partnerLink = (id: string | null): Markup | null =>
   id === null ? null : html`<a href="/operations/partners/${id}">${id}</a>`;
 
-/** Status, owner, bank and amounts: the same facts for who proposes and who approves. */
+/** Status, owner, bank and amounts: proposer and approver see the same facts. */
 export const payoutFacts = (payout: PayoutFacts): Markup => html`<dl>
 ${row('Status', html`<strong>${words(payout.status)}</strong>${payout.failure_code && `, ${payout.failure_code}`}`)}
 ${row('What', payout.cause_id ? 'disbursement' : words(payout.kind))}
-${row('Amount', `${money(payout.amount)}; fee ${money(payout.fee)}; ${money(payout.net_amount)} reaches the bank`)}
+${row('Amount', `${money(payout.amount)}; fee ${money(payout.fee)}; ${money(payout.net_amount)} goes to the bank`)}
 ${row('To', payout.bank_code ? `${payout.bank_code} ${payout.bank_account_number ?? ''} ${payout.beneficiary_name ?? ''}` : 'the wallet that paid')}
 ${row('External reference', payout.external_ref)}
 ${row('Partner', partnerLink(payout.partner_id))}
@@ -107,7 +107,7 @@ export const timelineOf = ({ items }: TimelineShown): Markup =>
 export function sectionOf<Shown>(title: string, part: Part<Shown>, show: (shown: Shown) => Markup): Markup | string {
   if (part === null) return '';
   return html`<h2>${title}</h2>
-${part === unreadable ? html`<p class="complaint">This cannot be read at the moment. Load the page again.</p>` : show(part)}`;
+${part === unreadable ? html`<p class="complaint">This is currently unavailable. Reload the page.</p>` : show(part)}`;
 }
 
 const cards = <Item>(none: string, items: readonly Item[], show: (item: Item) => Markup): Markup =>
@@ -131,7 +131,7 @@ ${typeof data?.journal_id === 'string' && html`<br><span class="quiet">Journal <
 /** Webhooks, each with a form that sends it again. */
 export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<DeliveryShown>): Markup =>
   cards(
-    'None was written.',
+    'There are none.',
     items,
     (one) => html`${one.type}: ${words(one.status)}, ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}
 <span class="quiet">${instant(one.delivered_at ?? one.created_at)}${one.last_error && `, ${one.last_error}`}</span>
@@ -141,7 +141,7 @@ export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<
 
 export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
   cards(
-    'Nobody has proposed anything about it.',
+    'There are no decisions about it.',
     items,
     (
       decision,
@@ -152,8 +152,8 @@ export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
 /** What the money does when a payout ends so. */
 export const moneyOf = ({ amount, fee, net_amount }: PayoutFacts, outcome: string | null): string =>
   outcome === 'succeeded'
-    ? `${money(net_amount)} counts as paid out, and the fee of ${money(fee)} is kept.`
-    : `What was reserved goes back, ${money(amount)} with the fee as it was taken.`;
+    ? `${money(net_amount)} is booked as paid out, and the fee of ${money(fee)} is charged.`
+    : `The reservation of ${money(amount)} is released, including the fee.`;
 
 /** The form that proposes how a payout ended, or to book one that left although it failed here. */
 export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): Markup | string {
@@ -163,12 +163,12 @@ export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): 
     timeline !== null && timeline !== unreadable && timeline.next !== null && !isContradicted
       ? timeline.next.text
       : null;
-  return html`<h2>${isContradicted ? 'Propose to book it' : 'Propose how it ended'}</h2>
-${goesOn && html`<p class="complaint">The product still goes on by itself: ${goesOn}</p>`}
+  return html`<h2>${isContradicted ? 'Propose to book it' : 'Propose the outcome'}</h2>
+${goesOn && html`<p class="complaint">The workflow is still running: ${goesOn}</p>`}
 <form method="post" action="/operations/propose">
 <input type="hidden" name="kind" value="${isContradicted ? 'book_transfer' : 'settle_payout'}">
 <input type="hidden" name="payout_id" value="${payout.id}">
-${!isContradicted && choices('outcome', 'How it ended', outcomes, {})}
+${!isContradicted && choices('outcome', 'Outcome', outcomes, {})}
 ${noteField({})}
 <div class="steps"><button>Propose</button></div>
 </form>`;

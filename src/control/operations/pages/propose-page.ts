@@ -29,12 +29,12 @@ ${about && html`<p class="quiet">${about}</p>`}`;
 /** The field that every proposal has. */
 export const noteField = (filled: Filled): Markup => html`<label for="note">Note</label>
 <textarea id="note" name="note" rows="3" minlength="3" maxlength="300" required aria-describedby="about-note">${filled.note ?? ''}</textarea>
-<p class="quiet" id="about-note">The evidence, by its references: ticket, statement. Never personal data.</p>`;
+<p class="quiet" id="about-note">References to the evidence: ticket, statement. Never personal data.</p>`;
 
 /** How a payout may have ended, and what the money does then. */
 export const outcomes: [value: string, words: string][] = [
-  ['succeeded', 'The bank paid it out: the reserved money is spent'],
-  ['failed', 'It was not paid out: the money goes back to the account it came from'],
+  ['succeeded', 'The bank paid it: the reserved money is spent'],
+  ['failed', 'It was not paid: the money returns to the account it came from'],
 ];
 
 export const choices = (
@@ -50,46 +50,48 @@ ${filled[name] === value && 'checked'}> ${words}</label>`,
 
 const fieldsOf: Record<ProposedKind, (filled: Filled) => Markup> = {
   settle_payout: (filled) => html`${input('payout_id', 'Payout', filled)}
-${choices('outcome', 'How it ended', outcomes, filled)}`,
+${choices('outcome', 'Outcome', outcomes, filled)}`,
   settle_receipt: (filled) => html`${input('receipt_id', 'Receipt', filled)}
 ${choices(
   'action',
   'Where the money goes',
   [
     ['credit', 'To an account'],
-    ['refund', 'It was given back at the provider'],
+    ['refund', 'Refunded at the provider'],
   ],
   filled,
 )}
-${input('account_id', 'Account', filled, { about: 'Only where it goes to an account.', isRequired: false })}`,
+${input('account_id', 'Account', filled, { about: 'Only if the money goes to an account.', isRequired: false })}`,
   explain_difference: (filled) => input('reconciliation_id', 'Difference', filled),
   book_external: (
     filled,
-  ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Above 0 for money that came to the provider, below 0 for money that left it.' })}
-${input('reference', 'Reference', filled, { about: 'As the provider’s statement has it.' })}
+  ) => html`${input('amount', 'Amount in IDR', filled, { about: 'Positive if the money came to the provider, negative if it left.' })}
+${input('reference', 'Reference', filled, { about: 'As on the provider’s statement.' })}
 ${input('account_id', 'Account of an erased person', filled, {
-  about: 'Only for money that came to it after the erasure and was paid to the person.',
+  about: 'Only for money that arrived after the erasure and was paid to the person.',
   isRequired: false,
 })}`,
   book_transfer: (
     filled,
-  ) => html`${input('payout_id', 'Payout', filled, { about: 'One that failed here and that the provider made.', isRequired: false })}
-${input('provider_reference', 'Reference', filled, { about: 'Or of a transfer that nobody knows, or a second one: ours, or the provider’s id.', isRequired: false })}`,
+  ) => html`${input('payout_id', 'Payout', filled, { about: 'One that failed here although the provider paid it.', isRequired: false })}
+${input('provider_reference', 'Reference', filled, { about: 'For an unknown or second transfer: our reference, or the provider’s id.', isRequired: false })}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
   admit_approver: (filled) =>
-    input('user_id', 'User', filled, { about: 'With the permission, and invited by neither of the two who decide.' }),
+    input('user_id', 'User', filled, {
+      about: 'Needs the permission; neither the proposer nor the approver may have invited the user.',
+    }),
   erase_person: (filled) =>
-    input('user_id', 'User', filled, { about: 'For good, after a time in which it may be stopped.' }),
+    input('user_id', 'User', filled, { about: 'Permanent, after a waiting period in which it can be stopped.' }),
 };
 
 /** The heading of each decision kind's form. */
 export const proposeTitles: Record<ProposedKind, string> = {
-  settle_payout: 'Propose how a payout ended',
-  settle_receipt: 'Propose where money in suspense goes',
+  settle_payout: 'Propose a payout’s outcome',
+  settle_receipt: 'Propose a settlement for money in suspense',
   explain_difference: 'Explain a difference',
-  book_external: 'Book what the platform moved',
-  book_transfer: 'Book a transfer that left',
-  refund_donation: 'Propose giving a donation back',
-  erase_person: 'Propose to erase a person',
-  admit_approver: 'Propose to admit an approver',
+  book_external: 'Book the platform’s own transfer',
+  book_transfer: 'Book a transfer that was paid',
+  refund_donation: 'Propose a donation refund',
+  erase_person: 'Propose erasing a person',
+  admit_approver: 'Propose admitting an approver',
 };

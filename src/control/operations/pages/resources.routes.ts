@@ -99,7 +99,7 @@ export function resourcePages(router: Router, { call, readPart, readMe, show, go
     ]);
     const content = html`${payoutFacts(payout)}
 ${workflowLink(payoutWorkflow(payout))}
-${sectionOf('What happened', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
+${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${me.permissions.includes('propose-decision') && proposalOf(payout, timeline)}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payout.partner_id ?? '', ctx.path, shown))}
@@ -118,7 +118,7 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     ]);
     const content = html`${paymentFacts(payment)}
 ${workflowLink(workflowIds.partnerPayment(payment.id))}
-${sectionOf('What happened', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
+${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id, ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
     await show(ctx, `Payment ${payment.reference}`, content, me);
@@ -153,7 +153,7 @@ ${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, c
     if (page !== null && page !== undefined) return goTo(ctx, page);
     const content =
       items.length === 0
-        ? html`<p class="quiet">Nothing has exactly this id, reference or e-mail address: ${q}</p>`
+        ? html`<p class="quiet">No exact match for this id, reference or e-mail address: ${q}</p>`
         : html`<ul class="cards">${items.map((found) => {
             const to = pageOf(found);
             return html`<li>${to ? html`<a href="${to}">${found.text}</a>` : found.text}

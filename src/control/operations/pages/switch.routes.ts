@@ -8,7 +8,7 @@ import type { Console, Me } from './console.routes.ts';
 import { complain, type Markup, type SwitchShown } from './layout.ts';
 import { instantOr } from './spell.ts';
 
-const title = 'The switch for all payouts';
+const title = 'Hold or release all payouts';
 
 function switchPage(
   { enabled, reason, changed_at }: SwitchShown,
@@ -17,12 +17,12 @@ function switchPage(
 ): Markup {
   return html`${complain(complaint)}
 <dl>
-<dt>Transfers and refunds</dt><dd><strong>${enabled ? 'leave' : 'are held'}</strong></dd>
+<dt>Transfers and refunds</dt><dd><strong>${enabled ? 'are sent' : 'are held'}</strong></dd>
 <dt>Changed</dt><dd>${instantOr(changed_at, 'never yet')}</dd>
 ${reason && html`<dt>Why</dt><dd>${reason}</dd>`}
 </dl>
-<p>Holding stops what was not sent yet, repetitions included: payouts of partners, withdrawals, disbursements and refunds.
-New ones reserve their money and wait. What was sent before goes on.</p>
+<p>Holding stops everything not sent yet, including retries: partners’ payouts, withdrawals, disbursements and refunds.
+New ones reserve their money and wait. Transfers already sent continue.</p>
 ${
   mayChange
     ? html`<form method="post" action="/operations/switch">
@@ -30,9 +30,9 @@ ${
 <label for="reason">Why</label>
 <input id="reason" name="reason" minlength="3" maxlength="300" required autocomplete="off" aria-describedby="about-reason">
 <p class="quiet" id="about-reason">References, never personal data.</p>
-<div class="steps"><button>${enabled ? 'Hold all payouts' : 'Let them go'}</button></div>
+<div class="steps"><button>${enabled ? 'Hold all payouts' : 'Release all payouts'}</button></div>
 </form>`
-    : html`<p class="quiet">A super admin may change it.</p>`
+    : html`<p class="quiet">Only a super admin can change this.</p>`
 }`;
 }
 

@@ -87,7 +87,7 @@ const requestStatuses: Record<string, InstrumentState['status']> = {
 
 const finalMethodStatuses = new Set(['EXPIRED', 'INACTIVE', 'FAILED']);
 
-/** Whether a payment method takes no more money. */
+/** Whether a payment method no longer accepts money. */
 export function isFinalMethodStatus(status: string | undefined): boolean {
   return status !== undefined && finalMethodStatuses.has(status);
 }

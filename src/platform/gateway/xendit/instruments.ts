@@ -81,7 +81,7 @@ export async function readPayments(
 
 interface Reading {
   sought?: string;
-  /** Made at this instant or later, and made at this one or before. */
+  /** Created at or after the first instant, and at or before the second. */
   since?: Date | undefined;
   before?: Date | undefined;
   pages?: number;

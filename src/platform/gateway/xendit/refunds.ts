@@ -93,7 +93,10 @@ export async function requestRefund(
   }
 }
 
-/** The refund of this id, if it was made under the reference: of one whose payment request is not known. Null otherwise. */
+/**
+ * The refund with this id if it was made under the reference, for a refund whose payment request is unknown. Null
+ * otherwise.
+ */
 export async function findRefundById(
   settings: ClientSettings,
   { reference, id }: { reference: string; id: string },

@@ -112,10 +112,7 @@ export function openStage() {
 
 export type Stage = ReturnType<typeof openStage>;
 
-/**
- * Polls until the answer satisfies `isSo`. Throws CommandError when it takes too long; what was begun continues on its
- * own.
- */
+/** Polls until the answer satisfies `isSo`. Throws CommandError on time-out; work already started continues. */
 export async function until<T>(
   what: string,
   ask: () => Promise<T>,
