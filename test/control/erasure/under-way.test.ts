@@ -53,7 +53,7 @@ describe('Requests that a person sent before the erasure', () => {
         upload(stack, person, transaction).then(({ status }) => ['upload', status]),
         opened(stack, person).then(
           () => ['circle', 201],
-          (error: { code: string; message: string }) => ['circle', error.code === 'FORBIDDEN' ? 403 : error.message],
+          (error: Error) => ['circle', errorCodeOf(asRefusal(error)) === 'FORBIDDEN' ? 403 : error.message],
         ),
       ];
       await untilLocked(stack, { count: sent.length });

@@ -121,7 +121,7 @@ describe('The admin commands', () => {
         ['create-super-admin', '--email', 'a@example.org', '--name', 'A', '--password', 'short'],
         /^password: must have 12/,
       ],
-      [['suspend-user', '--email', 'nobody@example.org'], /^There is no user/],
+      [['suspend-user', '--email', 'nobody@example.org'], /^The user was not found/],
     ]);
     const answers = await Promise.all(mistakes.map(([args]) => admin(...args)));
     for (const [index, { code, stderr }] of answers.entries()) {
