@@ -29,13 +29,13 @@ import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
 import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
-/** The owner of the database, who alone may make something due. */
+/** The owner of the database, the only role that may make something due. */
 export interface Owner {
   databaseUrl: string;
   owner(): EntityManager;
 }
 
-/** A file store in which everything is stored already: what a background step reads of the database is what is meant. */
+/** A file store that has every object already: only what a background step reads of the database is measured. */
 const nothing = { async *list() {} } as Partial<Storage> as Storage;
 const storage = new Proxy(nothing, {
   get: (target, name) =>
@@ -44,10 +44,10 @@ const storage = new Proxy(nothing, {
       : async () => (name === 'find' ? { contentType: 'text/plain', sizeBytes: 1, sha256: '' } : undefined),
 });
 
-/** So many of a kind are made due, in the large database as in the small one. */
+/** How many of a kind are made due, the same in the large database and in the small one. */
 const most = 20;
 
-/** What a background step does, what makes something due for it, and whether it is asked before it is measured. */
+/** A background step, what makes something due for it, and whether it runs once before it is measured. */
 interface Step {
   run: (em: EntityManager) => Promise<number>;
   due?: string[] | ((tx: EntityManager) => Promise<void>);
@@ -59,7 +59,7 @@ const some = (table: string, where: string, order: string) =>
 
 const hourAgo = "now() - interval '1 hour'";
 
-/** The sweeps of the schedules: they find nothing to wake here. */
+/** The sweeps of the schedules; here they find nothing to wake. */
 function sweepsOf(deps: Dependencies): Record<string, Step> {
   return {
     callbacks: {
@@ -137,7 +137,7 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
   };
 }
 
-/** The steps of workflows that read more than what one row names. */
+/** Workflow steps that read more than one named row. */
 function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Step> {
   const { sealer, personalKeys, sealKeys, config } = deps;
   const withKeys = async (sql: string) => {
@@ -150,7 +150,8 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
   return {
     'seal of what is not sealed yet': {
       before: 0,
-      // The seals of the year are nobody's: the last one is made one of ours, on which the next can be built.
+      // No one holds the key of the generated seals: the last one is replaced by a real one, so that the next can
+      // follow it.
       async due(tx) {
         const [last] = await tx.execute<{ number: number; at: string }[]>(
           'select number, sealed_at::text as at from seals order by number desc limit 1',
@@ -232,7 +233,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
   };
 }
 
-/** What runs by itself, each with something due, about as much in the large database as in the small one. */
+/** Background work, each with something due, about as much in the large database as in the small one. */
 export function backgroundQuestions(owner: Owner, deps: Dependencies): Question[] {
   const asked = (kind: string, steps: Record<string, Step>) =>
     Object.entries(steps).map(([name, { run, due, before = 2 }]): Question => {

@@ -162,7 +162,7 @@ const contributions: Left[] = [
   event('saving_circle', circle, contributor, isContribution),
 ];
 
-/** Who read what, for as long as that is kept, and a day's worth that is to be forgotten. */
+/** The events of reads, for as long as they are retained, and a day's worth that is due for deletion. */
 const readings: Left[] = [
   [
     'events',
@@ -172,5 +172,5 @@ const readings: Left[] = [
   ],
 ];
 
-/** What donations, top-ups, contributions to circles and readers leave behind. */
+/** The rows of donations, top-ups, contributions to circles and reads. */
 export const deedsOfPeople: readonly Left[] = [...donations, ...orders, ...contributions, ...readings];

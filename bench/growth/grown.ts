@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 
-/** Who and what is asked about, in a grown database; ids follow from the size and the instant at which the year ends. */
+/**
+ * The subjects of the requests in a grown database; ids follow from the size and the instant at which the year ends.
+ */
 export interface GrownYear {
   /** Payments, donations, payouts and contributions in the year. */
   rows: number;
@@ -11,13 +13,13 @@ export interface GrownYear {
 
 const kindDigest = (kind: string): string => createHash('md5').update(kind).digest('hex').slice(0, 4);
 
-/** The instant of deed `n`, as SQL: the last is of the end, the first of a year before. */
+/** The instant of operation `n`, as SQL: the last is at the end, the first a year earlier. */
 export const at = (number = 'n'): string =>
   `(timestamptz ':end' - (:rows - (${number})) * (interval '365 days' / :rows))`;
 
 /**
- * The id of the row of a kind with this number, as SQL. It begins with the row's instant, as a UUID of version 7 does,
- * so that indexes grow as they do in life.
+ * The id of the row of a kind with this number, as SQL. It starts with the row's instant, as a version 7 UUID does, so
+ * that indexes grow as in production.
  */
 export const id = (kind: string, number = 'n'): string => {
   const digest = kindDigest(kind);
@@ -25,16 +27,19 @@ export const id = (kind: string, number = 'n'): string => {
     || lpad(to_hex((${number})::bigint), 15, '0'))::uuid`;
 };
 
-/** Deeds come by tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a circle. */
+/**
+ * Operations repeat every ten: three partner payments, three donations, two top-ups, a payout, a contribution to a
+ * circle.
+ */
 export const turn = '((n - 1) / 10)';
 export const place = '((n - 1) % 10)';
 export const isPayment = `${place} < 3`;
 export const isDonation = `${place} in (3, 4, 5)`;
 export const isOrder = `${place} in (6, 7)`;
 export const isPayout = `${place} = 8`;
-/** All but the last forty deeds are complete. */
+/** All but the last forty operations are complete. */
 export const isEnded = 'n <= :rows - 40';
-/** What partners were paid last is not released yet. */
+/** The latest partner payments are not released yet. */
 export const isReleased = 'n <= :rows - 400';
 
 export const users = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 100));
@@ -45,13 +50,13 @@ export const products = ({ rows }: GrownYear) => Math.max(2, Math.floor(rows / 5
 export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
 
 /**
- * One deed in fifty is of the person with the long past. Of the partners' deeds, which are four in ten, the big one has
- * five in six: a third of all.
+ * One operation in fifty belongs to the user with the long history. Of the partners' operations, four in ten of all,
+ * the big partner has five in six: a third of all.
  */
 const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
 const partnerNumber = `case when ${turn} % 6 <> 5 then 1 else 2 + ${turn} % (:partners - 1) end`;
 const causeNumber = `case when ${turn} % 5 = 0 then 1 else 1 + ${turn} % :causes end`;
-/** A cause in five is the person's own, the others are of organizations. */
+/** One cause in five belongs to that user, the others to organizations. */
 export const isPersonal = (number: string) => `(${number}) % 5 = 2`;
 export const isForPerson = isPersonal(causeNumber);
 export const organizationOfCause = (number: string) => id('organization', `1 + (${number}) % :partners`);
@@ -64,7 +69,7 @@ export const cause = id('cause', causeNumber);
 export const causeAccount = id('cause account', causeNumber);
 export const causeOrganization = organizationOfCause(causeNumber);
 
-/** Of contribution `m`, from 0: its circle, turn and member. */
+/** The circle, turn and member of contribution `m`, from 0. */
 export const contribution = turn;
 export const circleNumber = `(1 + ${turn} / 4)`;
 export const circleTurn = `(1 + ${turn} % 4 / 2)`;
@@ -75,7 +80,7 @@ export const isContribution = `${place} = 9 and not (${circleTurn} = 2 and ${isO
   and ${circleNumber} <= :circles`;
 export const isPot = `${isContribution} and ${turn} % 2 = 1`;
 export const openCircle = isOpenCircle;
-/** The person is in a circle of fifty, and in half of those that are open. */
+/** That user is in one circle in fifty, and in half of the open ones. */
 const memberUserNumber = (member: string) =>
   `case when (${member}) % 100 = 0 or (${member}) % 80 = 38 then 1 else 2 + (${member}) % (:users - 1) end`;
 export const memberUser = (member: string) => id('user', memberUserNumber(member));
@@ -84,9 +89,9 @@ export const memberAccount = (member: string) => id('account', memberUserNumber(
 export const clearing = `'${systemAccounts.gatewayClearing}'::uuid`;
 export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
 
-/** Of each fifty deeds the last brings what is rarer in life; a tenth of that is the person's. */
+/** The last of every fifty operations also brings a rarer one; a tenth of these belong to that user. */
 export const rare = 50;
-/** The number of the rare deed, from 1. */
+/** The number of the rare operation, from 1. */
 export const rareNumber = `(n / ${rare})`;
 const rareUserNumber = `case when ${rareNumber} % 10 = 1 then 1 else 2 + ${turn} % (:users - 1) end`;
 export const rareUser = id('user', rareUserNumber);
@@ -94,10 +99,10 @@ export const rareAccount = id('account', rareUserNumber);
 export const reservedOf = (what: 'account' | 'cause account', number: string) => id(`reserved of ${what}`, number);
 export const rareReserved = reservedOf('account', rareUserNumber);
 export const rareBankAccount = id('bank account', rareUserNumber);
-/** Those who propose and approve. */
+/** The operators who propose and approve. */
 export const operator = (number: 1 | 2 | 3) => id('operator', String(number));
 
-/** SQL with the size and the instant of a year in it. */
+/** SQL with the size and end instant of a year filled in. */
 export function ofYear(year: GrownYear, sql: string): string {
   const values: Record<string, string | number> = {
     rows: year.rows,

@@ -27,9 +27,9 @@ export interface SandboxOptions {
   callbackUrl?: string | undefined;
   callbackToken: string;
   secretKey: string;
-  /** Where mail is caught; none is without it. */
+  /** The port of the mail server that catches mail; without it, none runs. */
   smtpPort?: number | undefined;
-  /** How long what is never answered keeps its connection; until the caller gives it up without it. */
+  /** How long an unanswered request holds its connection open; until the caller gives up if unset. */
   silenceMs?: number | undefined;
 }
 

@@ -51,7 +51,7 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   },
   {
     name: 'Batches of payouts',
-    description: 'Many payouts that one key makes and another releases, all or none.',
+    description: 'Batches of payouts: one key creates a batch, another approves it, all or none.',
     covers: /^payout-batches/,
   },
   {

@@ -62,7 +62,7 @@ describe('Held locks', () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);
-    // The first attempt has given up when nobody waits any more, or another connection does.
+    // The first attempt has given up when no one waits any more, or another connection does.
     const isGone = async () => !(await readLockWaits(stack)).some(({ pid }) => pid === first?.pid);
     // For a moment only.
     await eventually(isGone, (gone) => gone, lock * 3, { slowestMs: 20 });

@@ -16,7 +16,7 @@ describe('Torture plans', () => {
   });
 
   it.each([1, 301, 302, 303])(
-    'A plan of ten minutes kills every part, and uses every kind of fault and of network trouble, from seed %d as from any other',
+    'A plan of ten minutes from seed %d kills every part, and uses every kind of fault and of network trouble',
     (seed) => {
       const plan = makePlan(seed, 10);
       expect([...killed(plan)].toSorted()).toEqual([
@@ -50,16 +50,16 @@ describe('Torture plans', () => {
         );
       const circleWith = (rule: string) => {
         const circle = sure.find((one) => one.rule === rule);
-        if (circle === undefined) throw new Error(`there is no such circle with ${rule}`);
+        if (circle === undefined) throw new Error(`no circle with the rule ${rule} has time for its default`);
         return circle;
       };
       const [cover, exclude] = [circleWith('cover'), circleWith('exclude')];
       for (const { members, stands, defaulter } of [cover, exclude]) {
-        // At least two others lose by the one who does not pay, and no standing order pays instead.
+        // At least two others lose money to the defaulter, and no standing order pays instead.
         expect(members.length).toBeGreaterThanOrEqual(3);
         expect(stands).not.toBe(defaulter);
       }
-      // The first has not received yet; the other would receive now.
+      // In the first circle the defaulter has not had a turn yet; in the other it would be the defaulter's turn now.
       expect([cover.defaulter, exclude.defaulter]).toEqual([cover.members.length - 1, 1]);
     },
   );

@@ -32,33 +32,33 @@ export interface Asking {
   requestId: string;
 }
 
-/** Makes the body of the answer to a payment. */
+/** Builds the response body for a payment. */
 export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: string }) => Promise<string>;
 
 interface Request {
   path: string;
-  /** Without what is not given; amounts as money. */
+  /** Without absent fields; amounts as money. */
   body: Record<string, unknown>;
   answer: Answer;
-  /** What its answer shows changes later: the first one is kept under the key. */
+  /** The answer depends on data that changes later, so the first answer is stored under the key. */
   changes?: true;
 }
 
-/** What a request says of its payment, whatever it is for. */
+/** What a request says about its payment, whatever it pays for. */
 type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
   payer: Caller;
 };
 
 /**
- * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
- * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged in the time
- * that its request waits, by the database's clock, is not made any more.
+ * Pays from a balance for a request, under its idempotency key, if any. Returns the stored answer of the key's first
+ * request, or that of `pay`, rebuilt from what was paid unless it `changes`. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is unknown: without a
+ * key the error names the transaction that a payment would have, and the request must not be repeated. A payment that
+ * was not decided while its request waits, by the database's clock, is not made later.
  *
- * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
- * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
- * instead.
+ * A refusal under a key is final: another request with the key may have paid since this one was decided, or be about
+ * to. So the refusal is stored under the key's lock before it is returned; if something was paid meanwhile, that answer
+ * is returned instead.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -106,16 +106,16 @@ export async function payUnderKey(
   }
 }
 
-/** How often a database that has gone away is asked again, in milliseconds. */
+/** How often an unreachable database is retried, in milliseconds. */
 const askedAgainMs = 200;
-/** How long: the rest is for what the request does before, and for its answer. */
+/** For how long: the rest of the time is for the work before, and for the answer. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
 
 /**
- * Pays; when the connection was lost meanwhile, whose commit may have been done, pays again with the same ids as soon as
- * a database that restarts or fails over takes connections: the journal's business key lets it be made once, whatever the
- * lost connection still does. So what the second is refused for may be what the first has done: then the payment is
- * there. Throws the loss where the outcome is unknown.
+ * Pays. If the connection is lost, when the payment may already be committed, pays again with the same ids as soon as a
+ * restarted or failed-over database accepts connections: the journal's business key makes the payment happen once,
+ * whatever the lost connection still does. So if the second attempt is refused, the first may have succeeded, and its
+ * payment is looked up. Throws the lost connection's error where the outcome is unknown.
  */
 async function payThroughLoss(find: () => Promise<PaidAmount | null>, pay: () => Promise<Paid>): Promise<Paid> {
   try {
@@ -141,7 +141,7 @@ async function payAgain(pay: () => Promise<Paid>, signal: AbortSignal): Promise<
   }
 }
 
-/** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
+/** What was paid, which may exceed the requested amount, with the balance after it as in the statement; or null. */
 async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
@@ -151,7 +151,7 @@ async function findPaid(em: EntityManager, userId: string, transactionId: string
   return row ?? null;
 }
 
-/** The body of the answer (docs/contract.md 3). */
+/** The response body (docs/contract.md 3). */
 const presentPaid =
   (message: string, reference: { reference_type: string; reference_id: string }): Answer =>
   async (_, { transactionId: transaction_id, amount, balance: new_balance }) => {
@@ -178,7 +178,7 @@ export async function payAsAsked(
   });
 }
 
-/** The accounts at both ends are the caller's own, for good, and take any amount: nothing is judged but the balance. */
+/** Both accounts are the caller's own, permanently, and accept any amount: only the balance is checked. */
 const pocketTransfer: PaymentHandler = {
   ...accountTopUp,
   movement: { kind: 'pocket-transfer', purpose: 'pocket_transfer' },
@@ -210,7 +210,7 @@ export async function transferBetweenPockets(
     answer: presentPaid('Transfer completed', { reference_type, reference_id: referenceId }),
   };
   return payUnderKey(em, asking, request, async (payment) => {
-    // Read both at once: `findTarget` then finds them here.
+    // Loads both at once, so that `findTarget` finds them in memory.
     await em.find(Account, { id: { $in: [sourceAccountId, referenceId] } });
     for (const [field, id] of Object.entries({ account_id: sourceAccountId, destination_account_id: referenceId })) {
       const asked = { referenceId: id, caller: asking.caller };

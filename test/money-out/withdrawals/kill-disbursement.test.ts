@@ -28,13 +28,13 @@ afterEach(async () => {
 const approve = ({ decisionId }: WaitingDisbursement, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' }).catch(() => null);
 
-/** What its schedules do minutes later, without another request. */
+/** Runs the sweeps that its schedules would run minutes later, without another request. */
 async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   const later =
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
   await withoutTriggers(stack, later, [decisionId]);
   const { client, taskQueue } = stack.deps.workflows;
-  // The second finds the payouts whose decisions the first has executed.
+  // The second sweep finds the payouts whose decisions the first has executed.
   for (let turn = 0; turn < 2; turn += 1) {
     await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
   }
@@ -89,7 +89,7 @@ describe('A disbursement approved by two people', () => {
   );
 
   itInFull(
-    'A disbursement is sent once when the API is killed after the first approval, and the second arrives as usual',
+    'A disbursement is sent once when the API is killed after the first approval, and the second arrives normally',
     async () => {
       const it = await buildWaitingDisbursement(stack);
       await approveAndDie(it, 0, 'approve-decision.approved');
@@ -100,7 +100,7 @@ describe('A disbursement approved by two people', () => {
   );
 
   itInFull.each(['send-transfer.before', 'resolve-payout.before', 'resolve-payout.after'])(
-    'A disbursement is sent once when its worker is killed with -9 at %s, on receiving the approval',
+    'A disbursement is sent once when its worker is killed with -9 at %s, while it handles the approval',
     async (failpoint) => {
       const it = await buildWaitingDisbursement(stack);
       await approve(it, 0);
