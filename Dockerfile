@@ -1,8 +1,8 @@
-# One image for API, worker, migrations and commands; what runs is the command (docker-compose.yml shows each).
-# The last stage is the product; `--target development` has the stand-ins as well, for the sandbox provider.
+# One image for API, worker, migrations and commands; the command selects which (docker-compose.yml shows each). The
+# last stage is the product; `--target development` also contains the sandbox provider and other stand-ins.
 #
-# Every stage starts from NODE_IMAGE. The tag moves; `npm run images:pin` writes the digest of what a release was tested
-# with beside it, here and in docker-compose.yml, and CI refuses a release without.
+# Every stage starts from NODE_IMAGE. The tag moves; `npm run images:pin` writes the digest that a release was tested
+# with, here and in docker-compose.yml, and CI refuses a release without one.
 ARG NODE_IMAGE=node:24-bookworm-slim@sha256:235600a8101ab264e117b1768e925532262668dc9b581ef1dd7d96ced463b8e7
 FROM ${NODE_IMAGE} AS base
 RUN apt-get update \
@@ -19,7 +19,8 @@ RUN mkdir dist && PART_OPTIONS='{"file":"/app/dist/workflows.js"}' node dev/bund
   && mkdir /var/lib/sandbox && chown node:node /var/lib/sandbox
 USER node
 
-# What asks for more than a notice and is never loaded here stays out (dev/licenses.ts), and what is for other machines.
+# Leaves out packages with stricter licences, which are never loaded here (dev/licenses.ts), and files for other
+# platforms.
 FROM base AS dependencies
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/caniuse-lite
@@ -33,11 +34,11 @@ COPY mikro-orm.config.ts ./
 COPY src src
 COPY workflows workflows
 COPY activities activities
-# Served to those who build apps, and to partners as packages.
+# Served to app developers, and to partners as packages.
 COPY docs/app-first-hour.md docs/
 COPY sdk sdk
 COPY --from=development /app/dist dist
-# Nothing is written outside /tmp: run it with a read-only root, without capabilities (docker-compose.yml does).
+# Nothing is written outside /tmp: run it with a read-only root, without capabilities (as docker-compose.yml does).
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM

@@ -6,8 +6,8 @@ import { createSemaphore } from '../src/shared/concurrency.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 /**
- * A step that waits for the provider and also runs as a local activity, which holds the slot of its workflow task. So
- * that a silent provider never holds all of them, one beyond the bound fails at once: its workflow has it done on the
+ * A step that waits for the provider and also runs as a local activity, which occupies a workflow task slot. So that a
+ * silent provider never occupies all slots, a step beyond the limit fails at once, and its workflow runs it on the
  * provider's queue.
  */
 export function boundLocal<Input, Output>(
@@ -18,7 +18,7 @@ export function boundLocal<Input, Output>(
   const deferrals = counter(
     metrics,
     'amanah_activity_deferrals_total',
-    'Steps that were put on their queue, as too many of them waited for the provider within workflow tasks.',
+    'Steps moved to the queue for the provider because too many were waiting for the provider within workflow tasks.',
     ['activity'],
   );
   const places = createSemaphore(boundOfLocal, { mostWaiting: 0 });
@@ -26,7 +26,7 @@ export function boundLocal<Input, Output>(
     if (!asyncLocalStorage.getStore()?.info.isLocal) return run(input);
     const leave = await places.enter().catch(() => {
       deferrals.inc({ activity });
-      throw ApplicationFailure.retryable(`${boundOfLocal} of them are under way`, 'STEP_BUSY');
+      throw ApplicationFailure.retryable(`${boundOfLocal} of these steps are already running`, 'STEP_BUSY');
     });
     try {
       return await run(input);

@@ -24,7 +24,10 @@ interface Order {
 
 const instrumentOf = (id: string) => ({ table: 'payment_orders', id }) as const;
 
-/** Activities of gateway payments, callbacks and receipts, one per business step; each is idempotent by its order or receipt. */
+/**
+ * Activities of gateway payments, callbacks and receipts, one per business step; each is idempotent for its order or
+ * receipt.
+ */
 export function createPaymentActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways, prover, config } = deps;

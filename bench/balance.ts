@@ -12,17 +12,17 @@ import { printTable } from './table.ts';
 import { countCpu, readUsage } from './usage.ts';
 
 /**
- * Measures, in one run on one PostgreSQL: (a) the bare two-account transfer under pgbench, (b) a bare Koa route with a
- * verified token that calls the same function, (c) our `POST /v1/payments/balance`; at 1, 16 and 64 connections, with
- * random accounts and with everybody paying into one. All alternate in short slices, so that they run under the same
- * conditions. Prints ratios; a wrong sum or an error fails.
+ * Compares, in one run on one PostgreSQL: (a) the bare two-account transfer under pgbench, (b) a bare Koa route that
+ * verifies a token and calls the same function, (c) our `POST /v1/payments/balance`; at 1, 16 and 64 connections, with
+ * random accounts and with everybody paying into one account. All three alternate in short slices, so they run under
+ * the same conditions. Prints ratios; fails on a wrong sum or an error.
  *
- * `--connections N`: this count only. `--keys`: each payment has a new `Idempotency-Key`. `--durable`: commits wait for
- * the disk. `--apis N`: so many processes of (b) and of (c), which divide the connections.
+ * `--connections N`: only this number of connections. `--keys`: each payment has a new `Idempotency-Key`. `--durable`:
+ * commits wait for the disk. `--apis N`: N processes of (b) and N of (c), which share the connections.
  */
 const rounds = argument('rounds', 5);
 const sliceSeconds = argument('seconds', 1);
-/** Between two slices: what the one before has left to do (its connections, vacuum) is not measured with the next. */
+/** The pause between two slices, so that leftover work of one (connections, vacuum) does not count towards the next. */
 const restMs = 500;
 const processes = argument('apis', 1);
 const isKeyed = flag('keys');
@@ -37,7 +37,7 @@ const ofBareAt: Record<number, Limits> = {
   16: { least: 0.5, wanted: 0.7 },
   64: { least: 0.55, wanted: 0.8 },
 };
-/** The ratio of (c) into one hot cause to random ones; at one connection there is nobody to wait for. */
+/** The ratio of (c) into one hot cause to (c) into random causes; at one connection nothing contends. */
 const hotOfRandom: Record<number, Limits> = { 16: { least: 0.9 }, 64: { least: 0.9 } };
 /** The ratio of p99 to p50. */
 const spreadAt: Record<number, Limits> = { 16: { most: 3 } };
@@ -55,9 +55,9 @@ interface Cell extends Slice {
   what: What;
   connections: number;
   hot: boolean;
-  /** The ratio to (b) of the same rounds. */
+  /** The ratio to (b) in the same rounds. */
   ofBare: number;
-  /** Into one hot cause: the ratio to random ones of the same rounds. */
+  /** Into one hot cause: the ratio to random causes in the same rounds. */
   ofRandom: number;
 }
 
@@ -203,7 +203,7 @@ await proveSums(stack, payers);
 if (problems.length === 0) {
   say(`Sums are right: ${payments} payments acknowledged, each found, nothing else; every check_* view is empty.`);
 }
-const memory = { figure: 'the most MB of a process of (c)', value: most('c', 'peakMegabytes'), most: mostMegabytes };
+const memory = { figure: 'peak MB of a process of (c)', value: most('c', 'peakMegabytes'), most: mostMegabytes };
 endBench({ problems, bounds: [...cells.filter(({ what }) => what === 'c').flatMap(boundsOf), memory] }, say);
 
 function boundsOf({ connections, hot, ofBare, ofRandom, p50Ms, p99Ms }: Cell): Bound[] {
@@ -221,7 +221,7 @@ async function proveSums({ owner }: BenchStack, { accountIds, causeAccountIds, o
   const ask = async (sql: string, params: unknown[] = []): Promise<string> =>
     (await fork.execute<{ value: string }[]>(sql, params))[0]?.value ?? '';
   const equal = (name: string, is: string, should: string) => {
-    if (compareMoney(is, should) !== 0) problems.push(`${name}: ${is}, and should be ${should}`);
+    if (compareMoney(is, should) !== 0) problems.push(`${name}: ${is}, expected ${should}`);
   };
   const held = (ids: readonly string[]) =>
     ask('select coalesce(sum(balance), 0)::text as value from account_balances where account_id = any(?::uuid[])', [

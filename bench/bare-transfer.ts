@@ -43,7 +43,7 @@ interface BareLoad {
   ids: readonly string[];
 }
 
-/** Whether pgbench is installed on this machine; the embedded package does not ship it. */
+/** Whether pgbench is installed on this machine; the embedded package does not include it. */
 export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).status === 0;
 
 /** The bare transfer under load: by pgbench where installed, otherwise by our own clients. */
@@ -82,7 +82,7 @@ async function runPgbench({ databaseUrl, connections, seconds, hot }: BareLoad):
     const env = { ...process.env, PGPASSWORD: decodeURIComponent(password) };
     const { stdout } = await promisify(execFile)('pgbench', args, { env, cwd: directory });
     const perSecond = Number(/tps = ([\d.]+) \(without/.exec(stdout)?.[1]);
-    if (!(perSecond > 0)) throw new Error(`pgbench counted nothing: ${stdout}`);
+    if (!(perSecond > 0)) throw new Error(`pgbench reported no transactions: ${stdout}`);
     const latencies = (await promisify(execFile)('sh', ['-c', `cat ${log}*`], { maxBuffer: 1 << 28 })).stdout
       .split('\n')
       .filter((line) => line !== '')

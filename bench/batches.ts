@@ -11,14 +11,14 @@ import { createWatch } from './watch.ts';
 import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
- * Measures a batch of payouts over the signed API: how long its approval takes, which reserves all of it, at what rate its
- * payouts are sent, and how much longer payouts of another partner take meanwhile than before and after it. An item that is
- * not sent exactly once, a wrong sum or an error fails.
+ * Measures a batch of payouts over the signed API: how long its approval takes, which reserves the whole batch, the
+ * rate at which its payouts are sent, and how much longer another partner's payouts take during it than before and
+ * after. Fails when an item is not sent exactly once, and on a wrong sum or an error.
  */
 const count = argument('count', 1000);
-/** Payouts of the other partner, one after the other, before the batch and after it; during it as many as there is time for. */
+/** Payouts of the other partner, sequentially, before and after the batch; during it, as many as fit. */
 const around = argument('around', 25);
-/** In IDR; the fee is taken out of it. */
+/** In IDR; the fee is deducted from it. */
 const amount = 20_000;
 const funded = 50_000_000;
 
@@ -56,7 +56,7 @@ async function payOften(isOver: (done: number) => boolean): Promise<number[]> {
   return taken;
 }
 
-// Caches and pools are warm.
+// Warms up caches and pools.
 await payOften((done) => done >= Math.ceil(around / 5));
 const before = await payOften((done) => done >= around);
 const items = Array.from({ length: count }, (_, place) => ({
@@ -92,7 +92,7 @@ const pace = (begunAtOnce * 1000) / pauseAfterBeginning(0);
 const [inside, outside] = [median(during), median([...before, ...after])];
 say(`A batch of ${count}: reserved in ${Math.round(reservedIn)} ms, completed after ${(sentIn / 1000).toFixed(1)} s.`);
 say(
-  `Payouts of another partner settled in ${Math.round(outside)} ms (p50), and in ${Math.round(inside)} ms meanwhile.`,
+  `Payouts of another partner settled in ${Math.round(outside)} ms (p50), and in ${Math.round(inside)} ms during the batch.`,
 );
 
 const problems: string[] = [];
@@ -102,18 +102,19 @@ const [sums] = await em().execute<{ succeeded: number; twice: number; left: stri
      (select sum(account_balance(available_account_id) + account_balance(reserved_account_id)) from partners)::numeric(20)
        as left`,
 );
-if (sums?.succeeded !== made + count) problems.push(`${made + count} payouts were made, ${sums?.succeeded} succeeded`);
-if (sums?.twice !== 0) problems.push(`${sums?.twice} payouts were asked for more than once`);
+if (sums?.succeeded !== made + count)
+  problems.push(`${made + count} payouts were created, ${sums?.succeeded} succeeded`);
+if (sums?.twice !== 0) problems.push(`${sums?.twice} payouts were requested more than once`);
 const expected = funded * partners.length - amount * (made + count);
-if (Number(sums?.left) !== expected) problems.push(`the partners have ${sums?.left}, and should have ${expected}`);
+if (Number(sums?.left) !== expected) problems.push(`the partners have ${sums?.left}, expected ${expected}`);
 problems.push(...(await findViolations(em())));
 endBench(
   {
     problems,
     bounds: [
-      { figure: 'seconds that the approval takes', value: reservedIn / 1000, most: 2 },
+      { figure: 'seconds for the approval', value: reservedIn / 1000, most: 2 },
       { figure: `rate of sending, of ${pace} a second`, value: perSecond / pace, least: 0.8 },
-      { figure: 'settled p50 meanwhile, of that without a batch', value: inside / outside, most: 1.1 },
+      { figure: 'settled p50 during the batch, ratio to without it', value: inside / outside, most: 1.1 },
     ],
   },
   say,

@@ -9,15 +9,18 @@ import { readUsage } from './usage.ts';
 import { seedPartners } from './whole-stack.ts';
 
 /**
- * Sends an API process the worst bodies that are known, as each kind of sender, and prints which cost it the most
- * processor for their size (docs/contract.md 0). `--random 300` sends so many, of random forms and sizes; `--seed`
- * makes that repeatable. A body that costs more than the bound, or is answered 5xx without need, fails.
+ * Sends an API process the worst bodies known, as each kind of sender, and prints which cost the most CPU for their
+ * size (docs/contract.md 0). `--random 300` sends 300 bodies of random forms and sizes; `--seed` makes them repeatable.
+ * Fails when a body costs more than the bound or causes an avoidable 5xx.
  */
 const repeats = argument('repeats', 2);
 const random = argument('random', 0);
 const seed = argument('seed', Date.now() % 1_000_000);
 const shown = argument('shown', 25);
-/** `--only uploader` sends the bodies of this kind of sender alone, `--only 'a batch'` those whose names begin so. */
+/**
+ * `--only uploader` sends only the bodies of this kind of sender, `--only 'a batch'` only those whose names start with
+ * it.
+ */
 const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 const kibibyte = 1024;
 
@@ -25,7 +28,7 @@ const say = (text: string) => void process.stdout.write(`${text}\n`);
 const problems: string[] = [];
 
 await using stack = await startBenchStack();
-// Several, as one has so many open batches only.
+// Several partners, because one may have only a few open batches.
 const partners = await seedPartners(stack, Array(4).fill(null));
 let signed = 0;
 const [user] = await stack
@@ -55,7 +58,7 @@ const proofs: Record<Sender, (body: Uint8Array, path: string) => Record<string, 
   },
 };
 
-/** Sends it once; a connection that is closed while it is sent is an answer, too. */
+/** Sends it once; a connection closed while sending counts as an answer. */
 async function send({ sender, path, body, headers, name }: WorstRequest): Promise<number> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -64,7 +67,7 @@ async function send({ sender, path, body, headers, name }: WorstRequest): Promis
       body,
     });
     await answer.arrayBuffer();
-    // The file store is not there, and a user sends only so many requests.
+    // There is no file store here, and a user may send only so many requests.
     if (answer.status >= 500 && sender !== 'uploader') problems.push(`${name} (${sender}): ${answer.status}`);
     return answer.status;
   } catch {
@@ -79,7 +82,7 @@ interface Cost {
   request: WorstRequest;
   status: number;
   ms: number;
-  /** Of what is allowed. */
+  /** Of the limit. */
   share: number;
 }
 
@@ -117,11 +120,12 @@ async function sendAll(): Promise<Cost[]> {
   return costs;
 }
 
-// The first requests compile what they run.
+// The first requests include compilation.
 for (const request of [...worstRequests(0.05)].filter((_, index) => index % 5 === 0)) await send(request);
 const byShare = (left: Cost, right: Cost) => right.share - left.share;
 const first = (random > 0 ? await drawRequests() : await sendAll()).sort(byShare).slice(0, shown);
-// The system counts processor time in hundredths of a second, and garbage is collected when it is: the dearest are sent again.
+// The system counts CPU time in hundredths of a second, and garbage collection is unpredictable: the most expensive are
+// sent again.
 const costs: Cost[] = [];
 for (const { request } of first) costs.push(await measure(request, repeats * 6));
 costs.sort(byShare);
@@ -143,6 +147,9 @@ printTable(
   ]),
 );
 endBench(
-  { problems, bounds: [{ figure: 'The dearest body, of the bound', value: costs[0]?.share ?? Number.NaN, most: 1 }] },
+  {
+    problems,
+    bounds: [{ figure: 'The most expensive body, share of the bound', value: costs[0]?.share ?? Number.NaN, most: 1 }],
+  },
   say,
 );

@@ -10,10 +10,13 @@ export interface Bound {
   wanted?: number;
 }
 
-/** The smallest run (`--smallest`) only shows that the bench works: its figures mean nothing and fail nothing. */
+/** The smallest run (`--smallest`) only shows that the bench works: its figures mean nothing and never fail it. */
 const isSmallest = flag('smallest');
 
-/** Prints each figure beside its bound. Returns whether all bounds are kept; one that was not measured (NaN) is not. */
+/**
+ * Prints each figure beside its bound. Returns whether all bounds hold; a figure that was not measured (NaN) counts as
+ * missed.
+ */
 export function keepBounds(bounds: readonly Bound[], say: (text: string) => void): boolean {
   const outcomes = bounds.map(({ figure, value, least, most, wanted }) => {
     const isKept = (least === undefined || value >= least) && (most === undefined || value <= most);
@@ -28,7 +31,9 @@ export function keepBounds(bounds: readonly Bound[], say: (text: string) => void
   return outcomes.every((isKept) => isKept);
 }
 
-/** Ends a bench: prints the problems, and fails on any problem, or on a missed bound unless it is the smallest run. */
+/**
+ * Finishes a bench: prints the problems, and fails on any problem, or on a missed bound unless it is the smallest run.
+ */
 export function endBench(
   { problems, bounds }: { problems: readonly string[]; bounds: readonly Bound[] },
   say: (text: string) => void,

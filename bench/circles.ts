@@ -12,10 +12,10 @@ import { readUsage } from './usage.ts';
 import { startWholeStack } from './whole-stack.ts';
 
 /**
- * Measures saving circles that run on one worker with its default cache: a few, then many. In each setting a group of
+ * Measures saving circles on one worker with its default cache: first few, then many. In each setting a group of
  * circles contributes from balances over HTTP (latency of a contribution), one circle after another gets its last
- * contribution (time until the pot is paid), and the worker's memory is read. What the memory has grown by, divided by
- * how many more workflows the worker's cache holds, is the memory of one. An error or a wrong sum fails.
+ * contribution (time until the pot is paid), and the worker's memory is read. The growth in memory divided by the
+ * growth in cached workflows is the memory of one workflow. Fails on an error or a wrong sum.
  */
 const few = argument('few', 10);
 const many = argument('many', 1000);
@@ -66,7 +66,7 @@ const call = async (method: string, path: string, token: string, body: object) =
 };
 const tokenOf = (index: number) => payers.tokens[index] as string;
 
-/** A circle of the first `members` payers, created and joined over HTTP, which starts it. */
+/** Creates a circle of the first `members` payers over HTTP; it starts when the last has joined. */
 async function startCircle(members: number): Promise<string> {
   const today = westernIndonesiaDay(new Date());
   const circle = { account_id: payers.accountIds[0], name: 'Bench', start_date: today, amount: contribution };
@@ -85,7 +85,7 @@ async function until(question: string, params: unknown[]): Promise<void> {
   for (;;) {
     const [row] = await em().execute<{ yes: boolean }[]>(question, params);
     if (row?.yes) return;
-    if (Date.now() > deadline) throw new Error(`it did not become true within two minutes: ${question}`);
+    if (Date.now() > deadline) throw new Error(`not true within two minutes: ${question}`);
     await sleep(5);
   }
 }
@@ -151,27 +151,27 @@ printTable(
 );
 
 const problems: string[] = [];
-// After all contributions and pots, the payers and the holding accounts together have what they had at first.
+// After all contributions and pots, the payers and the holding accounts together hold what they did at the start.
 const [row] = await em().execute<{ whole: string }[]>(
   `select sum(b.balance)::numeric(20, 0)::text as whole from account_balances b join accounts a on a.id = b.account_id
    where a.kind in ('user', 'circle_holding')`,
 );
 const expected = payers.opening * payers.userIds.length;
-if (Number(row?.whole) !== expected) problems.push(`all accounts have ${row?.whole}, and should have ${expected}`);
+if (Number(row?.whole) !== expected) problems.push(`all accounts have ${row?.whole}, expected ${expected}`);
 problems.push(...(await findViolations(em())));
-if (problems.length === 0) say('Sums are right: nothing came or went; every check_* view is empty.');
+if (problems.length === 0) say('Sums are right: no money appeared or disappeared; every check_* view is empty.');
 endBench(
   {
     problems,
     bounds: [
-      { figure: 'p50 of a contribution, many of few', value: after.p50 / before.p50, most: 1.5 },
-      { figure: 'p50 until the pot is paid, many of few', value: after.potP50 / before.potP50, most: 1.5 },
+      { figure: 'p50 of a contribution, ratio of many to few', value: after.p50 / before.p50, most: 1.5 },
+      { figure: 'p50 until the pot is paid, ratio of many to few', value: after.potP50 / before.potP50, most: 1.5 },
       {
-        figure: 'MB of the worker for one more workflow in its cache',
+        figure: 'worker MB for each further workflow in its cache',
         value: (after.workerMb - before.workerMb) / (after.cached - before.cached),
         most: 0.6,
       },
-      { figure: 'the most MB of the worker', value: readUsage(whole.worker).peakMegabytes, most: 700 },
+      { figure: 'peak MB of the worker', value: readUsage(whole.worker).peakMegabytes, most: 700 },
     ],
   },
   say,

@@ -7,9 +7,9 @@ import { countCpu } from './usage.ts';
 /** One way to do something from request to completion. */
 export interface Flow<Mark extends string> {
   name: string;
-  /** Does it once; the milliseconds that each mark of it took. */
+  /** Runs it once; returns the milliseconds until each of its marks. */
   run(): Promise<Record<Mark, number>>;
-  /** Whose CPU time is counted, by the name of their column. */
+  /** The parts whose CPU time is counted, by column name. */
   parts: Record<string, Part>;
 }
 
@@ -20,13 +20,13 @@ interface Slice {
 }
 
 export interface Comparison<Mark extends string> {
-  /** The median, over the rounds, of a flow's figure of the baseline's in the same round. */
+  /** The median, over the rounds, of a flow's figure divided by the baseline's in the same round. */
   ratio(flow: string, atOnce: number, figure: 'perSecond' | 'cpu' | Mark): number;
 }
 
 /**
- * Runs each flow in turns, once one after the other and once so many at once, after a round that is discarded. Prints
- * the median of the slices, and the CPU milliseconds that each part took for one. The first flow is the baseline.
+ * Runs the flows in alternation, at each of the settings' concurrencies, after a round that is discarded. Prints the
+ * median of the slices, and the CPU milliseconds that each part took for one. The first flow is the baseline.
  */
 export async function compareFlows<Mark extends string>(
   flows: readonly Flow<Mark>[],
@@ -54,7 +54,13 @@ export async function compareFlows<Mark extends string>(
   };
   const cells = settings.flatMap(({ atOnce }) => flows.map(({ name }) => ({ name, atOnce, slices: of(name, atOnce) })));
   printTable(
-    ['', 'at once', 'per second', ...marks.flatMap((mark) => [`${mark} p50 ms`, 'p95 ms']), 'rate of the bare one'],
+    [
+      '',
+      'at once',
+      'per second',
+      ...marks.flatMap((mark) => [`${mark} p50 ms`, 'p95 ms']),
+      'rate, ratio to the baseline',
+    ],
     cells.map(({ name, atOnce, slices }) => [
       name,
       String(atOnce),
@@ -68,7 +74,7 @@ export async function compareFlows<Mark extends string>(
   const columns = [...new Set(flows.flatMap(({ parts }) => Object.keys(parts)))];
   const shown = (value: number) => (Number.isNaN(value) ? '' : value.toFixed(1));
   printTable(
-    ['CPU ms for one', 'at once', ...columns, 'all', 'of the bare one'],
+    ['CPU ms for one', 'at once', ...columns, 'all', 'ratio to the baseline'],
     cells.map(({ name, atOnce, slices }) => [
       name,
       String(atOnce),

@@ -17,15 +17,15 @@ import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
  * Measures `POST /v1/partners/payments` against a bare early-return workflow on the same Temporal server that makes the
- * same single HTTP call to the same provider, in turns: p50 one after the other, throughput at fifty at once. Then
- * payments from their request until they are settled. Temporal's store waits for no disk. Prints the CPU time of each
- * part, the memory of each, and the history of one payment. An error or a missing payment fails.
+ * same single HTTP call to the same provider, in alternation: p50 sequentially, throughput at fifty at once. Then
+ * measures payments from the request until they are settled. Temporal's store does not wait for the disk. Prints the
+ * CPU time and memory of each part, and the history of one payment. Fails on an error or a missing payment.
  */
 const rounds = argument('rounds', 5);
 const seconds = argument('seconds', 6);
 const warmSeconds = argument('warm', 6);
 const completingSeconds = argument('completing', 10);
-/** The longest time for filling the worker's cache, which happens before anything is measured. */
+/** The longest time for filling the worker's cache, before anything is measured. */
 const fillingSeconds = argument('filling', 60);
 const crowd = 50;
 const concurrencies = [1, crowd];
@@ -53,7 +53,7 @@ const problems: string[] = [];
 let acknowledged = 0;
 let lastId = '';
 
-/** Sends requests for some seconds; any answer but 200 is a problem. `onMade` hears of each payment. */
+/** Sends requests for some seconds; any answer but 200 is a problem. `onMade` is called for each payment. */
 async function load(what: What, connections: number, forSeconds: number, onMade?: (code: string) => void) {
   const result = await runLoad({
     port: what === 'bare' ? bare.port : whole.apiPort,
@@ -81,7 +81,7 @@ const parts: Record<What, Partial<Record<(typeof columns)[number], Part>>> = {
   bare: { API: bare.route, worker: bare.worker, Temporal, sandbox },
 };
 
-/** Does some work, and tells what CPU time each part took meanwhile, in milliseconds for each answer. */
+/** Runs some work and returns the CPU time of each part during it, in milliseconds for each answer. */
 async function withCosts<T extends { answers: number }>(
   what: What,
   work: () => Promise<T>,
@@ -93,7 +93,7 @@ async function withCosts<T extends { answers: number }>(
 }
 
 const megabytes = (part: Part): number => readUsage(part).megabytes;
-/** Makes payments until the worker's cache holds no more; the megabytes that each of its workflows takes. */
+/** Creates payments until the worker's cache is full; returns the megabytes for each cached workflow. */
 async function fillCache(): Promise<{ cached: number; each: number }> {
   await load('payment', crowd, Math.min(1, warmSeconds));
   const first = { cached: await countCachedWorkflows(metricsPort), at: megabytes(whole.worker) };
@@ -163,7 +163,7 @@ printTable(
   ],
 );
 printTable(
-  [`${cache.cached} workflows in the worker's cache`, 'MB', 'most MB of its main process'],
+  [`${cache.cached} workflows in the worker's cache`, 'MB', 'peak MB of its main process'],
   Object.entries(parts.payment).map(([name, part]) => [
     name,
     String(megabytes(part)),
@@ -181,9 +181,9 @@ const em = stack.deps.orm.em.fork();
 const [kept] = await em.execute<[{ count: string }]>(
   "select count(*) from partner_payments where status in ('WAITING_PAYMENT', 'PAID')",
 );
-if (Number(kept.count) < acknowledged) problems.push(`${acknowledged} payments acknowledged, ${kept.count} kept`);
+if (Number(kept.count) < acknowledged) problems.push(`${acknowledged} payments acknowledged, ${kept.count} stored`);
 for (const { check, violations } of await runChecks(em)) if (violations > 0) problems.push(`${check}: ${violations}`);
-/** Of the bare one, in the slices of the same round. */
+/** The ratio to the baseline, in the slices of the same round. */
 const ratio = (connections: number, figure: (typeof figures)[number]): number =>
   median(
     of('payment', connections).map((slice, round) => slice[figure] / (of('bare', connections)[round]?.[figure] ?? 0)),
@@ -192,11 +192,15 @@ endBench(
   {
     problems,
     bounds: [
-      { figure: 'p50 one after the other, of the bare one', value: ratio(1, 'p50Ms'), ...bounds.latency },
-      { figure: `throughput at ${crowd}, of the bare one`, value: ratio(crowd, 'perSecond'), ...bounds.throughput },
-      { figure: 'MB of the worker for each workflow in its cache', value: cache.each, ...bounds.cached },
-      { figure: 'the most MB of the worker', value: readUsage(whole.worker).peakMegabytes, ...bounds.worker },
-      { figure: 'the most MB of the API', value: readUsage(whole.api).peakMegabytes, ...bounds.api },
+      { figure: 'p50 sequentially, ratio to the baseline', value: ratio(1, 'p50Ms'), ...bounds.latency },
+      {
+        figure: `throughput at ${crowd}, ratio to the baseline`,
+        value: ratio(crowd, 'perSecond'),
+        ...bounds.throughput,
+      },
+      { figure: 'worker MB for each workflow in its cache', value: cache.each, ...bounds.cached },
+      { figure: 'peak MB of the worker', value: readUsage(whole.worker).peakMegabytes, ...bounds.worker },
+      { figure: 'peak MB of the API', value: readUsage(whole.api).peakMegabytes, ...bounds.api },
     ],
   },
   say,

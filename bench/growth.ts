@@ -8,9 +8,10 @@ import { flag, startBenchStack } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
- * Fills a database of its own for each of `--rows` with a year of the platform, one deed for each row, and counts the
- * blocks that lists, statements, reservations, sweeps, checks and retention read of it. What reads more of a larger
- * database than its own answer has grown fails. Blocks are judged and not times, so that a busy machine judges alike.
+ * For each size in `--rows`, fills a new database with a year of the platform, one operation for each row, and counts
+ * the blocks that lists, statements, reservations, sweeps, checks and retention read of it. Fails when something reads
+ * more of a larger database than its own answer has grown. It compares blocks rather than times, so that load on the
+ * machine changes nothing.
  */
 const sizes = (process.argv[process.argv.indexOf('--rows') + 1] ?? '')
   .split(',')
@@ -26,7 +27,7 @@ const checkViews = `select viewname as view from pg_views
   where schemaname = 'public' and viewname like 'check\\_%' order by 1`;
 type Found = Map<string, Taken>;
 
-/** So many deeds came since the checks were proved whole. */
+/** The number of operations since the checks were last proved in full. */
 const lately = 100;
 
 async function measure(rows: number): Promise<Found> {
@@ -40,7 +41,7 @@ async function measure(rows: number): Promise<Found> {
   const [size] = await counter.ask<{ size: string }>(
     'select pg_size_pretty(pg_database_size(current_database())) as size',
   );
-  say(`${rows} deeds, ${size?.size}: filled in ${Math.round((performance.now() - started) / 1000)} s`);
+  say(`${rows} operations, ${size?.size}: filled in ${Math.round((performance.now() - started) / 1000)} s`);
   const found: Found = new Map();
   const keep = async (name: string, taking: () => Promise<Taken>) => {
     try {
@@ -62,8 +63,8 @@ async function measure(rows: number): Promise<Found> {
       return counter.during(ask, { countsTotal });
     });
   }
-  // Each reads all that it is about: its answer is the year. That all are empty proves the year, and what was done to it.
-  // And what came since the night before, as the schedule reads it, is as much of a long year as of a short one.
+  // A full check reads everything it covers: its answer is the year. An empty result proves the year and the operations
+  // since. What a nightly check reads since the night before must not depend on the length of the year.
   const since = new Date(Date.parse(year.end) - (lately / rows) * 365 * 24 * 60 * 60 * 1000).toISOString();
   for (const { view } of await counter.ask<{ view: string }>(checkViews)) {
     await keep(view, () => counter.readEmpty(view, rows));
@@ -101,7 +102,7 @@ for (const [index, found] of measured.entries()) {
     [...found]
       .filter(([name]) => name.startsWith('check_') && name.endsWith(', lately') === isLately)
       .reduce((sum, [, { rows = 0 }]) => sum + rows, 0);
-  say(`${sizes[index]} deeds: all checks read ${rowsOf(false)} rows, and ${rowsOf(true)} of what came lately`);
+  say(`${sizes[index]} operations: all checks read ${rowsOf(false)} rows, and ${rowsOf(true)} in the incremental ones`);
 }
 if (!flag('smallest')) for (const name of grown) problems.push(`${name} grows faster than its answer`);
 endBench({ problems, bounds: [{ figure: 'what grows faster than its answer', value: grown.length, most: 0 }] }, say);

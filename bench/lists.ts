@@ -51,7 +51,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   const batch = 100_000;
   for (let from = 0; from < rows; from += batch) {
     await withTime(em, budgets.database.command, async (tx) => {
-      // Rows only, without triggers and foreign keys: reading them is what is measured.
+      // Rows only, without triggers and foreign keys: only reading is measured.
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(
         `insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
@@ -176,9 +176,13 @@ printTable(
 const of = (name: string) => figures.get(name)?.[1] ?? 0;
 const deepShare = (who: string) => of(`${who}, deep by after`) / of(`${who}, first page`);
 const bounds = [
-  { figure: "an owner's first page, large of small", value: ratio('owner, first page'), most: ownerLimit },
-  { figure: "the platform's first page, large of small", value: ratio('platform, first page'), most: platformLimit },
-  { figure: "the platform's deep page of its first", value: deepShare('platform'), most: deepLimit },
-  { figure: "an owner's deep page of its first", value: deepShare('owner'), most: deepLimit },
+  { figure: "an owner's first page, ratio of large to small", value: ratio('owner, first page'), most: ownerLimit },
+  {
+    figure: "the platform's first page, ratio of large to small",
+    value: ratio('platform, first page'),
+    most: platformLimit,
+  },
+  { figure: "the platform's deep page, ratio to its first", value: deepShare('platform'), most: deepLimit },
+  { figure: "an owner's deep page, ratio to the first", value: deepShare('owner'), most: deepLimit },
 ];
 endBench({ problems, bounds }, say);

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../src/shared/assert.ts';
 import { quantile } from './figures.ts';
 
-/** The load: requests as they are sent, and how their answers must begin. */
+/** The load: the requests to send, and how their answers must begin. */
 export interface LoadOptions {
-  /** Where to; the connections are divided among several ports. */
+  /** The target; connections are spread over several ports. */
   port: number | readonly number[];
   connections: number;
   seconds: number;
@@ -13,7 +13,7 @@ export interface LoadOptions {
   next: () => string;
   /** The status that every answer must have. */
   status: number;
-  /** Called with each answer's body, e.g. to keep it. */
+  /** Called with each answer's body, e.g. to store it. */
   onAnswer?: (body: string) => void;
 }
 
@@ -22,7 +22,7 @@ export interface LoadResult {
   p50Ms: number;
   p99Ms: number;
   answers: number;
-  /** Answers with another status, by status line; empty when all is well. */
+  /** Answers with any other status, counted by status line; empty when there are none. */
   errors: Record<string, number>;
 }
 
@@ -50,7 +50,7 @@ const headEnd = '\r\n\r\n';
 
 /**
  * Sends requests sequentially on each connection for `seconds`, and measures. Uses bare sockets: on a small machine the
- * generator shares the cores with what it measures, so it does as little as possible.
+ * generator shares the cores with the process it measures, so it does as little as possible.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const { connections, seconds, port } = options;

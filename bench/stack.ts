@@ -17,21 +17,21 @@ import { openDatabase } from '../src/wiring/open-database.ts';
 
 export const poolSize = 16;
 
-/** A temporary PostgreSQL with our schema, and our dependencies over it; nothing runs except what is measured. */
+/** A temporary PostgreSQL with our schema, and our dependencies on it; nothing else runs. */
 export interface BenchStack extends AsyncDisposable {
-  /** URL with the owner's role. */
+  /** The URL for the owner's role. */
   databaseUrl: string;
   owner(): EntityManager;
   postgres: Part;
-  /** With the application's role. */
+  /** The URL for the application's role. */
   deps: Dependencies;
   env: Record<string, string>;
-  /** Starts `src/api.ts` as a deployment does; each call one more process, on a port of its own. */
+  /** Starts `src/api.ts` as a deployment does; each call starts one more process, on its own port. */
   startApi(): Promise<{ port: number; part: Part }>;
   startBareRoute(options: object): Promise<{ port: number; part: Part }>;
 }
 
-/** Without `--durable`, commits do not wait for this machine's disk: the work is what is measured. */
+/** Without `--durable`, commits do not wait for this machine's disk: only the work is measured. */
 const disk = (): Record<string, string> => (flag('durable') ? {} : { fsync: 'off', full_page_writes: 'off' });
 
 /** `settings` are further ones of the database, as for `postgres -c`. */
@@ -115,7 +115,7 @@ export async function startBenchStack(more: { settings?: Record<string, string> 
   };
 }
 
-/** Updates the planner's statistics; on a large database this takes longer than a statement may. */
+/** Updates the planner's statistics; on a large database this exceeds the normal statement timeout. */
 export async function vacuum(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

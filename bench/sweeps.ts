@@ -8,13 +8,13 @@ import { argument, startBenchStack, vacuum } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
- * Measures how soon a sweep finds and claims orders whose workflows are all lost, beside a Temporal that takes each start
- * at once, or so many of them a second (`--starts`). Of Temporal itself it measures nothing. Fails when an order is not
- * woken, or twice within a minute.
+ * Measures how soon a sweep finds and claims orders that have all lost their workflows. Temporal is replaced by a
+ * stand-in that accepts each start at once, or so many a second (`--starts`). Fails when an order is not woken, or is
+ * woken twice within a minute.
  */
 const rows = argument('rows', 100_000);
 const startsPerSecond = argument('starts', 0);
-/** What a sweep wakes at a time (`sweep-rows.ts`). */
+/** How many a sweep wakes at a time (`sweep-rows.ts`). */
 const atOnce = 50;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
@@ -28,7 +28,7 @@ async function wake(id: string): Promise<void> {
 
 await using stack = await startBenchStack();
 await withTime(stack.owner(), budgets.database.command, async (tx) => {
-  // Rows only, without triggers and foreign keys: finding them is what is measured.
+  // Rows only, without triggers and foreign keys: only finding them is measured.
   await tx.execute("set local session_replication_role = 'replica'");
   await tx.execute(
     `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal, admin_fee,
@@ -71,5 +71,5 @@ printTable(
     ],
   ],
 );
-say('\nA schedule begins one run a minute: so many runs are about as many minutes.');
+say('\nA schedule starts one run a minute, so the number of runs is about the number of minutes.');
 endBench({ problems, bounds: [] }, say);

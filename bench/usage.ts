@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Part } from '../dev/part.ts';
 
-/** What a part has used. */
+/** The resources a part has used. */
 export interface Usage {
-  /** CPU time in milliseconds, of all its processes since they began, those that have ended included. */
+  /** CPU time in milliseconds of all its processes since they started, including exited ones. */
   cpuMs: number;
-  /** Resident memory in MB, of all its processes that run; memory that they share counts for each. */
+  /** Resident memory in MB of all its running processes; shared memory counts for each. */
   megabytes: number;
-  /** The most resident memory in MB that its main process ever had. */
+  /** The peak resident memory in MB of its main process. */
   peakMegabytes: number;
 }
 
@@ -32,7 +32,7 @@ function readProcesses(): Process[] | null {
   }
 }
 
-/** Null when it has exited in between. */
+/** Null when it has exited meanwhile. */
 function readProcess(pid: number): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -54,7 +54,7 @@ function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   }
 }
 
-/** What a part has used until now: its process, a foreign one inside it, and their children. NaN without `/proc`. */
+/** What a part has used so far: its process, a foreign one inside it, and their children. NaN without `/proc`. */
 export function readUsage({ pid, inner = pid }: Pick<Part, 'pid' | 'inner'>): Usage {
   const processes = readProcesses();
   if (processes === null) return notReported;

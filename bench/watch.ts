@@ -5,8 +5,8 @@ const lookEveryMs = 5;
 const withinMs = 120_000;
 
 /**
- * Waits for rows to end, with one question for all that are waited for, so that waiting costs the database little. `sql`
- * takes one array of ids and selects, as `id`, those that have ended. Throws after two minutes.
+ * Waits until rows are final, with one query for all of them, to keep the load on the database low. `sql` takes one
+ * array of ids and selects, as `id`, those that are final. Throws after two minutes.
  */
 export function createWatch(em: () => EntityManager, sql: string): (id: string) => Promise<void> {
   const waiting = new Map<string, { ended: () => void; failed: (error: Error) => void; until: number }>();
@@ -20,7 +20,7 @@ export function createWatch(em: () => EntityManager, sql: string): (id: string) 
       }
       for (const [id, { until, failed }] of waiting) {
         if (performance.now() < until) continue;
-        failed(new Error(`${id} did not end within two minutes`));
+        failed(new Error(`${id} was not final within two minutes`));
         waiting.delete(id);
       }
       await sleep(lookEveryMs);

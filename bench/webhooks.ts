@@ -16,7 +16,8 @@ import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
  * Measures how long a payment takes from being paid at the provider to being settled, sequentially: undisturbed, and
- * while another partner's endpoint lets every webhook hang. The two alternate; an error or a wrong sum fails.
+ * while another partner's endpoint leaves every webhook unanswered. The two alternate. Fails on an error or a wrong
+ * sum.
  */
 const rounds = argument('rounds', 3);
 const perSlice = argument('payments', 200);
@@ -138,7 +139,7 @@ async function slice(hanging: boolean): Promise<number[]> {
         await tell(perSecond);
       }
     })();
-    // Measure the hanging, not the burst of webhooks at its beginning.
+    // Measures the unanswered requests, not the initial burst of webhooks.
     await sleep(settleMs);
   }
   const latencies: number[] = [];
@@ -151,7 +152,7 @@ async function slice(hanging: boolean): Promise<number[]> {
   for (;;) {
     const left = await pending();
     if (left.length === 0) return latencies;
-    // The waiting ones are sent at once.
+    // The queued ones are sent at once.
     await Promise.allSettled(left.map((id) => handle(id).signal('redeliveryAsked')));
     await sleep(2_000);
   }
@@ -179,7 +180,7 @@ endBench(
     problems,
     bounds: [
       {
-        figure: 'p50 beside an endpoint that hangs, of the undisturbed one',
+        figure: 'p50 beside an endpoint that hangs, ratio to undisturbed',
         value: quantile(hung, 0.5) / quantile(quiet, 0.5),
         most: mostLatency,
       },

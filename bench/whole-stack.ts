@@ -96,7 +96,7 @@ export interface BenchPartner {
   approver: { apiKey: string; signingSecret: string };
 }
 
-/** The demo users, and partners of theirs, each with its own webhook target or none. */
+/** The demo users, and partners for them, each with its own webhook endpoint or none. */
 export async function seedPartners(
   stack: BenchStack,
   webhookUrls: readonly (string | null)[],

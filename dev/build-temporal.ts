@@ -3,14 +3,14 @@ import { runProgram } from './run-program.ts';
 
 const buildTimeoutMs = 30 * 60_000;
 const aliveEveryMs = 15_000;
-/** What Go compiles of v1.5.1 with the tags below: only for showing how far it is. */
+/** How many packages Go compiles for v1.5.1 with the tags below: only for showing progress. */
 const packageCount = 1173;
-/** Seconds of processor that a build takes where nothing is in Go's cache. */
+/** CPU seconds for a build with Go's cache empty. */
 const buildSeconds = 330;
 
 /**
- * No symbol table, no C compiler. Google's storage client, of the archive that the development server does not use, would
- * bring gRPC's service mesh with all its messages: 124 packages and the slowest to compile.
+ * No symbol table, no C compiler. Google's storage client, for an archive that the development server does not use,
+ * would pull in gRPC's service mesh with all its messages: 124 packages, and the slowest to compile.
  */
 const flags = ['-v', '-ldflags=-s -w', '-tags=disable_grpc_modules,grpcnotrace'];
 
@@ -24,7 +24,7 @@ export interface TemporalBuild {
   signal: AbortSignal;
 }
 
-/** Builds the Temporal CLI with Go; resolves to null, or to Go's last complaint. */
+/** Builds the Temporal CLI with Go; resolves to null, or to Go's last error line. */
 export async function buildTemporal({ go, version, directory, say, signal }: TemporalBuild): Promise<string | null> {
   const startedAt = Date.now();
   const minutes = Math.max(1, Math.round(buildSeconds / 60 / availableParallelism()));

@@ -6,7 +6,7 @@ import { cacheDirectory, type Part, type PartPlace, readPartOptions, startPart }
 
 const root = join(import.meta.dirname, '..');
 const keptBundles = 4;
-/** Longer than a stack started with a bundle may need it to restart its worker. */
+/** Longer than a stack that started with a bundle may need that bundle to restart its worker. */
 const keptMs = 24 * 60 * 60 * 1000;
 const readyWithinMs = 180_000;
 
@@ -39,7 +39,7 @@ export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   return file;
 }
 
-/** In its own process, so that nothing waits for a busy event loop. */
+/** In its own process, so that bundling does not block the event loop. */
 async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { file } = readPartOptions() as { file: string };

@@ -5,7 +5,9 @@ import { defaultDataDirectory } from './settings.ts';
 
 export const credentialsFile = 'credentials.json';
 
-/** `credentials.json` in the data directory: everything a person or a test needs to use the stack (docs/contract.md 10). */
+/**
+ * `credentials.json` in the data directory: everything a person or a test needs to use the stack (docs/contract.md 10).
+ */
 export interface Credentials extends Record<DemoUserName, DemoUser> {
   urls: {
     api: string;
@@ -21,7 +23,7 @@ export interface Credentials extends Record<DemoUserName, DemoUser> {
   gateway_callback_token: string;
 }
 
-/** The text at the end of a start: URLs, logins, where a partner's keys are, and what to type next. */
+/** The text at the end of a start: URLs, logins, where a partner's keys are, and the commands to try next. */
 export function describeStack(credentials: Credentials, dataDirectory: string, seconds: number): string {
   const { urls } = credentials;
   const file = `${dataDirectory}/${credentialsFile}`;
@@ -57,11 +59,11 @@ ${nextCommands(credentials, dataDirectory).join('\n')}
 `;
 }
 
-/** What to type next, in the project's directory; without the sandbox, only what does not need it. */
+/** The commands to try next, in the project's directory; without the sandbox, only those that do not need it. */
 function nextCommands({ urls, individual }: Credentials, dataDirectory: string): string[] {
   const isDefault = dataDirectory === resolve(defaultDataDirectory);
   const prefix = isDefault ? '' : `DATA_DIR=${quote(dataDirectory)} `;
-  const verify = `  ${prefix}npm run verify    # the books prove themselves`;
+  const verify = `  ${prefix}npm run verify    # checks the books`;
   if (urls.sandbox === null) {
     const body = JSON.stringify({ email: individual.email, password: individual.password });
     return [`  curl -s ${urls.api}/v1/auth/login -H 'content-type: application/json' -d '${body}'`, verify];

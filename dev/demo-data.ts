@@ -12,7 +12,7 @@ import type { Secrets } from './secrets.ts';
 
 export type DemoUserName = keyof Secrets['passwords'];
 
-/** One demo login as `credentials.json` shows it; ids where they exist. */
+/** One demo login as in `credentials.json`; ids where they exist. */
 export interface DemoUser {
   email: string;
   password: string;
@@ -67,7 +67,7 @@ const organization = { name: 'Yayasan Contoh', email: 'office@yayasan-contoh.exa
 /** IDR, on each individual's account. */
 const openingBalance = '10000000.0000';
 
-/** The demo users, created when missing; safe to repeat. Their passwords are set to the given ones. */
+/** The demo users, created when missing; can be repeated. Their passwords are set to the given ones. */
 export async function ensureDemoData(
   em: EntityManager,
   sealer: Sealer,
@@ -151,7 +151,7 @@ async function findAccount(em: EntityManager, userId: string, organizationId: st
 }
 
 /**
- * Through the ledger, as money that the gateway brought, which only the owner may post without a receipt. Done once.
+ * Posted through the ledger as money from the gateway, which only the owner may post without a receipt. Posted once.
  */
 async function giveOpeningBalance(em: EntityManager, userId: string, accountId: string): Promise<void> {
   await em.transactional(async (tx) => {

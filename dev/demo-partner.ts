@@ -15,7 +15,7 @@ export interface DemoPartner {
   api_key: string;
   signing_secret: string;
   webhook_secret: string;
-  /** The key of a second person, which approves batches of payouts. */
+  /** The key of a second person, who approves batches of payouts. */
   approver_api_key: string;
   approver_signing_secret: string;
 }
@@ -38,7 +38,10 @@ const fees = [
   { ...noShare, method: 'payout', fixed: '2500', basis_points: 0 },
 ] as const;
 
-/** An active partner with a key of every permission and one that approves, fees, limits and a webhook, created when missing; safe to repeat. */
+/**
+ * An active partner with one key that has every permission and one that approves, and with fees, limits and a webhook;
+ * created when missing. Can be repeated.
+ */
 export async function ensureDemoPartner(
   em: EntityManager,
   sealer: Sealer,

@@ -12,7 +12,7 @@ import { startOfWesternIndonesiaDay, westernIndonesiaDay } from '../src/shared/c
 import type { UserType } from '../src/shared/user.ts';
 import type { DemoUser, DemoUserName } from './demo-data.ts';
 
-/** How events of the demo data name their request. */
+/** The request id in the events of the demo data. */
 const requestId = 'demo';
 const circleStartsInDays = 30;
 const dayMs = 24 * 60 * 60 * 1000;
@@ -27,7 +27,7 @@ const products: Record<ProductKind, string> = {
 
 /**
  * What an app's lists show from the start: an active cause, a public saving circle that waits for members, and an open
- * product of each kind. Each is made when there is none; safe to repeat.
+ * product of each kind. Each is created when there is none; can be repeated.
  */
 export async function ensureDemoThings(
   em: EntityManager,

@@ -32,7 +32,7 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-/** The schema of every refusal, with its codes. */
+/** The schema of every error response, with its codes. */
 const refusal = 'PartnerError';
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 

@@ -9,8 +9,9 @@ export interface KeepOptions {
 }
 
 /**
- * Ties a foreign process to this one, and this one to the parent's channel: when the parent ends, even by kill -9, or
- * asks, the foreign process is stopped; when that ends, so does this one. Call it as soon as the process exists.
+ * Ties a foreign process to this one, and this one to the parent's channel: when the parent exits, even by kill -9, or
+ * sends a request to stop, the foreign process is stopped; when that exits, so does this one. Call it as soon as the
+ * process exists.
  */
 export function keep(child: ChildProcess, { stopSignal, hardSignal, graceMs }: KeepOptions): void {
   let stopping = false;
@@ -29,7 +30,7 @@ export function keep(child: ChildProcess, { stopSignal, hardSignal, graceMs }: K
   if (process.channel && !process.connected) stop();
 }
 
-/** Tells the parent in one sentence why this part cannot run, and exits. */
+/** Reports to the parent in one sentence why this part cannot run, and exits. */
 export async function fail(sentence: string): Promise<never> {
   if (process.send) await new Promise((resolve) => process.send?.({ failed: sentence }, resolve));
   process.stderr.write(`${sentence}\n`);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { keysRole } from '../src/platform/database/database-roles.ts';
 import { migrateKeys } from '../src/wiring/commands/migrate.ts';
 
-/** Creates the database that a URL names, as its owner, unless it is there. */
+/** Creates the database that a URL names, as its owner, unless it exists. */
 export async function ensureDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   const server = new URL(url);
@@ -17,7 +17,7 @@ export async function ensureDatabase(url: string): Promise<void> {
   }
 }
 
-/** Creates and migrates the database of the keys, whose role gets the owner's password; safe to repeat. */
+/** Creates and migrates the keys database, whose role gets the owner's password; can be repeated. */
 export async function makeKeysDatabase(ownerUrl: string): Promise<void> {
   await ensureDatabase(ownerUrl);
   await migrateKeys(ownerUrl, { [keysRole]: decodeURIComponent(new URL(ownerUrl).password) });

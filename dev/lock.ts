@@ -9,8 +9,8 @@ export interface Lock extends Disposable {
 }
 
 /**
- * Locks a data directory for this process. The lock is SQLite's, and so the kernel's: it ends with the process that
- * holds it, however that ends, so a lock cannot be stale. Throws StackError when another stack holds it.
+ * Locks a data directory for this process. The lock is SQLite's, and so the kernel's: it is released when the process
+ * that holds it exits for any reason, so a lock cannot be stale. Throws StackError when another stack holds it.
  */
 export function lockDataDirectory(directory: string): Lock {
   mkdirSync(directory, { recursive: true });

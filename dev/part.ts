@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StackError } from './stack-error.ts';
 
-/** What a part sends its parent over IPC: `'ready'`, or the same with the process that it holds. */
+/** What a part sends its parent over IPC: `'ready'`, or the same with the foreign process that it holds. */
 export interface ReadyMessage {
   ready: true;
   inner?: number;
   details?: unknown;
 }
 
-/** The options that a part's starter chooses; the rest is the part's own. */
+/** The options that a part's starter chooses; the part defines the rest itself. */
 export type PartPlace = Pick<PartOptions, 'logFile' | 'onProcess' | 'onGone' | 'signal'>;
 
 export interface PartOptions {
@@ -142,7 +142,7 @@ async function waitUntilReady(
     else options.onMessage?.(message);
   });
   void exited.then(({ code, signal }) => {
-    const end = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+    const end = signal ? `was killed by ${signal}` : `exited with code ${code}`;
     ready.reject(new StackError(failed[0] ?? describeFailure(name, `${end} before it was ready`, logFile)));
   });
   return ready.promise.finally(() => clearTimeout(timer));

@@ -1,8 +1,8 @@
 /**
  * `npm run images:pin`: writes the current digest of each tag into the Dockerfiles and docker-compose.yml, so that a
- * release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry.
- * `npm run images:check` names the images without a digest, which a release (a commit with a tag `v*`) must not have:
- * for a release it exits with 1.
+ * release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry. `npm run
+ * images:check` lists the images without a digest, which a release (a commit with a tag `v*`) must not have: for a
+ * release it exits with 1.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export const pinImages = (text: string, digestOf: (tagged: string) => string): s
   text.replace(defaults, (image) => {
     const [tagged = image] = image.split('@');
     const pinned = `${tagged}@${digestOf(tagged)}`;
-    if (!isPinned(pinned)) throw new Error(`${tagged}: the registry told no digest, but ${digestOf(tagged)}`);
+    if (!isPinned(pinned)) throw new Error(`${tagged}: the registry returned no digest, but ${digestOf(tagged)}`);
     return pinned;
   });
 
@@ -32,7 +32,7 @@ function askRegistry(tagged: string): string {
   const question = ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', tagged];
   const { status, stdout, stderr, error } = spawnSync('docker', question, { encoding: 'utf8' });
   if (status === 0) return stdout.trim();
-  throw new Error(`docker buildx cannot tell the digest of ${tagged}: ${error?.message ?? stderr.trim()}`);
+  throw new Error(`docker buildx found no digest for ${tagged}: ${error?.message ?? stderr.trim()}`);
 }
 
 /** Asks the registry once for each image. */
@@ -50,7 +50,7 @@ function check(root: string): void {
     unpinnedIn(readFileSync(join(root, file), 'utf8')).map((image) => `${file}: ${image} has no digest`),
   );
   if (complaints.length === 0) return;
-  // Without a repository nothing is released.
+  // Without a repository this is not a release.
   const told = spawnSync('git', ['tag', '--points-at', 'HEAD', 'v*'], { cwd: root, encoding: 'utf8' });
   const tags = told.status === 0 ? told.stdout.trim() : '';
   const verdict = tags === '' ? 'a release would be refused' : `the release ${tags} is refused`;

@@ -8,7 +8,7 @@ import type { Secrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
 import type { TemporalOptions } from './temporal.ts';
 
-/** The free ports that a data directory keeps. */
+/** The ports chosen for a data directory, stored in it. */
 export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'smtp', 'api', 'worker', 'temporal-ui'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 
@@ -24,7 +24,7 @@ export interface Plan {
   /** The environment of the API, the worker, and the commands that use the stack. */
   services: Record<string, string>;
   urls: Credentials['urls'];
-  /** URL of the database of the keys, as its owner. */
+  /** URL of the keys database, as its owner. */
   keysOwnerUrl: string;
   callbackToken: string;
 }
@@ -32,7 +32,7 @@ export interface Plan {
 const bucketName = 'amanah';
 const databaseName = 'amanah';
 
-/** Plans a stack; starts nothing. */
+/** Plans a stack without starting anything. */
 export function planStack(settings: Settings, ports: Ports, secrets: Secrets): Plan {
   const directory = settings.DATA_DIR;
   const apiPort = settings.PORT === 0 ? ports.api : settings.PORT;
@@ -66,7 +66,7 @@ export function planStack(settings: Settings, ports: Ports, secrets: Secrets): P
     secretKey,
     smtpPort: ports.smtp,
   };
-  // With a real provider no mail is caught.
+  // With a real provider there is no sandbox to catch mail.
   const smtpUrl = settings.SMTP_URL ?? (settings.XENDIT_URL ? undefined : `smtp://127.0.0.1:${ports.smtp}`);
   const api = settings.PUBLIC_URL ?? `http://localhost:${apiPort}`;
   const urls = {

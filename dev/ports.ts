@@ -26,7 +26,7 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** A free port, which no other process finds here while its server starts. */
+/** A free port; no other process here is given it while its server starts. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(firstPort, lastPort + 1);
@@ -54,11 +54,11 @@ async function reserve(port: number): Promise<boolean> {
 
 export interface KeptPorts<Name extends string> {
   ports: Record<Name, number>;
-  /** Sentences about ports that had to change because another program took them meanwhile. */
+  /** Messages about ports that changed because another program had taken them. */
   moved: string[];
 }
 
-/** The ports of a data directory: chosen once and kept in it, so that links survive a restart. */
+/** The ports of a data directory: chosen once and stored in it, so that links survive a restart. */
 export async function keepPorts<Name extends string>(
   dataDirectory: string,
   names: readonly Name[],

@@ -39,7 +39,10 @@ export const postgresUrl = ({
 }: Pick<PostgresOptions, 'port' | 'password' | 'database'> & { role?: string }) =>
   `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 
-/** The database of the keys beside a database: on the same server, its name with `_keys` appended, and a role of its own. */
+/**
+ * The keys database that belongs to a database: on the same server, its name with `_keys` appended, and with its own
+ * role.
+ */
 export function keysUrlBeside(url: string): string {
   const beside = new URL(url);
   beside.pathname += '_keys';
@@ -92,7 +95,7 @@ async function chooseIdentity(binary: string, directory: string): Promise<Identi
   const owner = findSystemUser() ?? createSystemUser();
   if (owner === undefined) {
     return await fail(
-      `PostgreSQL refuses to run as root, and a user ${systemUser} could not be made: set DATABASE_URL.`,
+      `PostgreSQL refuses to run as root, and a user ${systemUser} could not be created: set DATABASE_URL.`,
     );
   }
   const mayEnter = (path: string) => spawnSync('/bin/sh', ['-c', 'test -x "$0"', path], owner).status === 0;
@@ -112,7 +115,7 @@ async function chooseIdentity(binary: string, directory: string): Promise<Identi
   const [command = '', ...args] = [...prefix, binary, '--version'];
   if (spawnSync(command, args).status === 0) return { spawnOptions: {}, prefix, owner };
   return await fail(
-    `PostgreSQL runs as the user ${systemUser}, who may not enter ${directory} or ${binary}: put them where others may enter, or set DATABASE_URL.`,
+    `PostgreSQL runs as the user ${systemUser}, which has no access to ${directory} or ${binary}: move them where other users have access, or set DATABASE_URL.`,
   );
 }
 
@@ -156,7 +159,8 @@ async function createCluster(binary: string, identity: Identity, directory: stri
   ];
   try {
     const made = spawnSync(command, args, { ...identity.spawnOptions, encoding: 'utf8', stdio: 'pipe' });
-    if (made.status !== 0) return await fail(`PostgreSQL could not make its cluster: ${lastLine(String(made.stderr))}`);
+    if (made.status !== 0)
+      return await fail(`PostgreSQL could not create its cluster: ${lastLine(String(made.stderr))}`);
   } finally {
     rmSync(passwordFile, { force: true });
   }

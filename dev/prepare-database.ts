@@ -12,7 +12,7 @@ const readyWithinMs = 120_000;
 export interface PrepareOptions {
   /** URL of the database, as its owner. */
   ownerUrl: string;
-  /** URL of the database of the keys, as its owner. */
+  /** URL of the keys database, as its owner. */
   keysOwnerUrl: string;
   /** The environment of the services: the database and its encryption keys. */
   services: Record<string, string>;
@@ -77,7 +77,7 @@ async function run(): Promise<void> {
   const { ensureDatabase } = await import('./keys-database.ts');
   const config = readConfig(services);
   try {
-    // A PostgreSQL of your own needs both databases.
+    // Your own PostgreSQL needs both databases.
     if (dataDirectory !== null) await ensureDatabase(keysOwnerUrl);
     const passwords = {
       ...passwordFor(applicationRole, config.DATABASE_URL),
@@ -94,7 +94,7 @@ async function run(): Promise<void> {
     await fail(`${error.message}${where}`);
   }
   process.send?.('migrated');
-  // The opening balances are journals that no use case makes and the application's role may not post.
+  // The opening balances are journals that no use case posts and the application's role may not post.
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const keysOrm = await openDatabase({ url: config.KEYS_DATABASE_URL, poolSize: 2, log: () => undefined });
   const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);

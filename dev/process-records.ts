@@ -12,7 +12,7 @@ export interface ProcessRecord {
 }
 
 const pollMs = 50;
-/** Children of a dead parent end themselves; they get this long before they are told to. */
+/** Children of a dead parent exit on their own; after this long they are stopped. */
 const patienceMs = 2_000;
 const graceMs = 4_000;
 
@@ -33,7 +33,7 @@ export function startMarkOf(pid: number): string | undefined {
 /** Whether the recorded process, and not another one with its pid, still runs. */
 export const isRunning = (record: ProcessRecord): boolean => startMarkOf(record.pid) === record.startMark;
 
-/** The processes of a data directory, on disk, so that the next start can end what a killed one left behind. */
+/** The processes of a data directory, on disk, so that the next start can stop those that a killed one left running. */
 export class ProcessRecords {
   readonly #file: string;
   #records: ProcessRecord[] = [];
@@ -49,7 +49,7 @@ export class ProcessRecords {
     this.#write();
   }
 
-  /** Forgets a process that has exited; one that outlived its keeper stays recorded. */
+  /** Removes a process that has exited from the record; one that outlived its keeper stays recorded. */
   remove(pid: number): void {
     this.#records = this.#records.filter((record) => record.pid !== pid || isRunning(record));
     this.#write();
@@ -70,7 +70,7 @@ export class ProcessRecords {
   }
 }
 
-/** Ends a recorded process: first SIGINT (PostgreSQL's fast shutdown), then SIGKILL. */
+/** Stops a recorded process: first SIGINT (PostgreSQL's fast shutdown), then SIGKILL. */
 export async function endProcess(record: ProcessRecord): Promise<void> {
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     if (!isRunning(record)) return;

@@ -1,6 +1,6 @@
 /**
- * `postinstall`: removes what packages bring for other machines and what nothing loads, a third of their size. Runs again
- * without harm.
+ * `postinstall`: removes files of packages for other platforms and files that nothing loads, a third of their size. Can
+ * be repeated.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { basename, dirname, join, sep } from 'node:path';
 const remove = (path: string): void => rmSync(path, { recursive: true, force: true });
 const list = (directory: string): string[] => (existsSync(directory) ? readdirSync(directory) : []);
 
-/** The native library of Temporal's SDK is shipped for every platform, and with its source. */
+/** Temporal's SDK ships its native library for every platform, and with its source. */
 function pruneTemporal(packages: string): void {
   const bridge = join(packages, '@temporalio', 'core-bridge');
   if (!existsSync(bridge)) return;
@@ -37,21 +37,21 @@ function pruneNode(packages: string, npmNode: string | undefined): void {
   for (const name of list(join(node, 'node_modules'))) remove(join(node, 'node_modules', name, 'include'));
 }
 
-/** npm may run on the very Node that is in question: in a script of ours it does. */
+/** npm may itself run on the Node to be removed: in one of our scripts it does. */
 const isOutside = (packages: string, program: string): boolean =>
   existsSync(program) && !realpathSync(program).startsWith(realpathSync(packages) + sep);
 
 const versionOf = (program: string): string =>
   execFileSync(program, ['--version'], { encoding: 'utf8' }).trim().replace(/^v/, '');
 
-/** Whether a version of Node stands in for ours: the same major version, and not older. */
+/** Whether a version of Node can replace ours: the same major version, and not older. */
 export function serves(version: string, ours: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   const [ourMajor = 0, ourMinor = 0, ourPatch = 0] = ours.split('.').map(Number);
   return major === ourMajor && (minor > ourMinor || (minor === ourMinor && patch >= ourPatch));
 }
 
-/** Other copies of the same code, and the viewer of a browser's recordings. Node and the bundler ask for none of them. */
+/** Second copies of the same code, and the viewer of browser recordings. Neither Node nor the bundler loads them. */
 function pruneCopies(packages: string): void {
   const telemetry = join(packages, '@opentelemetry');
   for (const name of list(telemetry)) remove(join(telemetry, name, 'build', 'esnext'));
@@ -59,7 +59,9 @@ function pruneCopies(packages: string): void {
   remove(join(packages, 'playwright-core', 'lib', 'vite'));
 }
 
-/** Source maps lead to sources that the packages mostly lack; Node reads them only under `--enable-source-maps`. */
+/**
+ * Source maps point to sources that most packages do not include; Node reads them only under `--enable-source-maps`.
+ */
 function pruneMaps(packages: string): void {
   for (const file of readdirSync(packages, { recursive: true, encoding: 'utf8' })) {
     if (/\.([cm]?[jt]s|css|min)\.map$/.test(file)) remove(join(packages, file));

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The oldest Python for which the partners' client is written. */
+/** The oldest Python that the partners' client supports. */
 const oldest = [3, 11] as const;
 
-/** Why there is no Python here that serves, in one line; null when there is one. */
+/** Why no Python here can be used, in one line; null when one can. */
 export function whyNoPython(): string | null {
   const asked = spawnSync('python3', ['-c', 'import ensurepip, sys; print(*sys.version_info[:2])'], {
     encoding: 'utf8',
@@ -12,10 +12,13 @@ export function whyNoPython(): string | null {
   if (asked.status !== 0) return 'there is no python3 with ensurepip on this machine';
   const [major = 0, minor = 0] = asked.stdout.trim().split(' ').map(Number);
   const isEnough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
-  return isEnough ? null : `python3 is ${major}.${minor} here, and ${oldest.join('.')} is the oldest that serves`;
+  return isEnough ? null : `python3 is ${major}.${minor} here, and ${oldest.join('.')} is the oldest supported version`;
 }
 
-/** A fresh virtual environment in the directory, with exactly what the files of requirements pin by hash; returns its `bin`. */
+/**
+ * Creates a virtual environment in the directory, with exactly what the requirements files pin by hash; returns its
+ * `bin`.
+ */
 export function makePythonEnvironment(directory: string, ...requirements: string[]): string {
   const run = (program: string, args: string[]) =>
     execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });

@@ -3,14 +3,17 @@ import { spawn } from 'node:child_process';
 export interface ProgramOptions {
   cwd: string;
   env?: NodeJS.ProcessEnv;
-  /** Ends the program when it aborts. */
+  /** Stops the program when it aborts. */
   signal: AbortSignal;
   timeoutMs: number;
-  /** Receives each line of its error output; the lines for which it returns true are no complaints. */
+  /** Receives each line of its error output; lines for which it returns true are not errors. */
   onLine?: (line: string) => boolean;
 }
 
-/** Runs a program that ends with us, however we end; resolves to null, or to the last line of its error output. */
+/**
+ * Runs a program that is stopped when we exit for any reason; resolves to null, or to the last line of its error
+ * output.
+ */
 export function runProgram(program: string, args: string[], options: ProgramOptions): Promise<string | null> {
   const { cwd, env = process.env, signal, timeoutMs, onLine = () => false } = options;
   if (signal.aborted) return Promise.resolve('stopped');

@@ -8,9 +8,9 @@ export interface SandboxOptions {
   callbackUrl: string;
   callbackToken: string;
   secretKey: string;
-  /** Where mail is caught; none is without it. */
+  /** The port of the mail server that catches mail; without it, none runs. */
   smtpPort?: number;
-  /** How long the silent accounts and amounts keep a connection; as long as the caller waits without it. */
+  /** How long the silent accounts and amounts hold a connection open; until the caller closes it if unset. */
   silenceMs?: number;
 }
 

@@ -24,7 +24,7 @@ export function findDownloaded(server: SdkServer): string | null {
 }
 
 /**
- * Lets the Temporal SDK download its server; returns its path, or null when the download does not begin, fails or is
+ * Lets the Temporal SDK download its server; returns its path, or null when the download does not start, fails or is
  * aborted.
  */
 export async function downloadBySdk(server: SdkServer, signal?: AbortSignal): Promise<string | null> {

@@ -7,11 +7,11 @@ const readyWithinMs = 90_000;
 type ServiceOptions = PartPlace & Pick<PartOptions, 'env'>;
 
 /**
- * How every deployment starts the Node of API and worker. Young objects, which a busy process makes by the million, get
- * 16 MB (and as much again to be copied into) instead of the 32 to 64 that V8 takes by itself: in the API 90 MB less
- * memory, at hardly more CPU. Old ones get 384 MB, with which V8 also lets garbage grow less before it looks for it: by
- * the memory of the machine it allowed itself gigabytes, and four times what was in use. A worker has two such heaps,
- * because its workflows run in a thread of their own; both together stay below a container's 1 GB.
+ * The Node options with which every deployment starts API and worker. Young objects, which a busy process allocates by
+ * the million, get 16 MB (and as much again to be copied into) instead of V8's default of 32 to 64: 90 MB less memory
+ * in the API, for hardly more CPU. Old ones get 384 MB, which also makes V8 collect garbage sooner: its default limit
+ * follows the machine's memory, allowed gigabytes, and used four times what was live. A worker has two such heaps,
+ * because its workflows run in their own thread; both together stay below a container's 1 GB.
  */
 export const serviceNodeOptions = ['--max-semi-space-size=16', '--max-old-space-size=384'];
 

@@ -5,7 +5,7 @@ import { StackError } from './stack-error.ts';
 const port = z.coerce.number().int().min(0).max(65_535);
 const text = z.string().min(1).optional();
 
-/** Where a stack keeps its data unless DATA_DIR says otherwise. */
+/** The default data directory of a stack, unless DATA_DIR is set. */
 export const defaultDataDirectory = '.amanah';
 
 /** The variables that `npm start` itself reads; the rest of the environment is passed to API and worker unchanged. */
@@ -41,7 +41,7 @@ const schema = z.object({
 
 export type Settings = z.infer<typeof schema>;
 
-/** The settings of this start. Throws StackError naming a variable that is malformed, or missing beside another. */
+/** The settings of this start. Throws StackError naming a variable that is malformed, or that another one requires. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const read = schema.safeParse(present);

@@ -51,7 +51,7 @@ export class Stack {
   async start(): Promise<Credentials> {
     const { settings, progress } = this.#input;
     const ended = await this.#records.endLeftovers();
-    if (ended.length > 0) progress.note(`Ended what a killed stack had left running: ${ended.join(', ')}.`);
+    if (ended.length > 0) progress.note(`Stopped what a killed stack had left running: ${ended.join(', ')}.`);
     const { ports, moved } = await keepPorts(this.#directory, portNames);
     for (const sentence of moved) progress.note(sentence);
     const secrets = keepSecrets(this.#directory);
@@ -72,7 +72,8 @@ export class Stack {
   }
 
   /**
-   * Starts all at once; API and worker as soon as what they need is ready, and the API not before the credentials file.
+   * Starts all at once; API and worker as soon as their dependencies are ready, and the API only after the credentials
+   * file.
    */
   async #startParts(plan: Plan, secrets: Secrets): Promise<Credentials> {
     const { progress } = this.#input;

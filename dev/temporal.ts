@@ -14,7 +14,10 @@ const optionsSchema = z.object({
   uiPort: z.number().int().optional(),
   /** Without a file everything is kept in memory. */
   databaseFile: z.string().optional(),
-  /** How long the histories of closed workflows are kept, as Temporal's command line takes it; a day without it. */
+  /**
+   * How long the histories of closed workflows are retained, in the format of Temporal's command line; a day by
+   * default.
+   */
   retention: z.string().optional(),
 });
 
@@ -61,7 +64,7 @@ async function run(): Promise<void> {
   const args = [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
-    // Without waiting for the disk: writes survive every end of a process; only a power cut could lose them.
+    // Without waiting for the disk: writes survive every exit of a process; only a power cut could lose them.
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, '--sqlite-pragma', 'synchronous=OFF']),
     ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),

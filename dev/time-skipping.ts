@@ -27,7 +27,7 @@ export async function findTimeSkippingServer(say: (sentence: string) => void): P
       'The time-skipping test server could not be downloaded, and there is no Maven with Java to fetch it.',
     );
   }
-  say('the download did not begin; fetching it by Maven instead (once for this user)');
+  say('the download did not start; fetching it by Maven instead (once for this user)');
   return fetchByMaven(maven);
 }
 
@@ -49,7 +49,7 @@ async function fetchByMaven(maven: string): Promise<string> {
     if (complaint !== null)
       throw new StackError(`The time-skipping test server could not be fetched by Maven: ${complaint}`);
     writeFileSync(join(draft, wrapperName), wrapperScript, { mode: 0o755 });
-    // Ended as it should be, its first start leaves its classes behind: each later one is ready in a third of the time.
+    // Shut down cleanly, its first start leaves its classes cached: each later one is ready in a third of the time.
     spawnSync(join(draft, wrapperName), ['0'], { timeout: firstStartMs });
     if (!findFetched()) {
       rmSync(fetchedDirectory(), { recursive: true, force: true });
@@ -77,7 +77,7 @@ const projectFile = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** The server ends with the process that started it, however that ends: nothing else would end it. */
+/** The server stops with the process that started it, however that exits: nothing else would stop it. */
 const wrapperScript = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 starter=$PPID

@@ -2,7 +2,7 @@
  * A partner's first payment, against a running `npm start`: creates a QRIS payment, pays it in the sandbox, receives and
  * verifies the webhook, and prints the balance.
  *
- *   npx node examples/partner.ts      (DATA_DIR names another stack)
+ *   npx node examples/partner.ts      (DATA_DIR selects another stack)
  */
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,10 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const sign = (text: string): string => createHmac('sha256', partner.signing_secret).update(text).digest('hex');
 
-/** A signed call: one signature is over the very bytes that are sent, the second over time, method, path, key and body. */
+/**
+ * A signed call: one signature covers the exact bytes that are sent, the second covers time, method, path, key and
+ * body.
+ */
 async function call<T>(method: 'GET' | 'POST', path: string, body?: object, idempotencyKey?: string): Promise<T> {
   const raw = body === undefined ? '' : JSON.stringify(body);
   const time = Math.floor(Date.now() / 1000);
@@ -60,7 +63,10 @@ async function call<T>(method: 'GET' | 'POST', path: string, body?: object, idem
   return JSON.parse(answered).data;
 }
 
-/** Verifies a webhook as Standard Webhooks say: any of the signatures, and not older than five minutes. */
+/**
+ * Verifies a webhook according to Standard Webhooks: one of the signatures must match, and it must be at most five
+ * minutes old.
+ */
 function verify(secret: string, { headers, body }: Delivered): { type: string; data: Payment } {
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '', 'webhook-signature': signatures = '' } = headers;
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) throw new Error('the webhook is too old');
@@ -74,7 +80,7 @@ function verify(secret: string, { headers, body }: Delivered): { type: string; d
   return JSON.parse(body);
 }
 
-/** The webhook about a payment, at the endpoint that the demo partner has on the sandbox. */
+/** The webhook about a payment, read from the demo partner's endpoint on the sandbox. */
 async function receiveWebhook(paymentId: string): Promise<Delivered> {
   for (let attempt = 0; attempt < 150; attempt += 1) {
     const answer = await fetch(`${urls.sandbox}/sandbox/webhooks?contains=${paymentId}`);
@@ -90,7 +96,7 @@ say(`Balance           IDR ${before.balance}`);
 
 const order = { method: 'qris', amount: '50000', external_ref: `INV-${Date.now()}` };
 const payment = await call<Payment>('POST', '/payments', order, randomUUID());
-say(`Payment           ${payment.id}: ${payment.status}, IDR ${payment.amount}, of it fee ${payment.fee}`);
+say(`Payment           ${payment.id}: ${payment.status}, IDR ${payment.amount}, including fee ${payment.fee}`);
 say(`QR payload        ${payment.payment_code}`);
 
 await fetch(`${urls.sandbox}/sandbox/pay`, {

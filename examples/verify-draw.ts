@@ -1,11 +1,11 @@
 /**
- * Checks the draw of a saving circle's lottery without asking anybody: whether the seed is the one that was committed to
- * before the members joined, and the order the one that follows from it.
+ * Checks the draw of a saving circle's lottery offline: that the seed is the one committed to before the members
+ * joined, and that the order follows from it.
  *
  *   curl -s $api/v1/saving-circles/$id/draw -H "authorization: Bearer $token" > draw.json
- *   npx node examples/verify-draw.ts draw.json <the commitment as you noted it when you joined>
+ *   npx node examples/verify-draw.ts draw.json <the commitment that you noted when you joined>
  *
- * In a circle with terms you have joined with a value of your own, which is checked when you add your account and it.
+ * In a circle with terms you joined with a value of your own: add your account and that value to check it.
  */
 import { readFileSync } from 'node:fs';
 import { DrawError, verifyDraw } from '../sdk/index.ts';
@@ -26,10 +26,10 @@ if (file === undefined || notedCommitment === undefined) {
     accounts.forEach((account, index) => {
       say(`Turn ${String(index + 1).padEnd(4)} ${account}`);
     });
-    say('The draw is the one that was committed to.');
+    say('The draw matches its commitment.');
   } catch (error) {
     if (!(error instanceof DrawError)) throw error;
-    say(`Not to be believed: ${error.message}.`);
+    say(`The draw cannot be trusted: ${error.message}.`);
     process.exitCode = 1;
   }
 }

@@ -12,7 +12,7 @@ export interface PartnerClientOptions {
   baseUrl: string;
   apiKey: string;
   signingSecret: string;
-  /** The most attempts of a call that may safely be repeated; 5 by default. */
+  /** The maximum number of attempts of a call that may safely be repeated; 5 by default. */
   attempts?: number;
   /** The time-out of one attempt, in milliseconds; 30,000 by default, because a creation itself waits up to 20 s. */
   timeoutMs?: number;
@@ -20,20 +20,20 @@ export interface PartnerClientOptions {
 }
 
 export interface CallOptions {
-  /** Ends the call with NoAnswerError, during or between its attempts. What was sent may have been done. */
+  /** Aborts the call with NoAnswerError, during or between its attempts. What was sent may have been carried out. */
   signal?: AbortSignal;
 }
 
 export interface PayoutOptions extends CallOptions {
   /**
-   * 8 to 128 characters, one key for each thing to be created once. Store it with your own order before you call: the
-   * same key asks for the same thing, even after a crash of yours; another key asks for another one.
+   * 8 to 128 characters, one key for each resource to create. Store it with your own order before you call: the same
+   * key always requests the same resource, even after your own process crashes; another key requests another one.
    */
   idempotencyKey: string;
 }
 
 /**
- * Without a key, one is generated for this call; a payment created twice is only a second payment code, and takes no
+ * Without a key, one is generated for this call; a payment created twice is only a second payment code, and moves no
  * money.
  */
 export type CreateOptions = Partial<PayoutOptions>;
@@ -54,21 +54,21 @@ const standardAttempts = 5;
 const standardTimeoutMs = 30_000;
 const firstWaitMs = 250;
 const longestWaitMs = 8000;
-/** When asked to wait longer, the call ends instead: the caller knows better what to do meanwhile. */
+/** If the API asks for a longer wait, the call fails instead, and the caller decides what to do. */
 const longestRetryAfterMs = 60_000;
 /** Nothing was decided, or the outcome is not known yet: repeat the same request under the same key. */
 const repeatable = new Set([408, 429, 500, 503, 504]);
 
 /**
  * A client of the partner API: signs every call, sends an idempotency key with every creation, and repeats only what is
- * safe to repeat, always under the same key. Throws TypeError at once for unusable options.
+ * safe to repeat, always under the same key. The constructor throws TypeError for unusable options.
  */
 export function createPartnerClient(options: PartnerClientOptions) {
   const { apiKey, signingSecret, attempts = standardAttempts, timeoutMs = standardTimeoutMs } = options;
   const base = readBaseUrl(options.baseUrl);
   for (const [name, value] of Object.entries({ apiKey, signingSecret })) {
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-      throw new TypeError(`${name} is missing, or has characters that no ${name} has`);
+      throw new TypeError(`${name} is missing or has invalid characters`);
     }
   }
   const send = options.fetch ?? fetch;
@@ -101,7 +101,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
     const text = await answer.text();
     if (!answer.ok) return PartnerApiError.of(answer, text, asked);
     const read = JSON.parse(text);
-    if (read?.data === undefined) throw new TypeError('what answered is not the API: is baseUrl right?');
+    if (read?.data === undefined) throw new TypeError('the answer is not from the API: is baseUrl right?');
     return read;
   }
 
@@ -112,7 +112,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
     for (const [field, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(field, String(value));
     }
-    // The signed bytes are the bytes sent, at every attempt.
+    // The signed bytes are the bytes sent, in every attempt.
     const raw = body === undefined ? '' : JSON.stringify(body);
     let mayBeDone = false;
     for (let tried = 1; ; tried += 1) {
@@ -140,24 +140,24 @@ export function createPartnerClient(options: PartnerClientOptions) {
       },
       get: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}', { params: { id }, ...options }),
-      /** One page of the payments that match, newest first. */
+      /** One page of the matching payments, newest first. */
       list: (query: Query<'GET /v1/partners/payments'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/payments', { query, ...options }),
-      /** Every payment that matches, newest first, page after page. */
+      /** Every matching payment, newest first, page after page. */
       all: (query: Omit<Query<'GET /v1/partners/payments'>, 'page'> = {}, options?: CallOptions) =>
         readOn((after) => call('GET /v1/partners/payments', { query: { limit: 100, ...query, ...after }, ...options })),
-      /** What happened to a payment in plain words, and what happens next. */
+      /** What happened to a payment, in plain words, and what happens next. */
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}/timeline', { params: { id }, ...options }),
-      /** Ends an open payment: it becomes expired. Throws PAYMENT_ALREADY_PAID when it was paid first. */
+      /** Cancels an open payment: it becomes expired. Throws PAYMENT_ALREADY_PAID when it was paid first. */
       cancel: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/payments/{id}/cancel', { params: { id }, ...options }),
       /** What a payment would cost; creates nothing. */
       quote: (body: Body<'POST /v1/partners/quotes'>, options?: CallOptions) =>
         call('POST /v1/partners/quotes', { body, ...options }),
       /**
-       * Gives a payment back, whole or in part. The money is reserved when this answers; the outcome comes by webhook or
-       * by polling. You must provide the key, as for a payout.
+       * Refunds a payment, in full or in part. The money is reserved when this returns; the outcome arrives by webhook
+       * or by polling. You must provide the key, as for a payout.
        */
       refund: async (id: string, body: Body<'POST /v1/partners/payments/{id}/refunds'>, create: PayoutOptions) =>
         call('POST /v1/partners/payments/{id}/refunds', { params: { id }, body, ...keyed(create) }),
@@ -166,14 +166,15 @@ export function createPartnerClient(options: PartnerClientOptions) {
       /** One page of the refunds of a payment, newest first. */
       listRefunds: (id: string, query: Query<'GET /v1/partners/payments/{id}/refunds'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}/refunds', { params: { id }, query, ...options }),
-      /** What happened to a refund in plain words, and what happens next. */
+      /** What happened to a refund, in plain words, and what happens next. */
       refundTimeline: (id: string, refund_id: string, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}/refunds/{refund_id}/timeline', { params: { id, refund_id }, ...options }),
     },
     payouts: {
       /**
-       * Pays out. The money is reserved when this answers; the outcome comes by webhook or by polling. You must provide
-       * the key: a key generated here would differ when your own code repeats the call, and would pay twice.
+       * Creates a payout. The money is reserved when this returns; the outcome arrives by webhook or by polling. You
+       * must provide the key: a key generated here would differ when your own code repeats the call, and would pay
+       * twice.
        */
       create: async (body: Body<'POST /v1/partners/payouts'>, create: PayoutOptions) =>
         call('POST /v1/partners/payouts', { body, ...keyed(create) }),
@@ -181,52 +182,55 @@ export function createPartnerClient(options: PartnerClientOptions) {
       quote: (body: { amount: string; bank_code: string }, options?: CallOptions) =>
         call('POST /v1/partners/quotes', { body: { ...body, method: 'payout' }, ...options }),
       get: (id: string, options?: CallOptions) => call('GET /v1/partners/payouts/{id}', { params: { id }, ...options }),
-      /** One page of the payouts that match, newest first. */
+      /** One page of the matching payouts, newest first. */
       list: (query: Query<'GET /v1/partners/payouts'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/payouts', { query, ...options }),
-      /** Every payout that matches, newest first, page after page. */
+      /** Every matching payout, newest first, page after page. */
       all: (query: Omit<Query<'GET /v1/partners/payouts'>, 'page'> = {}, options?: CallOptions) =>
         readOn((after) => call('GET /v1/partners/payouts', { query: { limit: 100, ...query, ...after }, ...options })),
-      /** What happened to a payout in plain words, and what happens next. */
+      /** What happened to a payout, in plain words, and what happens next. */
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payouts/{id}/timeline', { params: { id }, ...options }),
     },
     instruments: {
-      /** Makes an account number or QR code that a customer keeps and pays as often as it likes. */
+      /** Creates an account number or QR code that a customer keeps and can pay any number of times. */
       create: async (body: Body<'POST /v1/partners/instruments'>, create: PayoutOptions) =>
         call('POST /v1/partners/instruments', { body, ...keyed(create) }),
       get: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/instruments/{id}', { params: { id }, ...options }),
-      /** One page of the instruments that match, newest first; their payments are `payments.list({ instrument_id })`. */
+      /** One page of the matching instruments, newest first; their payments are `payments.list({ instrument_id })`. */
       list: (query: Query<'GET /v1/partners/instruments'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/instruments', { query, ...options }),
-      /** Ends it at the provider; what was paid before still becomes payments. */
+      /** Closes it at the provider; money paid before still becomes payments. */
       close: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/instruments/{id}/close', { params: { id }, ...options }),
     },
     payoutBatches: {
       /**
-       * Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet. You must provide
+       * Creates a batch of up to 1,000 payouts, which another key must approve; reserves nothing yet. You must provide
        * the key, as for a payout.
        */
       create: async (body: Body<'POST /v1/partners/payout-batches'>, create: PayoutOptions) =>
         call('POST /v1/partners/payout-batches', { body, ...keyed(create) }),
       get: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payout-batches/{id}', { params: { id }, ...options }),
-      /** One page of the batches that match, newest first. */
+      /** One page of the matching batches, newest first. */
       list: (query: Query<'GET /v1/partners/payout-batches'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/payout-batches', { query, ...options }),
-      /** One page of the items of a batch, in the order in which they were sent. */
+      /** One page of the items of a batch, in the order you sent them. */
       listItems: (id: string, query: Query<'GET /v1/partners/payout-batches/{id}/items'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/payout-batches/{id}/items', { params: { id }, query, ...options }),
-      /** Reserves the money of all its items, or of none, and has them sent. By another key than the one that made it. */
+      /**
+       * Reserves the money of all its items, or of none, and sends them. Requires another key than the one that created
+       * it.
+       */
       approve: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/payout-batches/{id}/approve', { params: { id }, ...options, once: true }),
-      /** Ends it unpaid. By another key than the one that made it. */
+      /** Rejects it unpaid. Requires another key than the one that created it. */
       reject: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/payout-batches/{id}/reject', { params: { id }, ...options, once: true }),
     },
-    /** Whether a bank account exists, and whether it is whose it should be. Moves no money. */
+    /** Whether a bank account exists, and whether its holder is the expected one. Moves no money. */
     checkBankAccount: (body: Body<'POST /v1/partners/bank-account-checks'>, options?: CallOptions) =>
       call('POST /v1/partners/bank-account-checks', { body, ...options }),
     /** The balance owed to you, and how much of it can be paid out now. */
@@ -236,23 +240,23 @@ export function createPartnerClient(options: PartnerClientOptions) {
     keys: {
       /**
        * Replaces this client's key and returns its successor, once. The old key works for another 24 hours. Not
-       * repeated automatically: without an answer nobody knows the successor, and the operator issues another one.
+       * repeated automatically: if the answer is lost, so is the successor, and the operator must issue another key.
        */
       rotate: (options?: CallOptions) => call('POST /v1/partners/keys/rotate', { ...options, once: true }),
     },
     webhookDeliveries: {
-      /** One page of the webhooks that match, newest first, with the outcome of each. */
+      /** One page of the matching webhooks, newest first, with the outcome of each. */
       list: (query: Query<'GET /v1/partners/webhook-deliveries'> = {}, options?: CallOptions) =>
         call('GET /v1/partners/webhook-deliveries', { query, ...options }),
-      /** Every webhook that matches, newest first, page after page. */
+      /** Every matching webhook, newest first, page after page. */
       all: (query: Omit<Query<'GET /v1/partners/webhook-deliveries'>, 'page'> = {}, options?: CallOptions) =>
         readOn((after) =>
           call('GET /v1/partners/webhook-deliveries', { query: { limit: 100, ...query, ...after }, ...options }),
         ),
-      /** The outcome of one webhook; in development the API adds the `body` that is sent. */
+      /** The outcome of one webhook; in development the API adds the `body` that it sends. */
       get: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/webhook-deliveries/{id}', { params: { id }, ...options }),
-      /** Sends a webhook again, at once, whatever its outcome. */
+      /** Sends a webhook again at once, whatever its outcome. */
       redeliver: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-deliveries/{id}/redeliver', { params: { id }, ...options }),
       /**
@@ -264,8 +268,8 @@ export function createPartnerClient(options: PartnerClientOptions) {
     },
     webhookEndpoints: {
       /**
-       * Adds an endpoint, at most ten; only this answer contains its secret. Not repeated automatically: without an
-       * answer look at `list`, and delete or `rotateSecret` what you find.
+       * Adds an endpoint, at most ten; only this answer contains its secret. Not repeated automatically: if the answer
+       * is lost, look at `list`, and delete the endpoint or call `rotateSecret`.
        */
       create: (body: Body<'POST /v1/partners/webhook-endpoints'>, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints', { body, ...options, once: true }),
@@ -277,7 +281,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
         call('PATCH /v1/partners/webhook-endpoints/{id}', { params: { id }, body, ...options }),
       delete: (id: string, options?: CallOptions) =>
         call('DELETE /v1/partners/webhook-endpoints/{id}', { params: { id }, ...options }),
-      /** Returns a new secret, this once; the old one signs too, for 24 hours. Not repeated automatically. */
+      /** Returns a new secret, once; the old one also signs for 24 hours. Not repeated automatically. */
       rotateSecret: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/webhook-endpoints/{id}/rotate-secret', { params: { id }, ...options, once: true }),
       /** Sends `endpoint.test` to the endpoint; returns the delivery. */
@@ -301,7 +305,7 @@ interface Signed {
   idempotencyKey: string | undefined;
 }
 
-/** The signature over the whole request: five lines, of its time, method, path with query, key and body. */
+/** The signature over the whole request: five lines, with its time, method, path with query, key and body. */
 async function signRequest(key: HmacKey, nextTime: (whole: string) => number, request: Signed): Promise<string> {
   const { method, url, raw, idempotencyKey } = request;
   const whole = [method, url.pathname + url.search, idempotencyKey ?? '', await hexDigest(utf8(raw))].join('\n');
@@ -312,7 +316,7 @@ async function signRequest(key: HmacKey, nextTime: (whole: string) => number, re
 
 const secondsNow = (): number => Math.floor(Date.now() / 1000);
 
-/** The time of a call whose signature is taken once: now, or the second after that of the same call before. */
+/** The time of a call whose signature is accepted once: now, or the second after that of the last identical call. */
 function createTimes(): (whole: string) => number {
   const last = new Map<string, number>();
   return (whole) => {
@@ -336,7 +340,7 @@ function readBaseUrl(text: string): URL {
 function keyed(create: PayoutOptions): PayoutOptions {
   const { idempotencyKey } = create ?? {};
   if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]$/.test(idempotencyKey)) {
-    throw new TypeError('idempotencyKey has 8 to 128 printable ASCII characters, kept with your own order');
+    throw new TypeError('idempotencyKey must be 8 to 128 printable ASCII characters, stored with your own order');
   }
   return create;
 }
@@ -350,12 +354,12 @@ function fillPath(template: string, params: Record<string, string>): string {
   });
 }
 
-/** How long to wait before the attempt with this number, with jitter; null when there must be none. */
+/** How long to wait before the attempt with this number, with jitter; null if it must not be made. */
 function waitBefore(attempt: number, outcome: PartnerApiError | NoAnswerError): number | null {
   const growing = Math.min(firstWaitMs * 2 ** (attempt - 2), longestWaitMs) * (0.5 + Math.random() / 2);
   if (outcome instanceof NoAnswerError) return growing;
   const { status, code, retryAfterSeconds = 0 } = outcome;
-  // The API's own 502 is the provider's refusal; a proxy's 502 says that the API is down.
+  // The API's own 502 is the provider's refusal; a proxy's 502 means that the API is down.
   const isRepeatable = repeatable.has(status) || (status === 502 && code === 'UNREADABLE');
   const waitMs = Math.max(growing, retryAfterSeconds * 1000);
   return isRepeatable && waitMs <= longestRetryAfterMs ? waitMs : null;
@@ -374,7 +378,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Reads on from where each page says that the list goes on, so that new rows neither repeat nor hide a row. */
+/** Reads on from the position that each page returns, so that new rows neither repeat nor hide a row. */
 async function* readOn<T>(
   read: (after: { after?: string }) => Promise<{ items: T[]; next?: string }>,
 ): AsyncGenerator<T, void, undefined> {

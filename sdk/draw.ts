@@ -17,7 +17,7 @@ export interface OwnEntropy {
   value: string;
 }
 
-/** A draw that does not match its commitment or cannot be checked; the message says which. */
+/** Thrown for a draw that does not match its commitment or cannot be checked; the message says which. */
 export class DrawError extends Error {
   override readonly name = 'DrawError';
 }
@@ -25,16 +25,15 @@ export class DrawError extends Error {
 /**
  * Verifies a lottery's draw and returns the accounts in the order of their turns. It makes no calls: the seed must
  * match `notedCommitment`, and the order must follow from the seed. `notedCommitment` is what the circle showed when
- * you joined; one that is read together with the seed proves nothing. In a circle with terms the order also follows
- * from the members' values: `own` is yours, which must be among them. Throws DrawError when the draw was not made yet,
- * hides its accounts, leaves your value out, or does not match the commitment.
+ * you joined; one read together with the seed proves nothing. In a circle with terms the order also follows from the
+ * members' values: `own` is yours, which must be among them. Throws DrawError when there was no draw yet, when the draw
+ * hides its accounts or omits your value, and when it does not match the commitment.
  */
 export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnEntropy): Promise<string[]> {
   const { commitment, seed, order } = draw;
-  if (commitment !== notedCommitment) throw new DrawError('the commitment is not the one that was noted');
+  if (commitment !== notedCommitment) throw new DrawError('the commitment is not the one you noted');
   if (seed === null || order === null) throw new DrawError('the draw has not been made yet');
-  if ((await hexDigest(utf8(seed))) !== commitment)
-    throw new DrawError('the seed is not the one that was committed to');
+  if ((await hexDigest(utf8(seed))) !== commitment) throw new DrawError('the seed does not match the commitment');
   const secret = await secretOf(draw, seed, own);
   const inTurns = order.toSorted((left, right) => left.turn_number - right.turn_number);
   const ranked: { account: string; rank: string }[] = [];
@@ -44,7 +43,7 @@ export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnE
     ranked.push({ account, rank: await hexDigest(utf8(`${secret}:${account}`)) });
   }
   const isAscending = ranked.every(({ rank }, index) => index === 0 || (ranked[index - 1]?.rank ?? '') < rank);
-  if (!isAscending) throw new DrawError('the order is not the one that follows from the seed');
+  if (!isAscending) throw new DrawError('the order does not follow from the seed');
   return ranked.map(({ account }) => account);
 }
 
@@ -52,11 +51,11 @@ export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnE
 async function secretOf({ order, entropy }: Draw, seed: string, own: OwnEntropy | undefined): Promise<string> {
   const values = entropy ?? [];
   if (own && !values.some(({ account_id, value }) => account_id === own.account_id && value === own.value)) {
-    throw new DrawError('your own value is not among those that it was drawn with');
+    throw new DrawError('your own value is not among the values of the draw');
   }
   if (!entropy) return seed;
   const accounts = (rows: Draw['order'] | Draw['entropy']) => JSON.stringify(rows?.map(accountOf).toSorted());
-  if (accounts(entropy) !== accounts(order)) throw new DrawError('there is not one value of each member');
+  if (accounts(entropy) !== accounts(order)) throw new DrawError('the draw does not have one value for each member');
   return `${seed}:${await hexDigest(utf8(values.map(({ value }) => value).join('\n')))}`;
 }
 

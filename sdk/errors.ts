@@ -10,7 +10,7 @@ export interface ErrorDetails {
   FUNDS_LIMIT_EXCEEDED:
     | { limit: 'max_payout_amount' | 'max_daily_amount'; maximum: string; used: string; remaining: string }
     | { limit: 'max_hourly_count'; maximum: number; used: number; remaining: number };
-  /** IDR: what was paid, what of it was refunded or is being refunded, and what can still be. */
+  /** IDR: what was paid, what was refunded or is being refunded, and what can still be refunded. */
   FUNDS_REFUND_EXCEEDED: { paid: string; refunded: string; remaining: string };
   PROVIDER_REFUSED: { payment_id: string; failure_code: string | null };
   PROVIDER_INDETERMINATE: { payment_id: string; status_url: string };
@@ -19,8 +19,8 @@ export interface ErrorDetails {
 type DetailsOf<C extends ErrorCode> = C extends keyof ErrorDetails ? ErrorDetails[C] | undefined : unknown;
 
 /**
- * The API answers with these under a key only after looking for what was created under it: nothing was, or nothing more
- * will be. Any other refusal leaves open what became of an earlier attempt.
+ * The API answers with these under a key only after looking up what was created under it: nothing was, or nothing more
+ * will be. Any other refusal leaves open what happened to an earlier attempt.
  */
 const decisive: ReadonlySet<string> = new Set<ErrorCode>([
   'REQUEST_INVALID_PAYLOAD',
@@ -34,7 +34,7 @@ const decisive: ReadonlySet<string> = new Set<ErrorCode>([
   'PROVIDER_REFUSED',
 ]);
 
-/** What a refusal needs to know about the request. */
+/** What an error needs to know about the request. */
 export interface Asked {
   idempotencyKey?: string | undefined;
   /** An earlier attempt may have been carried out. */
@@ -51,21 +51,21 @@ interface Facts {
   isIndeterminate?: boolean;
 }
 
-/** A refusal of the API, by its code (`FUNDS_LIMIT_EXCEEDED`, ...). */
+/** An error answer of the API, by its code (`FUNDS_LIMIT_EXCEEDED`, ...). */
 export class PartnerApiError extends Error {
   override readonly name = 'PartnerApiError';
   readonly status: number;
   /** `UNREADABLE` when something other than the API answered, e.g. a proxy's error page. */
   readonly code: ErrorCode | 'UNREADABLE';
   readonly details: unknown;
-  /** The id by which the platform's operator finds the request. */
+  /** The id with which the platform's operator finds the request. */
   readonly requestId: string | undefined;
   /** The key of the refused creation; repeating it under this key is safe. */
   readonly idempotencyKey: string | undefined;
-  /** Set when the API named a time. */
+  /** Set when the API named a time to retry after. */
   readonly retryAfterSeconds: number | undefined;
   /**
-   * For a creation: it may have been carried out, at this attempt or an earlier one, or may still be. Repeat it under
+   * For a creation: it may have been carried out, by this attempt or an earlier one, or may still be. Repeat it under
    * the same key, or poll; never send it under another.
    */
   readonly isIndeterminate: boolean;
@@ -81,7 +81,7 @@ export class PartnerApiError extends Error {
     this.isIndeterminate = facts.isIndeterminate ?? false;
   }
 
-  /** Reads a refusal. */
+  /** Reads an error answer. */
   static of(answer: Pick<Response, 'status' | 'headers'>, text: string, asked: Asked = {}): PartnerApiError {
     const { status, headers } = answer;
     const { idempotencyKey, mayBeDone = false } = asked;
@@ -90,7 +90,7 @@ export class PartnerApiError extends Error {
     const isOpen = idempotencyKey !== undefined && (mayBeDone || status >= 500);
     if (refusal === null) {
       const target = headers.get('location');
-      const what = target === null ? 'what answered is not the API' : `a redirect to ${target}`;
+      const what = target === null ? 'the answer is not from the API' : `a redirect to ${target}`;
       const message = `status ${status}, ${what}: is baseUrl right?`;
       return new PartnerApiError(message, { ...facts, code: 'UNREADABLE', isIndeterminate: isOpen });
     }
@@ -107,8 +107,8 @@ export class PartnerApiError extends Error {
 }
 
 /**
- * No attempt was answered, or the call was aborted; `cause` says why. A creation may have happened: repeat it under
- * `idempotencyKey`, never under another.
+ * No attempt was answered, or the call was aborted; `cause` says why. The resource may have been created: repeat the
+ * creation under `idempotencyKey`, never under another.
  */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
@@ -131,7 +131,7 @@ function explain(error: unknown): string {
   return [String(error.message) || code, inner].filter(Boolean).join(': ');
 }
 
-/** Null when the API did not write it. */
+/** Null when it is not from the API. */
 function readEnvelope(text: string): PartnerError | null {
   try {
     const read = JSON.parse(text);

@@ -19,7 +19,7 @@ export const hexDigest = async (bytes: Uint8Array<ArrayBuffer>): Promise<string>
 /** Bytes in lower-case hex. */
 const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Whether this is the HMAC of exactly these bytes; the time does not depend on where it differs. */
+/** Whether this is the HMAC of exactly these bytes; compared in constant time. */
 export const isHmacOf = (
   key: HmacKey,
   given: Uint8Array<ArrayBuffer>,

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 /**
  * Forwards this partner's webhooks to a port of this machine while you develop: polls the API for new deliveries, signs
- * them again with its own secret and prints what your receiver answered. What it does not take with a 2xx is sent again
- * three times, at growing intervals; then the next one goes. The API's own deliveries are not affected.
+ * them again with its own secret and prints your receiver's answers. A delivery that your receiver does not answer with
+ * a 2xx is sent again three times, at growing intervals, before the next one. The API's own deliveries are not
+ * affected.
  *
  *   npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]
  *
  * The key needs `manage-webhooks`. URL, key and signing secret come from AMANAH_API_URL, AMANAH_API_KEY and
- * AMANAH_SIGNING_SECRET, or from `credentials.json` in DATA_DIR (.amanah). Works with an API in development only.
+ * AMANAH_SIGNING_SECRET, or from `credentials.json` in DATA_DIR (.amanah). Works only with an API in development.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -29,12 +30,12 @@ const everyMs = 1_000;
 /** How much later than its creation time a delivery may become visible, because its transaction took time. */
 const overlapMs = 60_000;
 const answerWithinMs = 15_000;
-/** The pauses before a delivery that was not taken is sent again; after the last one it is given up. */
+/** The pauses before an unaccepted delivery is sent again; after the last one it is given up. */
 const pausesMs = [1_000, 2_000, 4_000];
 /** The longest wait between two failures, and the longest that the API may ask for. */
 const longestWaitMs = 30_000;
 const longestRetryAfterMs = 60 * 60_000;
-/** Refusals that pass: a time-out on the way, and too many calls. */
+/** Errors that pass: a time-out on the way, and too many calls. */
 const passing = new Set([408, 425, 429]);
 
 interface Listening {
@@ -48,15 +49,15 @@ interface Listening {
   say(line: string): void;
 }
 
-/** What was read so far: what is new is found from `from` on, without what was seen. */
+/** What was read so far: new deliveries are searched for from `from` on, without those in `seen`. */
 interface Cursor {
   from: number;
-  /** When each delivery, or event, that needs no forwarding any more was created. */
+  /** The creation times of the deliveries, or events, that need no more forwarding. */
   seen: Map<string, number>;
 }
 
 /**
- * Forwards every delivery that is created from now on, until the process ends. Waits while the API is down or limits
+ * Forwards every delivery that is created from now on, until the process exits. Waits while the API is down or limits
  * its calls; throws when it refuses the key.
  */
 async function listen(listening: Listening): Promise<never> {
@@ -67,11 +68,11 @@ async function listen(listening: Listening): Promise<never> {
     try {
       for (const delivery of await findNew(listening, cursor)) {
         if (isListening) await forward(listening, delivery);
-        // Only now: what the API did not hand out is found again.
+        // Only now: deliveries that the API did not return yet are found again.
         cursor.seen.set(keyOf(listening, delivery), Date.parse(delivery.created_at));
       }
       moveOn(cursor);
-      if (!isListening) say(`Listening. What happens from now on goes to ${target}, signed with ${secret}`);
+      if (!isListening) say(`Listening. New webhooks are forwarded to ${target}, signed with ${secret}`);
       isListening = true;
       failures = 0;
       await sleep(everyMs);
@@ -80,13 +81,13 @@ async function listen(listening: Listening): Promise<never> {
       failures += 1;
       const waitMs = waitAfter(error, failures);
       const why = error instanceof Error ? error.message : error;
-      say(`The API gives no answer (${why}); it is asked again in ${Math.ceil(waitMs / 1000)} s.`);
+      say(`The API does not answer (${why}); retrying in ${Math.ceil(waitMs / 1000)} s.`);
       await sleep(waitMs);
     }
   }
 }
 
-/** What is to be forwarded next, the oldest first. */
+/** The deliveries to forward next, oldest first. */
 async function findNew(listening: Listening, { from, seen }: Cursor): Promise<WebhookDelivery[]> {
   const { client, endpointId } = listening;
   const found = new Map<string, WebhookDelivery>();
@@ -101,19 +102,19 @@ async function findNew(listening: Listening, { from, seen }: Cursor): Promise<We
 const keyOf = ({ endpointId }: Listening, { id, type, resource_id, version }: WebhookDelivery): string =>
   endpointId === undefined ? `${type} ${resource_id} ${version}` : id;
 
-/** Everything found was forwarded: the next look begins a little before the newest. */
+/** Everything found was forwarded: the next search begins a little before the newest. */
 function moveOn(cursor: Cursor): void {
   for (const at of cursor.seen.values()) cursor.from = Math.max(cursor.from, at - overlapMs);
   for (const [key, at] of cursor.seen) if (at < cursor.from) cursor.seen.delete(key);
 }
 
-/** Whether asking again cannot help. Once it has listened, an answer that is not the API's comes from a proxy. */
+/** Whether retrying cannot help. Once it has listened, an answer that is not the API's comes from a proxy. */
 function isFinal(error: unknown, isListening: boolean): boolean {
   if (!(error instanceof PartnerApiError) || error.status >= 500 || passing.has(error.status)) return false;
   return !isListening || error.code !== 'UNREADABLE';
 }
 
-/** How long to wait after so many failures in a row: as long as the API says, otherwise longer each time. */
+/** How long to wait after this many failures in a row: as long as the API says, otherwise longer each time. */
 function waitAfter(error: unknown, failures: number): number {
   const growing = Math.min(everyMs * 2 ** (failures - 1), longestWaitMs);
   const asked = error instanceof PartnerApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
@@ -122,7 +123,7 @@ function waitAfter(error: unknown, failures: number): number {
 
 class NotInDevelopment extends Error {}
 
-/** Sends one delivery to the receiver until it takes it or all tries are over; says the outcome of each. */
+/** Sends one delivery to the receiver until it accepts it or all tries are used up; reports the outcome of each. */
 async function forward(listening: Listening, delivery: WebhookDelivery): Promise<void> {
   const { client, say } = listening;
   const line = `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  →`;
@@ -130,9 +131,10 @@ async function forward(listening: Listening, delivery: WebhookDelivery): Promise
     if (error instanceof PartnerApiError && error.is('RESOURCE_NOT_FOUND')) return null;
     throw error;
   });
-  if (read === null) return say(`${line} not forwarded: the API has it no more`);
+  if (read === null) return say(`${line} not forwarded: the API no longer has it`);
   const { body } = read;
-  if (body === undefined) throw new NotInDevelopment('This API is not in development: it shows no bodies to listeners');
+  if (body === undefined)
+    throw new NotInDevelopment('This API is not in development and does not return the bodies of webhooks');
   for (const pauseMs of [...pausesMs, null]) {
     const { isTaken, answered } = await post(listening, delivery.webhook_id, body);
     if (isTaken) return say(`${line} ${answered}`);
@@ -166,7 +168,7 @@ async function post(
   }
 }
 
-/** The command's options, null when it is asked for help; throws an error with a message for people. */
+/** The command's options; null when asked for help. Throws an error whose message is for people. */
 function readOptions(): Listening | null {
   const { values } = parseArgs({
     options: {
@@ -180,7 +182,7 @@ function readOptions(): Listening | null {
   if (values.help) return null;
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new TypeError(`--port is missing: ${usage}`);
-  if (!/^whsec_[\w+/]+=*$/.test(values.secret)) throw new TypeError('--secret is a text like whsec_...');
+  if (!/^whsec_[\w+/]+=*$/.test(values.secret)) throw new TypeError('--secret must be like whsec_...');
   const { AMANAH_API_URL, AMANAH_API_KEY, AMANAH_SIGNING_SECRET, DATA_DIR = '.amanah' } = process.env;
   const given = AMANAH_API_KEY === undefined ? readCredentials(DATA_DIR) : null;
   if (given === null && !AMANAH_API_URL) throw new TypeError('Set AMANAH_API_URL beside AMANAH_API_KEY');
@@ -207,7 +209,9 @@ function readCredentials(directory: string): Credentials {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    throw new TypeError(`Set AMANAH_API_URL, AMANAH_API_KEY and AMANAH_SIGNING_SECRET; there is no ${file} either`);
+    throw new TypeError(
+      `Set AMANAH_API_URL, AMANAH_API_KEY and AMANAH_SIGNING_SECRET, or run a stack, which writes ${file}`,
+    );
   }
 }
 

@@ -7,7 +7,7 @@ export type Webhook = Webhooks[keyof Webhooks];
 export type WebhookHeaders = Headers | Record<string, string | readonly string[] | undefined>;
 
 export interface VerifiedWebhook {
-  /** The same at every attempt: skip an id that you have already processed. */
+  /** The same in every attempt: skip an id that you have already processed. */
   id: string;
   webhook: Webhook;
 }
@@ -17,16 +17,16 @@ const secretPrefix = 'whsec_';
 const shortestSecretBytes = 24;
 const signaturePrefix = 'v1,';
 
-/** A webhook that must not be trusted: answer it with 401. */
+/** Thrown for a webhook that must not be trusted: answer it with 401. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
 /**
  * Verifies a webhook (Standard Webhooks) and parses it. `body` is what was received, byte for byte, before any parsing;
- * `secrets` are the live `whsec_...`, one or more. Throws WebhookError when it is not from the platform, or its
- * timestamp is more than 5 minutes off; TypeError when a secret or the body is of the wrong kind: an empty secret would accept
- * any webhook.
+ * `secrets` are the valid `whsec_...`, one or more. Throws WebhookError when it is not from the platform, or its
+ * timestamp is more than 5 minutes off; TypeError when a secret or the body is of the wrong type: an empty secret would
+ * accept any webhook.
  */
 export async function verifyWebhook(
   secrets: string | readonly string[],
@@ -36,7 +36,7 @@ export async function verifyWebhook(
 ): Promise<VerifiedWebhook> {
   const keys = [secrets].flat().map(readSecret);
   if (typeof body !== 'string' && !ArrayBuffer.isView(body)) {
-    throw new TypeError('the body of a webhook is the text or the bytes as received, before any parsing');
+    throw new TypeError('the body of a webhook must be the text or the bytes as received, before any parsing');
   }
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
@@ -53,7 +53,7 @@ export async function verifyWebhook(
 function readSecret(secret: string): Uint8Array<ArrayBuffer> {
   const key = secret?.startsWith(secretPrefix) ? fromBase64(secret.slice(secretPrefix.length)) : null;
   if (key === null || key.length < shortestSecretBytes) {
-    throw new TypeError(`a webhook secret is ${secretPrefix} and base64, as the platform gave it`);
+    throw new TypeError(`a webhook secret is ${secretPrefix} and base64, as the platform showed it`);
   }
   return key;
 }

@@ -11,8 +11,8 @@ import { whenNpmEnds } from '../dev/launcher.ts';
  * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with the slowest files, how many
  * type checks the whole took, and one line, `N passed, N failed`. Folders or files, and other arguments, go to jest.
  *
- * - `--full` runs everything in its full size, then a part of the fuzzing (test/fuzz), counted as one test, from a seed that it
- *   prints (`AMANAH_FUZZ_SEED` gives one).
+ * - `--full` runs everything in its full size, then a part of the fuzzing (test/fuzz), counted as one test, with a seed
+ * that it prints (`AMANAH_FUZZ_SEED` sets one).
  * - `--shard 2/3` runs the second third of the files; the last part has the fuzzing.
  * - `--torture` ends with two minutes of random faults, always from the same seed, counted as one test.
  * - `--most-type-checks 80` fails when the type check, the linter and the tests together take longer than 80 type checks.
@@ -47,7 +47,7 @@ type TestFile = z.infer<typeof jestReport>['testResults'][number];
 const slowestShown = 10;
 const shownLines = 12;
 
-/** The failures, by name, at the end of the output, which suffices to see where to look. */
+/** The failures, by name, at the end of the output, enough to know where to look. */
 const failures: string[] = [];
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
@@ -59,7 +59,7 @@ function run(
   { env = process.env, withinMs }: { env?: NodeJS.ProcessEnv; withinMs?: number } = {},
 ): Promise<boolean> {
   const node = ['--experimental-vm-modules', '--no-warnings', resolve(binaries, script), ...args];
-  // Nothing is sent on the channel: its end tells the tests that we have exited, for whatever reason.
+  // Nothing is sent on the channel: when it closes, the tests know that we have exited, for whatever reason.
   const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.current = started;
   const late = withinMs === undefined ? undefined : setTimeout(() => started.kill('SIGKILL'), withinMs);
@@ -90,8 +90,8 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     sayWhatIsSlow(report.testResults);
     failures.push(...report.testResults.flatMap(failuresOf));
     const complaints = existsSync(complaint) ? [readFileSync(complaint, 'utf8')] : [];
-    // Neither a test nor its teardown failed: whatever else happened is a failure.
-    if (failed + complaints.length === 0 && !endedWell) complaints.push('jest did not end well');
+    // No test and no teardown failed, so anything else that went wrong is a failure.
+    if (failed + complaints.length === 0 && !endedWell) complaints.push('jest did not exit cleanly');
     failures.push(...complaints);
     return { passed: report.numPassedTests, failed: failed + complaints.length };
   } catch (error) {
@@ -167,7 +167,8 @@ const [part, parts] = (/(?:^|\s)--shard[= ](\d+\/\d+)/.exec(argv.join(' '))?.[1]
 const hasFuzzing = values.full === true && part === parts;
 const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
 /**
- * Every kind of caller, with few examples of each operation, which find widespread failures; `npm run test:fuzz` has
+ * Every kind of caller, with few examples of each operation, which find widespread failures; `npm run test:fuzz` runs
+ * them all.
  * them all.
  */
 const fuzzed = 'nobody,individual,partner,organization_admin,platform_admin,platform_super_admin';

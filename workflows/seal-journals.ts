@@ -2,18 +2,18 @@ import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workfl
 import type { Activities } from '../activities/index.ts';
 import { sealStep } from './step-options.ts';
 
-/** Each seal is a step; a retry resumes at the first seal that was not made. */
+/** Each seal is a step; a retry resumes at the first missing seal. */
 const { makeSeal } = proxyActivities<Activities>(sealStep);
 
 /** Keeps the history short. */
 const sealsPerRun = 200;
 
-/** How many journals earlier runs sealed; how far they got is in their seals. */
+/** How many journals earlier runs sealed; the seals themselves record how far they got. */
 interface Progress {
   journals: number;
 }
 
-/** Started by a schedule: seals every journal that is in no seal yet, batch by batch. Returns how many. */
+/** Started by a schedule: seals every unsealed journal, batch by batch. Returns how many. */
 export async function sealJournals(from: Progress = { journals: 0 }): Promise<number> {
   const pass = workflowInfo().firstExecutionRunId;
   let { journals } = from;

@@ -5,17 +5,17 @@ import { startSandbox } from '../../dev/sandbox-part.ts';
 import type { BenchStack } from '../stack.ts';
 import type { WholeStack } from '../whole-stack.ts';
 
-/** The baselines' process, and a provider of their own, whose callbacks the product never sees. */
+/** The process of the baselines, with its own provider, whose callbacks the product never sees. */
 export interface BareFlows {
   url: string;
   providerUrl: string;
-  /** Which of these ids it has settled, in a column `id`: SQL with one array of ids. */
+  /** Selects which of the given ids are settled, in a column `id`: SQL with one array of ids. */
   settledSql: string;
   part: Part;
   sandbox: Part;
 }
 
-/** Starts the baselines on the same Temporal and PostgreSQL; `webhookUrl` hears of each collection. */
+/** Starts the baselines on the same Temporal and PostgreSQL; each collection is reported to `webhookUrl`. */
 export async function startBareFlows(stack: BenchStack, whole: WholeStack, webhookUrl: string): Promise<BareFlows> {
   await stack.owner().execute('create table bare_settled (id uuid primary key, at timestamptz not null default now())');
   const [port, providerPort] = [await findFreePort(), await findFreePort()];

@@ -9,7 +9,7 @@ import {
 
 export interface BareSteps {
   send(reference: string): Promise<void>;
-  /** Returns the number to pay to. */
+  /** Returns the number to pay into. */
   request(reference: string): Promise<string>;
   settle(reference: string, path: string): Promise<void>;
   tell(reference: string): Promise<void>;
@@ -20,7 +20,7 @@ export const awaitCode = defineUpdate<string>('awaitCode');
 
 const { send, request, settle, tell } = proxyActivities<BareSteps>({ startToCloseTimeout: '15 seconds' });
 
-/** The least that a payout can be: sent, asked about after the provider's callback, one row written. */
+/** The minimal payout: sent, queried after the provider's callback, one row written. */
 export async function barePayout(reference: string): Promise<void> {
   let isHinted = false;
   setHandler(hint, () => {
@@ -31,7 +31,7 @@ export async function barePayout(reference: string): Promise<void> {
   await settle(reference, `/v2/payouts?reference_id=${reference}`);
 }
 
-/** The least that a collection can be: an instrument, the question after the callback, one row, a webhook. */
+/** The minimal collection: an instrument, the query after the callback, one row, a webhook. */
 export async function bareCollection(reference: string): Promise<void> {
   let isHinted = false;
   setHandler(hint, () => {

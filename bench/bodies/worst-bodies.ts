@@ -1,10 +1,10 @@
-/** A body made to cost as much as it can. */
+/** A body built to cost as much as possible. */
 export interface WorstBody {
   name: string;
   text: string;
 }
 
-/** What a list or text is filled with, so that the whole has about `bytes`. */
+/** Repeats a part of a list or text up to about `bytes`. */
 const fill = (part: string, bytes: number): string => part.repeat(Math.max(1, Math.floor(bytes / part.length)));
 const list = (item: string, bytes: number): string => `[${fill(`${item},`, bytes)}${item}]`;
 const object = (field: (index: number) => string, bytes: number): string => {
@@ -13,7 +13,7 @@ const object = (field: (index: number) => string, bytes: number): string => {
   return `{${fields.join(',')}}`;
 };
 
-/** Values of about `bytes` in every form that parsers and patterns are known to be slow at. */
+/** Values of about `bytes` in every form known to be slow for parsers and patterns. */
 export function worstValues(bytes: number): WorstBody[] {
   const half = Math.floor(bytes / 2);
   const nested = Math.floor(bytes / 6);
@@ -39,13 +39,15 @@ export function worstValues(bytes: number): WorstBody[] {
   ];
 }
 
-/** Different ones, as many as there are: each costs a look at all others where a host name is written in ASCII. */
+/**
+ * As many different characters as there are: each is compared with all others when a host name is converted to ASCII.
+ */
 const ideographs = (bytes: number): string =>
   Array.from({ length: Math.floor(bytes / 3) }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join(
     '',
   );
 
-/** Texts of about `bytes` for which a pattern may look back again and again, or which Unicode's forms sort. */
+/** Texts of about `bytes` on which a pattern may backtrack repeatedly, or which Unicode normalization has to sort. */
 function* worstTexts(bytes: number): Generator<WorstBody> {
   const parts = [
     'x',
@@ -68,15 +70,15 @@ function* worstTexts(bytes: number): Generator<WorstBody> {
     const long = part.repeat(Math.floor(bytes / Buffer.byteLength(part)));
     yield { name: `a text of ${JSON.stringify(part)}`, text: long };
   }
-  yield { name: 'a text of spaces with an end', text: `a${' '.repeat(bytes)}a` };
-  yield { name: 'a text of zeros with an end', text: `1.${'0'.repeat(bytes)}1` };
+  yield { name: 'spaces before a letter', text: `a${' '.repeat(bytes)}a` };
+  yield { name: 'zeros before a digit', text: `1.${'0'.repeat(bytes)}1` };
   yield { name: 'an address of dots', text: `a@${fill('a.', bytes)}` };
   yield { name: 'a URL of dots', text: `https://${fill('a.', bytes)}` };
-  yield { name: 'a text of marks to be sorted', text: `a${fill('\u0300\u0316', bytes / 2)}` };
+  yield { name: 'combining marks out of order', text: `a${fill('\u0300\u0316', bytes / 2)}` };
   yield { name: 'a URL of ideographs', text: `https://${ideographs(bytes)}` };
 }
 
-/** The bodies of a route: each value under each of the named fields, and as the whole body unless `isAlone` is false. */
+/** The bodies of a route: each value in each of the named fields, and as the whole body unless `isAlone` is false. */
 export function worstBodies(bytes: number, fields: readonly string[], { isAlone = true } = {}): WorstBody[] {
   return worstValues(bytes).flatMap(({ name, text }) => [
     ...(isAlone ? [{ name: `${name}, alone`, text }] : []),

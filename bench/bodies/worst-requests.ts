@@ -4,10 +4,10 @@ import { mostItems } from '../../src/money-out/payout-batches/payout-batch.ts';
 import { bodyLimitBytes, mostGrowth } from '../../src/platform/http/body.ts';
 import { worstBodies } from './worst-bodies.ts';
 
-/** Who sends a request: `provider` a callback, `uploader` a file. */
+/** Who sends a request: `provider` sends a callback, `uploader` a file. */
 export type Sender = 'nobody' | 'user' | 'partner' | 'provider' | 'uploader';
 
-/** A request whose body is made to cost as much as it can. */
+/** A request whose body is built to cost as much as possible. */
 export interface WorstRequest {
   name: string;
   sender: Sender;
@@ -28,13 +28,13 @@ const doors: { sender: Sender; path: string; fields: string[]; bytes: number }[]
 
 const compressors = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 
-/** JSON of `text` beside so much noise that it may just be decompressed. */
+/** JSON of `text` padded with so much noise that it stays just within the decompression limit. */
 function compressed(text: string, encoding: keyof typeof compressors): Uint8Array<ArrayBuffer> {
   const noise = randomBytes(Math.ceil(text.length / mostGrowth)).toString('base64url');
   return Uint8Array.from(compressors[encoding](`[${text},"${noise}"]`));
 }
 
-/** Every form for every kind of sender; `share` makes each as large as that part of its limit. */
+/** Every form for every kind of sender; `share` scales each to that fraction of its limit. */
 export function* worstRequests(share = 1): Generator<WorstRequest> {
   for (const { sender, path, fields, bytes } of doors) {
     const size = Math.max(64, Math.floor(bytes * share) - 256);
@@ -58,7 +58,7 @@ export function* worstRequests(share = 1): Generator<WorstRequest> {
   yield* worstUploads(Math.floor(4 * 1024 * 1024 * share));
 }
 
-/** Right ones, each as short as can be: what a batch costs is by the item. */
+/** Valid items, each as short as possible: the cost of a batch depends on the number of items. */
 const items = (count: number) =>
   Array.from({ length: count }, (_, place) => ({
     ...{ amount: '20000', external_ref: String(place), bank_code: 'BNI', bank_account_number: '0000111111' },
@@ -75,7 +75,7 @@ function* worstUploads(bytes: number): Generator<WorstRequest> {
   const forms: Record<string, Buffer> = {
     'a file of noise': part(fileHead, randomBytes(bytes)),
     'a file of line feeds': part(fileHead, '\r\n'.repeat(bytes / 2)),
-    'a file of beginnings of boundaries': part(fileHead, `\r\n--${boundary.slice(0, -1)}`.repeat(bytes / 8)),
+    'a file of boundary prefixes': part(fileHead, `\r\n--${boundary.slice(0, -1)}`.repeat(bytes / 8)),
     'a file of boundaries of one dash': part(fileHead, '\r\n-'.repeat(bytes / 3)),
     'many fields': many(part('content-disposition: form-data; name="a"', 'x'), bytes),
     'many fields of different names': Buffer.concat(
@@ -85,9 +85,9 @@ function* worstUploads(bytes: number): Generator<WorstRequest> {
     ),
     'many files': many(part(fileHead, 'x'), bytes),
     'many files without a name': many(part('content-disposition: form-data; filename="a"', 'x'), bytes),
-    'many parts without a head': many(part('', 'x'), bytes),
-    'many parts of another kind': many(part('content-type: multipart/mixed; boundary=other', 'x'), bytes),
-    'a field as large as all': part('content-disposition: form-data; name="a"', 'x'.repeat(bytes)),
+    'many parts without headers': many(part('', 'x'), bytes),
+    'many parts of another type': many(part('content-type: multipart/mixed; boundary=other', 'x'), bytes),
+    'one field of the maximum size': part('content-disposition: form-data; name="a"', 'x'.repeat(bytes)),
     'many headers': part(`${'a: b\r\n'.repeat(bytes / 6)}${fileHead}`, 'x'),
     'a long header': part(`a: ${'b'.repeat(bytes)}\r\n${fileHead}`, 'x'),
     'a long name': part(`content-disposition: form-data; name="${'a '.repeat(bytes / 2)}"`, 'x'),

@@ -18,14 +18,14 @@ export const postJson = (path: string, json: string, headers: string[]): string 
     json,
   ].join('\r\n');
 
-/** Makes requests for a payment of the partner, each under a key of its own. */
+/** Creates requests for a payment of the partner, each under its own key. */
 export function paymentsOf({ apiKey, signingSecret }: BenchPartner): () => string {
   const signature = createHmac('sha256', signingSecret).update(body).digest('hex');
   const headers = [`Authorization: Bearer ${apiKey}`, `x-partner-signature: ${signature}`];
   return () => postJson('/v1/partners/payments', body, [...headers, `x-idempotency-key: ${randomUUID()}`]);
 }
 
-/** Pays at the provider, as the payer does. */
+/** Pays at the provider, as the customer does. */
 export async function payAtProvider({ providerUrl }: WholeStack, payment_code: string): Promise<void> {
   const answer = await fetch(`${providerUrl}/sandbox/pay`, {
     method: 'POST',

@@ -29,7 +29,7 @@ import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
 import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
-/** The owner of the database, who alone may make something due. */
+/** The owner of the database, the only role that may make something due. */
 export interface Owner {
   databaseUrl: string;
   owner(): EntityManager;

@@ -3,28 +3,28 @@ import { must } from '../../src/shared/assert.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { errorCodeOf } from '../../src/shared/errors.ts';
 
-/** As long as the product gives one statement of a check. */
+/** As long as the product allows for one statement of a check. */
 const longest = budgets.database.checks.statement;
 
-/** What the database has to be started with to count what statements read. */
+/** The settings the database needs to count what statements read. */
 export const countingSettings = {
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.max': '10000',
   'pg_stat_statements.track': 'top',
 };
 
-/** What a thing took, in milliseconds, and what it read for its answer. */
+/** What an operation took, in milliseconds, and what it read for its answer. */
 export interface Taken {
   ms: number;
-  /** Blocks of 8 kB of tables and indexes that its statements looked at, in memory or on disk. */
+  /** Blocks of 8 kB of tables and indexes that its statements read, from memory or disk. */
   blocks: number;
-  /** Rows that the nodes of its plan gave or removed; where they are known. Loops over loops show here and not in blocks. */
+  /** Rows that the nodes of its plan returned or removed, where known. Nested loops show here and not in blocks. */
   rows?: number;
-  /** Those of the statements that count its total, which are not among `blocks`. */
+  /** Blocks of the statements that count its total, which are not included in `blocks`. */
   counted?: number;
-  /** How many things it answered. */
+  /** How many items it returned. */
   answer: number;
-  /** How many rows the list has from which it returned a page. */
+  /** The total rows of the list from which it returned a page. */
   total?: number;
 }
 
@@ -47,7 +47,7 @@ const rowsIn = (node: Node): number =>
 export async function countBlocks(url: string) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  // A check may take as long here as the product allows it.
+  // A check may take as long here as in the product.
   await client.query(`set statement_timeout = ${longest}; set transaction_timeout = 0`);
   await client.query('create extension if not exists pg_stat_statements');
   const total = async (): Promise<{ all: number; counts: number }> => {
@@ -59,7 +59,9 @@ export async function countBlocks(url: string) {
     return { all: Number(rows[0]?.blocks), counts: Number(rows[0]?.counts) };
   };
   return {
-    /** Does the work, and says what its statements took and what it answered; what counts a total apart, where it does. */
+    /**
+     * Runs the work and returns what its statements took and what it returned; counting a total is measured separately.
+     */
     async during(
       work: () => Promise<number | Pick<Taken, 'answer' | 'total'>>,
       { countsTotal = false } = {},
@@ -73,8 +75,8 @@ export async function countBlocks(url: string) {
       return countsTotal ? { ...taken, blocks: all - counts, counted: counts } : { ...taken, blocks: all };
     },
     /**
-     * Reads a view that is to be empty, whose answer is of so many rows: whole, or what came since an instant. Throws with
-     * what is in it, and when it takes longer than the product allows a check.
+     * Reads a view that must be empty, and which covers so many rows: in full, or from an instant on. Throws with its
+     * rows if there are any, and when it takes longer than the product allows a check.
      */
     async readEmpty(view: string, answer: number, since?: string): Promise<Taken> {
       await client.query('begin');
@@ -105,7 +107,7 @@ export async function countBlocks(url: string) {
         answer,
       };
     },
-    /** One statement by the owner, for what only the owner may ask. */
+    /** One statement as the owner, for what only the owner may read. */
     async ask<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
       return (await client.query<Row>(sql, values)).rows;
     },

@@ -137,5 +137,5 @@ const payouts: Left[] = [
   event('payout', id('payout'), 'null::uuid', isSent),
 ];
 
-/** What partners' payments and payouts leave behind. */
+/** The rows of partners' payments and payouts. */
 export const deedsOfPartners: readonly Left[] = [...partnerPayments, ...payouts];

@@ -172,5 +172,5 @@ const readings: Left[] = [
   ],
 ];
 
-/** What donations, top-ups, contributions to circles and readers leave behind. */
+/** The rows of donations, top-ups, contributions to circles and reads. */
 export const deedsOfPeople: readonly Left[] = [...donations, ...orders, ...contributions, ...readings];

@@ -25,7 +25,7 @@ const deeds = [...deedsOfPartners, ...deedsOfPeople, ...rareDeeds];
 
 const first = at('1');
 
-/** Who and what is there before the year begins: columns, a `select` list over `n`, and how many there are. */
+/** The rows that exist before the year begins: columns, a `select` list over `n`, and how many there are. */
 const things = (year: GrownYear): Thing[] => [
   [
     'organizations',
@@ -122,14 +122,14 @@ const things = (year: GrownYear): Thing[] => [
   ],
 ];
 
-/** Which of the things there are, where not all of their numbers are. */
+/** Which rows to create, where not every number has one. */
 const only: Record<string, string> = {
   saving_circle_rounds: openCircle('n'),
   seals: `day.ends + interval '46 minutes' < timestamptz ':end'`,
 };
 const dayEnds = `cross join lateral (select (${dayOf(first)} + n::int)::timestamp at time zone interval '7 hours' as ends) day`;
 
-/** What follows from what was written, as triggers would have kept it. */
+/** Derived rows, as triggers would have kept them. */
 const derived = [
   `insert into account_balances (account_id, shard, balance)
    select a.id, 0, coalesce(p.balance, 0) from accounts a
@@ -146,12 +146,12 @@ const derived = [
   `select setval('official_document_ids', :rows + 1)`,
 ];
 
-/** Parts of the year that are written one after the other, so that rows lie in the order of time, as they do in life. */
+/** The year is written in slices, one after the other, so that rows lie in order of time, as in production. */
 const parts = 20;
 
 /**
- * Fills a database with a year of the platform, as the owner, by statements over whole stretches of it and without
- * triggers: that it keeps all laws is shown by the `check_*` views, not by how it was written.
+ * Fills a database with a year of the platform, as the owner, in large statements and without triggers: the `check_*`
+ * views, not the way it was written, show that it obeys all laws.
  */
 export async function fillYear(url: string, year: GrownYear): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -181,7 +181,7 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
       for (const left of deeds) await run(insertOf(left, from, to));
     }
     for (const sql of derived) await run(sql);
-    // Of a divided table: of its months, too.
+    // For a partitioned table, also its months.
     for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
     await client.query('do $$ begin while close_day() is not null loop end loop; end $$');
     await client.query('vacuum analyze');

@@ -32,7 +32,7 @@ export const isPayment = `${place} < 3`;
 export const isDonation = `${place} in (3, 4, 5)`;
 export const isOrder = `${place} in (6, 7)`;
 export const isPayout = `${place} = 8`;
-/** All but the last forty deeds are complete. */
+/** All but the last forty operations are complete. */
 export const isEnded = 'n <= :rows - 40';
 /** Partners' latest payments are not released yet. */
 export const isReleased = 'n <= :rows - 400';
@@ -51,7 +51,7 @@ export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
 const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
 const partnerNumber = `case when ${turn} % 6 <> 5 then 1 else 2 + ${turn} % (:partners - 1) end`;
 const causeNumber = `case when ${turn} % 5 = 0 then 1 else 1 + ${turn} % :causes end`;
-/** A cause in five is the person's own, the others are of organizations. */
+/** One cause in five belongs to that user, the others to organizations. */
 export const isPersonal = (number: string) => `(${number}) % 5 = 2`;
 export const isForPerson = isPersonal(causeNumber);
 export const organizationOfCause = (number: string) => id('organization', `1 + (${number}) % :partners`);
@@ -75,7 +75,7 @@ export const isContribution = `${place} = 9 and not (${circleTurn} = 2 and ${isO
   and ${circleNumber} <= :circles`;
 export const isPot = `${isContribution} and ${turn} % 2 = 1`;
 export const openCircle = isOpenCircle;
-/** The person is in a circle of fifty, and in half of those that are open. */
+/** That user is in one circle in fifty, and in half of the open ones. */
 const memberUserNumber = (member: string) =>
   `case when (${member}) % 100 = 0 or (${member}) % 80 = 38 then 1 else 2 + (${member}) % (:users - 1) end`;
 export const memberUser = (member: string) => id('user', memberUserNumber(member));
@@ -86,7 +86,7 @@ export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
 
 /** The last of every fifty deeds adds the rarer rows; a tenth of those belong to the person. */
 export const rare = 50;
-/** The number of the rare deed, from 1. */
+/** The number of the rare operation, from 1. */
 export const rareNumber = `(n / ${rare})`;
 const rareUserNumber = `case when ${rareNumber} % 10 = 1 then 1 else 2 + ${turn} % (:users - 1) end`;
 export const rareUser = id('user', rareUserNumber);
@@ -94,10 +94,10 @@ export const rareAccount = id('account', rareUserNumber);
 export const reservedOf = (what: 'account' | 'cause account', number: string) => id(`reserved of ${what}`, number);
 export const rareReserved = reservedOf('account', rareUserNumber);
 export const rareBankAccount = id('bank account', rareUserNumber);
-/** Those who propose and approve. */
+/** The operators who propose and approve. */
 export const operator = (number: 1 | 2 | 3) => id('operator', String(number));
 
-/** SQL with the size and the instant of a year in it. */
+/** SQL with the size and end instant of a year filled in. */
 export function ofYear(year: GrownYear, sql: string): string {
   const values: Record<string, string | number> = {
     rows: year.rows,

@@ -1,30 +1,30 @@
 import type { Taken } from './blocks.ts';
 
-/** So much more may be read, as a factor and in blocks: a taller index, a page that is split, a plan with a bitmap. */
+/** How much more may be read, as a factor and in blocks: a taller index, a split page, a plan with a bitmap. */
 const slack = { factor: 1.5, blocks: 40 };
 
-/** So many rows and blocks of a view are not judged: a database plans by what fits into a few pages. */
+/** Rows and blocks of a view below this are not compared: the planner chooses differently for a few pages. */
 const fewRows = 10_000;
 const fewBlocks = 200;
 
-/** Whether what is read of the larger database is more than `factor` times as much for each thing that is answered. */
+/** Whether the larger database reads more than `factor` times as much for each item returned. */
 function grows(name: string, smaller: Taken | undefined, larger: Taken | undefined, factor: number): boolean {
   if (smaller === undefined || larger === undefined) return true;
   const most = factor * Math.max(1, larger.answer / Math.max(1, smaller.answer));
   const isMore = (of: 'blocks' | 'rows', few: number) => (larger[of] ?? 0) > most * (smaller[of] ?? 0) + few;
   if (larger.rows === undefined) return isMore('blocks', slack.blocks);
-  // Of a view that is read whole, rows tell all: a table that outgrows memory is read by another plan, with other blocks.
-  // Between two nights blocks count, too, which also show what functions read.
+  // For a view read in full, rows are enough: a table that outgrows memory gets another plan, with other blocks.
+  // Between two nights blocks count too, because they also show what functions read.
   return isMore('rows', fewRows) || (name.endsWith(', lately') && isMore('blocks', fewBlocks));
 }
 
-/** Whether what is read of the larger database has grown by more than what is answered. */
+/** Whether what is read of the larger database has grown by more than what is returned. */
 export const faster = (name: string, smaller: Taken | undefined, larger: Taken | undefined): boolean =>
   grows(name, smaller, larger, slack.factor);
 
 /**
- * What is known to grow, and why that is borne; and by how many times, for each thing that is answered, in a database with
- * ten times the deeds, if that is more than tenfold. Twelvefold is allowed for tenfold.
+ * What is known to grow, and why that is acceptable; and the factor allowed for each item returned, in a database with
+ * ten times the operations, if it is more than tenfold. By default, twelvefold is allowed for tenfold.
  */
 const known: [name: RegExp, reason: string, most?: number][] = [
   [/^check_balances_match_postings, lately$/, 'what each account holds now is always read'],
@@ -35,7 +35,7 @@ const known: [name: RegExp, reason: string, most?: number][] = [
   ],
   [
     /^check_(transaction_organizations|postings_have_accounts|ledger_rows_have_parents|closed_goals_are_empty|donations_posted_once), lately$/,
-    'accounts, goals or causes are read whole while that is cheaper than to look them up',
+    'accounts, goals or causes are read in full while that is cheaper than looking them up',
   ],
   [
     /^check_(completed_targets_are_reached|partner_accounts_are_theirs), lately$/,
@@ -43,7 +43,7 @@ const known: [name: RegExp, reason: string, most?: number][] = [
   ],
   [
     /^check_causes_keep_what_was_given, lately$/,
-    'what was disbursed of a cause is summed up, each by a person who asked for it',
+    'the disbursements of a cause are summed up, each requested by a person',
     40,
   ],
   [
@@ -54,25 +54,25 @@ const known: [name: RegExp, reason: string, most?: number][] = [
     /^check_(partner_pending_matches_payments|reserved_matches_payouts), lately$/,
     'what each partner holds now is always read',
   ],
-  [/^check_open_pool_matches_donations, lately$/, 'what waits to be allocated is always summed up'],
+  [/^check_open_pool_matches_donations, lately$/, 'unallocated donations are always summed up'],
   [/^check_payout_tallies_match_payouts, lately$/, 'the payouts of two days are always counted'],
   [
     /^person \/(saving-circles|charitable-causes), /,
-    'those of a person are looked up first: few among many, and in this year ten thousand of one person',
+    'the rows of a user are looked up first: usually few, but in this year one user has ten thousand',
     20,
   ],
   [
     /^step: seal of what is not sealed yet$/,
-    'each night goes through two indexes of all journals once, relying on no date; what it reads for a journal is more in a database that outgrows memory',
+    'each night scans two indexes of all journals once, relying on no date; it reads more for each journal once the database outgrows memory',
     7,
   ],
-  [/, by number$/, 'a page by its number reads all rows before it, which `next` does not', 65],
-  [/^statement of an old account, whole$/, 'each line looks up its journal, in an index that has a level more', 4],
+  [/, by number$/, 'a page by number reads all rows before it; `next` does not', 65],
+  [/^statement of an old account, whole$/, 'each line looks up its journal, in an index with one more level', 4],
 ];
 
 /**
- * Why it is borne that something grows faster than its answer in databases of these sizes; undefined if it is not, or not
- * by so much.
+ * Why it is acceptable that something grows faster than its answer in databases of these sizes; undefined if it is not,
+ * or not by this much.
  */
 export function knownGrowth(
   name: string,
@@ -87,21 +87,21 @@ export function knownGrowth(
   return isMore ? undefined : reason;
 }
 
-/** Lists that rightly do not grow with the platform, and why; those that may be empty, too. */
+/** Lists that rightly do not grow with the platform, and why; including those that may be empty. */
 const steady: [name: RegExp, reason: string, mayBeEmpty?: true][] = [
   [/^platform \/events, /, 'matches are counted up to 100,000'],
   [/^platform \/payments\/orders, /, 'everybody reads their own, and the platform pays for nothing', true],
-  [/^platform \/acl\/permissions, /, 'as many as the release has, as new as its migration', true],
+  [/^platform \/acl\/permissions, /, 'as many as the release ships, as recent as its migration', true],
   [/^platform \/acl\/roles, /, 'the platform and its organizations write a few'],
   [/^platform \/organizations\/(sizes|industries), /, 'the platform writes a few'],
   [/^platform \/documents\/categories, /, 'the platform writes a few'],
   [/^platform \/saving-circles\/\{id\}\/contributions, /, 'of one circle'],
-  [/^platform \/payouts\/stuck, /, 'what waits at one time, which may be nothing', true],
-  [/^partner \/partners\/payments\/\{id\}\/refunds, /, 'of one payment, of which no more is given back than was paid'],
-  [/^partner \/partners\/webhook-endpoints, /, 'at most ten of a partner'],
+  [/^platform \/payouts\/stuck, /, 'what is waiting at one moment, which may be nothing', true],
+  [/^partner \/partners\/payments\/\{id\}\/refunds, /, 'refunds of one payment, which never exceed it'],
+  [/^partner \/partners\/webhook-endpoints, /, 'at most ten for each partner'],
 ];
 
-/** What is wrong with the pages of a list in databases of growing size: one is empty, or the list does not grow. */
+/** The faults in the pages of a list in databases of growing size: a page is empty, or the list does not grow. */
 export function hollow(
   name: string,
   pages: readonly (Taken | undefined)[],
@@ -110,9 +110,8 @@ export function hollow(
   const totals = pages.map((page) => page?.total);
   if (totals.includes(undefined)) return undefined;
   const [, reason, mayBeEmpty = false] = steady.find(([pattern]) => pattern.test(name)) ?? [];
-  if (!mayBeEmpty && pages.some((page) => page?.answer === 0))
-    return 'a page of it has no rows, whose plan proves nothing';
-  // Of some there are a few in any year: they show in one that is ten times as large.
+  if (!mayBeEmpty && pages.some((page) => page?.answer === 0)) return 'a page has no rows, so its plan proves nothing';
+  // Lists with few rows in any year show growth only in a database ten times as large.
   const grows = totals.every(
     (total, index) =>
       index === 0 || Number(sizes[index]) < 10 * Number(sizes[index - 1]) || Number(total) > Number(totals[index - 1]),

@@ -1,9 +1,12 @@
 import { at, id } from './grown.ts';
 
-/** What a stretch of deeds leaves in one table: columns, a `select` list over `n`, which of them leave it, and that only every so manieth is looked at. */
+/**
+ * The rows that a run of operations writes to one table: columns, a `select` list over `n`, which operations write one,
+ * and, if set, that only every `every`-th operation is considered.
+ */
 export type Left = readonly [table: string, columns: string, select: string, where: string, every?: number];
 
-/** The rows of a journal: kind, id, business key, postings, and of which deeds it is. */
+/** The rows of a journal: kind, id, business key, postings, and which operations post it. */
 export function journal(
   kind: string,
   journalId: string,
@@ -26,14 +29,14 @@ export function journal(
   ];
 }
 
-/** A seal for each day, UTC+7; the first is that of the first day. */
+/** One seal for each day, UTC+7, starting with the first day. */
 export const dayOf = (instant: string): string => `(${instant} at time zone interval '7 hours')::date`;
-/** Whether the day was sealed before the year ended: some minutes into the next. */
+/** Whether the day was sealed before the year ended: sealing happens some minutes into the next day. */
 export const isSealedDay = (day: string): string =>
   `(${day} + 1)::timestamp at time zone interval '7 hours' + interval '46 minutes' < timestamptz ':end'`;
 const sealOf = `1 + (${dayOf(at())} - ${dayOf(at('1'))})`;
 
-/** Of every so manieth deed only: the others cost nothing. */
+/** The rows of only every `every`-th operation; the others are skipped. */
 export const onlyEvery = (every: number, lefts: readonly Left[]): Left[] =>
   lefts.map(([table, columns, select, where]) => [table, columns, select, where, every]);
 

@@ -1,22 +1,22 @@
-/** Asks the product something and returns how many things it answered, by which what it reads may grow. */
+/** Sends a request to the product and returns how many items it returned; what it reads may grow with that number. */
 export interface Question {
   name: string;
-  /** How often it is asked before it is measured: what a connection reads of the catalogue is not meant. */
+  /** How often it runs before it is measured, so that a new connection's reads of the catalogue do not count. */
   before?: number;
-  /** Makes something due, after it was asked before. */
+  /** Makes something due, after the warm-up. */
   prepare?(): Promise<void>;
-  /** Whether it also counts a total, which grows by itself: what that reads is set apart. */
+  /** Whether it also counts a total, which grows with the list: those reads are counted separately. */
   countsTotal?: boolean;
   ask(): Promise<number | Page>;
 }
 
-/** A page of a list: how many rows it has, and how many the list. */
+/** A page of a list: how many rows it has, and how many the whole list has. */
 export interface Page {
   answer: number;
   total: number;
 }
 
-/** The waker of sweeps: does nothing, always succeeds. */
+/** The waker of sweeps: does nothing and always succeeds. */
 export const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
 export const failed = () => {
   throw new Error('a sweep could not wake what it found');

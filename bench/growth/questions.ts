@@ -12,12 +12,12 @@ import { paymentKinds } from '../../src/wiring/kinds.ts';
 import { backgroundQuestions, type Owner } from './background.ts';
 import { failed, nobody, type Page, type Question } from './question.ts';
 
-/** Whom and what is asked about. */
+/** Whose data is read, and which. */
 export interface Subjects {
   platform: string;
   person: { token: string; accountId: string };
   partner: { id: string; get: (path: string) => Promise<Response> };
-  /** A cause to which many give. */
+  /** A cause with many donations. */
   causeId: string;
   circleId: string;
   /** An instant with a tenth of the year before it, ISO 8601 with microseconds. */
@@ -29,7 +29,7 @@ export interface Subjects {
   payoutId: string;
   /** Open ones, to be settled. */
   orders: { id: string; methodId: string }[];
-  /** What the provider has of the day. */
+  /** The provider's records of the day. */
   records: ProviderRecord[];
 }
 
@@ -37,12 +37,12 @@ interface Answer {
   data?: Record<string, unknown>;
 }
 
-/** How many rows an answer has: those of its first array. */
+/** How many rows an answer has: the length of its first array. */
 async function rowsOf(response: Response): Promise<number> {
   return (await pageOf(response)).answer;
 }
 
-/** Of the two envelopes of lists. */
+/** The two response envelopes of lists. */
 const totalOf = (page: Record<string, unknown>): number => Number(page.total ?? page.count ?? 0);
 
 async function pageOf(response: Response): Promise<Page> {
@@ -56,8 +56,8 @@ async function pageOf(response: Response): Promise<Page> {
 type Reader = 'person' | 'platform' | 'partner';
 
 /**
- * Every list of the API, by who reads it, as its document names it, with a filter of its own where it has one: beside its
- * first page and a deep one, a filtered one is asked for.
+ * Every list of the API, by caller, named as in the OpenAPI document, with a filter of its own where it has one: a
+ * filtered page is read in addition to its first page and a deep one.
  */
 export const lists: readonly (readonly [as: Reader, path: string, filter?: string])[] = [
   ['person', '/v1/accounts', 'kind=user'],
@@ -113,7 +113,7 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['partner', '/v1/partners/webhook-deliveries', 'status=delivered'],
 ];
 
-/** One of each way in which lists are read, asked for the last page by its number, too. */
+/** One list of each kind of paging; its last page is read by number, too. */
 const numbered: ReadonlySet<string> = new Set([
   'person /v1/transactions',
   'person /v1/donations',
@@ -139,7 +139,7 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
   /** The ids of most lists are UUIDs, those of some are numbers. */
   const placeIn = (path: string) =>
     `${subjects.early} ${path === '/v1/official-documents' ? '9223372036854775807' : 'ffffffff-ffff-4fff-bfff-ffffffffffff'}`;
-  /** Where somebody is who has read on from the first page, page by page; of a list of one page it is that page. */
+  /** The position of a client that has followed the pages from the first one; for a list of one page, that page. */
   const readOnTo = async (as: Reader, path: string): Promise<string> => {
     const { data, ...envelope } = (await (await get(as, path)).json()) as Answer & { next?: string };
     const { next } = (data ?? envelope) as { next?: string };
@@ -174,7 +174,7 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
   });
 }
 
-/** Documents and stories: one thing each, or all that happened in a time. */
+/** Documents and history: one item, or everything in a period. */
 function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: number): Question[] {
   const until = new Date(Date.parse(`${day}T00:00:00+07:00`) + 3 * 24 * 60 * 60 * 1000).toISOString();
   const lines = async (response: Response) => {
@@ -191,7 +191,7 @@ function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: n
         lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${encodeURIComponent(until)}`, csv)),
     },
     {
-      // A minute of it: what is read before and after may not count.
+      // One minute of it: what was posted before and after must not matter.
       name: 'statement of an old account, a minute long ago',
       ask: async () => lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${day}T00:01:00%2B07:00`, csv)),
     },
@@ -267,7 +267,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
   ];
 }
 
-/** Every request made of a grown database, in an order in which none affects the later ones. */
+/** Every request sent to a grown database, in an order in which none affects the later ones. */
 export function questionsOf(
   subjects: Subjects,
   { deps, port, ...owner }: { deps: Dependencies; port: number } & Owner,

@@ -25,7 +25,7 @@ const pool = `'${systemAccounts.openDonationPool}'::uuid`;
 const suspense = `'${systemAccounts.suspense}'::uuid`;
 const always = 'true';
 
-/** A transaction of the day's deed: whose, from where to where, about what, and its journal. */
+/** A transaction of an operation: its user, source, destination and subject, and its journal. */
 const transaction = (
   transactionId: string,
   owner: string,
@@ -58,7 +58,7 @@ const listed = (
   where,
 ];
 
-/** A payment from the balance of the deed's owner. */
+/** A payment from the balance of the operation's user. */
 function balancePayment(
   kind: string,
   name: string,
@@ -89,7 +89,7 @@ function balancePayment(
 }
 
 interface Sent {
-  /** What it is called beside others of its family. */
+  /** Its name within its family. */
   name: string;
   family: 'withdrawal' | 'payment-refund';
   payoutId: string;
@@ -102,7 +102,7 @@ interface Sent {
   where: string;
 }
 
-/** A payout with its journals, its attempt and what the provider said; one that is returned came back from the bank. */
+/** A payout with its journals, its attempt and the provider's answer; if returned, the bank reversed it. */
 function sent({
   name,
   family,
@@ -173,7 +173,7 @@ function sent({
 }
 
 const withdrawal = id('withdrawal');
-/** One in seven came back from the bank. */
+/** The bank returned one in seven. */
 const cameBack = `${rareNumber} % 7 = 3`;
 const aboutWithdrawal = ['account_top_up', withdrawal, 'external_withdrawal'] as [string, string, string];
 const withdrawals: Left[] = [
@@ -212,7 +212,7 @@ const withdrawals: Left[] = [
   opening('withdrawal', withdrawal, always),
 ];
 
-/** Every other is of the cause to which most is given, the others of all that are of organizations. */
+/** Every other one is of the cause with the most donations, the others of all causes of organizations. */
 const spender = `case when ${rareNumber} % 2 = 1 then 1 else 1 + ${turn} % :causes end`;
 const isSpent = `not (${isPersonal(spender)})`;
 const spenderAccount = id('cause account', spender);
@@ -263,7 +263,7 @@ const disbursements: Left[] = [
   opening('withdrawal', disbursement, isSpent),
 ];
 
-/** Of the first payment of the same ten deeds, which was paid, a part. */
+/** A part of the first of the same ten operations, a payment that was paid. */
 const refund = id('refund');
 const refunds: Left[] = [
   ...sent({
@@ -327,7 +327,7 @@ const openDonations: Left[] = [
 ];
 
 const subscription = id('subscription');
-/** A month has not passed since the first payment; what began before was stopped a day later. */
+/** Less than a month has passed since the first payment; older ones were stopped a day later. */
 const isActive = 'n > :rows * 0.95';
 const subscriptions: Left[] = [
   ...balancePayment('charitable_cause_donate', 'subscribed', 10000, id('cause account', '1'), ['donation', causeOne]),
@@ -357,7 +357,7 @@ const subscriptions: Left[] = [
   opening('donation_subscription', subscription, always),
 ];
 
-/** Of three goals one is active and was paid into by the gateway, too, one reached its target, one was closed. */
+/** Of three goals one is active and was also paid into through the gateway, one reached its target, one was closed. */
 const goal = id('goal');
 const goalAccount = id('goal account');
 const goalOrder = id('goal order');
@@ -444,7 +444,7 @@ const investments: Left[] = balancePayment('investment', 'invested', 10000, id('
   id('product', product),
 ]);
 
-/** Unknown money, refunded as two people decided; the latest still waits. */
+/** Unmatched money, refunded by a decision of two people; the latest is still pending. */
 const isStray = `${rareNumber} % 2 = 0`;
 const isSettled = `${isStray} and n <= :rows - 1000`;
 const stray = id('stray');
@@ -487,7 +487,7 @@ const strays: Left[] = [
   ],
 ];
 
-/** Two in three are pictures of a cause; one in five can be seen by everybody. */
+/** Two in three are pictures of a cause; one in five is public. */
 const isPicture = `${rareNumber} % 3 <> 2`;
 const scan = id('scan');
 const documentColumns = `id, url_sealed, url_hash, document_type, product_type, product_id, visibility, category_id,
@@ -518,7 +518,7 @@ const documents: Left[] = [
   ],
 ];
 
-/** What the last of each fifty deeds leaves behind, beside what it is itself. */
+/** What the last of each fifty operations writes, beside its own rows. */
 export const rareDeeds: readonly Left[] = onlyEvery(rare, [
   ...withdrawals,
   ...disbursements,

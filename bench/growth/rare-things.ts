@@ -6,7 +6,7 @@ export type Thing = [table: string, columns: string, select: string, count: numb
 const first = at('1');
 const sealed = `repeat('x', 300)`;
 
-/** What of people and organizations is there beside their deeds: a few of the person's for each so many deeds. */
+/** Rows of people and organizations beside their operations: a few of that user's for every so many operations. */
 export const rareThings = (year: GrownYear): Thing[] => [
   [
     'users',
@@ -64,7 +64,7 @@ export const rareThings = (year: GrownYear): Thing[] => [
     products(year),
   ],
   [
-    // Two in three stay open: what the others have received has reached their target.
+    // Two in three stay open; the others have reached their target.
     'products',
     'id, kind, name, account_id, target_amount, status, created_by, created_at',
     `${id('product')}, case when n % 2 = 1 then 'investment' else 'takaful_insurance' end, 'Product', ${id('product account')},
@@ -74,7 +74,7 @@ export const rareThings = (year: GrownYear): Thing[] => [
   ],
   ['document_categories', 'id, name, created_at', `${id('category')}, 'Category ' || n, ${first}`, 5],
   [
-    // What was found and mended through the year, and what was found yesterday.
+    // Differences found and resolved during the year, and those found yesterday.
     'reconciliations',
     'id, day, resource_type, subject, reference, ours, state, created_at, met_at',
     `${id('difference')}, (${at('100 * n - 50')} at time zone interval '7 hours')::date, 'payment', 'nobody-' || n,
@@ -89,7 +89,7 @@ export const rareThings = (year: GrownYear): Thing[] => [
     15,
   ],
   [
-    // Proposed a minute after the other: half of them waited for longer than a proposal lives.
+    // Proposed a minute apart: half of them have waited longer than a proposal lives.
     'decisions',
     'id, kind, donation_id, note, evidence, proposed_by, created_at',
     `${id('proposal')}, 'refund_donation', ${id('donation', '10 * n - 6')}, 'Asked by the donor',

@@ -7,19 +7,19 @@ import { placeOfDetails as placeOfOfficialDocument } from '../../src/people/offi
 import type { Place, Sealer } from '../../src/platform/encryption/sealer.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 
-/** How many rows of a list are read from a position: more than a page, whatever is filtered. */
+/** How many rows of a list to seal from a position on: more than a page, whatever is filtered. */
 const shown = 100;
 
 interface Shown {
   place: (id: string) => Place;
   text: string;
-  /** Whose rows are shown; null where one row is named. */
+  /** Whose rows are shown; null where a single row is named. */
   where: string;
 }
 
 /**
- * Seals what the pages of lists show, which the year is not filled with: it would cost more than all else. The rows of
- * the first pages, and of those that follow `early`.
+ * Seals the fields that pages of lists show. The year is not filled with sealed fields, because that would cost more
+ * than everything else. Only the rows of the first pages, and of those after `early`, are sealed.
  */
 export async function sealShown(
   em: EntityManager,

@@ -9,7 +9,7 @@ import { type GrownYear, id, ofYear } from './grown.ts';
 import type { Subjects } from './questions.ts';
 import { sealShown } from './seal-shown.ts';
 
-/** The callers and their subjects: the person and the partner with the most data, and the platform. */
+/** Creates the callers and finds their subjects: the user and the partner with the most data, and the platform. */
 export async function findSubjects(stack: BenchStack, year: GrownYear, port: number): Promise<Subjects> {
   const em = stack.owner();
   const platformId = newId();
@@ -44,7 +44,7 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
      where p.partner_id = ? and p.created_at < ? order by p.created_at desc limit 1`,
     [partner, middle],
   );
-  const { payment_id: paymentId, id: refundId } = must(refunded, 'the partner has given something back');
+  const { payment_id: paymentId, id: refundId } = must(refunded, 'the partner has refunds');
   await sealShown(em, sealer, { userId: user, early, payoutIds: [payoutId, refundId] });
   const { apiKey, signingSecret } = await issueKey(em, sealer, {
     caller: null,

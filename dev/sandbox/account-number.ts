@@ -24,7 +24,7 @@ const mostAtOnce = 50_000_000_000;
 
 export const virtualAccountBanks = Object.keys(shapes);
 
-/** A name as banks take it in an instruction: nothing that their systems lose or turn into question marks. */
+/** A name as banks accept it in an instruction: only characters that their systems do not drop or replace. */
 export const nameAtBank = (longest: number) =>
   z
     .string()
@@ -32,10 +32,10 @@ export const nameAtBank = (longest: number) =>
     .max(longest)
     .regex(/^[\x20-\x7e]*$/, 'must be Latin letters without accents, digits and punctuation');
 
-/** Throws, as the bank declines it, for more than the bank takes into one of its virtual accounts at once. */
+/** Throws, as the bank declines it, for more than the bank accepts into one of its virtual accounts at once. */
 export function requirePayableInto(bank: string, amount: number): void {
   const most = bank === 'BCA' ? mostAtBca : mostAtOnce;
-  if (amount > most) throw new WireError(400, 'MAXIMUM_AMOUNT_LIMIT_ERROR', `${bank} takes at most ${most} at once`);
+  if (amount > most) throw new WireError(400, 'MAXIMUM_AMOUNT_LIMIT_ERROR', `${bank} accepts at most ${most} at once`);
 }
 
 /** A number in this bank's format; random, so the caller checks that it is free. */

@@ -11,8 +11,8 @@ export interface Moved {
 }
 
 /**
- * Shortens by this many milliseconds the wait of everything that waits in the sandbox now, but of nothing created
- * later.
+ * Shortens the wait of everything that is waiting in the sandbox by this many milliseconds; things created later are
+ * not affected.
  */
 export function advanceClock(store: Store, ms: number): Moved {
   return store.transaction(() => {

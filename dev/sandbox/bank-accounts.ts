@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Store } from './store.ts';
 
-/** What the provider's Name Validator takes. */
+/** The input of the provider's Name Validator. */
 export const bankAccountBody = z.strictObject({
   bank_code: z.string().min(1).max(100),
   bank_account_number: z.string().regex(/^\d{5,20}$/, 'must be 5 to 20 digits'),
   given_name: z.string().min(1).max(100).optional(),
 });
 
-/** Whose account it is from now on, by hand; without a holder it does not exist. */
+/** The account's holder from now on, set by hand; without a holder the account does not exist. */
 export const heldAccountBody = bankAccountBody
   .omit({ given_name: true })
   .extend({ holder: z.string().min(1).max(100).nullable() });
@@ -22,8 +22,8 @@ export function holdBankAccount(
 }
 
 /**
- * An account in the provider's wire format, as it was set by hand, else by its last six digits (docs/contract.md 4); null
- * leaves the caller without an answer. It belongs to whoever is said to have it; nobody is named without that.
+ * An account in the provider's wire format, as set by hand, otherwise by its last six digits (docs/contract.md 4); null
+ * leaves the caller without an answer. Unless set by hand, the holder is the name the caller gives, if any.
  */
 export function findBankAccount(
   store: Store,

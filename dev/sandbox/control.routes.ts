@@ -40,7 +40,7 @@ const settleBody = z.strictObject({
 });
 const settleRefundBody = z.strictObject({ reference_id: z.string().min(1), status: refundSettlement });
 const balanceBody = z.strictObject({ amount: z.number().int().min(-1e12).max(1e12) });
-/** How far the clock is advanced. */
+/** How far to advance the clock. */
 export const advanceBody = z.strictObject({
   seconds: z
     .number()
@@ -50,10 +50,9 @@ export const advanceBody = z.strictObject({
 });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
-/** Returned with every advance of the clock, for callers who wait for what it does not move. */
+/** Returned with every advance of the clock, for callers who wait for something it does not move. */
 const notMoved =
-  'The clock of whoever calls: its own deadlines, its settlement delays, and when it asks or delivers again; and what is ' +
-  'made from now on.';
+  'The clock of the caller: its own deadlines, settlement delays and retries; and anything ' + 'created from now on.';
 
 const presentSettled = ({ instrument, payment }: Settled) => ({
   ...presentPayment(instrument, payment),
@@ -66,7 +65,7 @@ export interface ControlOptions {
   setCallbackUrl: (url: string) => void;
 }
 
-/** The routes that steer the sandbox: `/sandbox/*` (docs/contract.md 4), beside the provider's own paths. */
+/** The routes that control the sandbox: `/sandbox/*` (docs/contract.md 4), beside the provider's own paths. */
 export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): Router {
   const router = new Router({ prefix: '/sandbox' });
   const byCode = (code: string): SandboxInstrument => {
@@ -199,7 +198,7 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     };
   });
 
-  /** A webhook endpoint for partners who have none: it stores what it receives, unchanged. */
+  /** A webhook endpoint for partners without one: it stores what it receives, unchanged. */
   router.post('/webhooks', async (ctx) => {
     const bytes = await readBytes(ctx);
     store.transaction(() => {

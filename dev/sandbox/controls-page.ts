@@ -10,7 +10,7 @@ const groups: readonly { name: keyof Faults; title: string; fields: Record<strin
       delay_ms: 'Delay in milliseconds',
       shuffle: 'In another order',
       drop: 'None arrives',
-      forge: 'A forged one before each',
+      forge: 'A forged callback before each',
     },
   },
   {
@@ -18,14 +18,14 @@ const groups: readonly { name: keyof Faults; title: string; fields: Record<strin
     title: 'Requests',
     fields: {
       error_rate: 'Share that fails',
-      hang_rate: 'Share that is never answered',
-      hang_after_effect: 'Though what it asked for is done',
+      hang_rate: 'Share never answered',
+      hang_after_effect: 'But carried out',
       delay_ms: 'Delay in milliseconds',
-      limit_rate: 'Share that is answered 429',
+      limit_rate: 'Share answered 429',
       retry_after_seconds: 'Its Retry-After in seconds',
     },
   },
-  { name: 'listing', title: 'Lists', fields: { lag_ms: 'New things are missing for milliseconds' } },
+  { name: 'listing', title: 'Lists', fields: { lag_ms: 'Milliseconds until a new payment is listed' } },
 ];
 
 function inputOf(name: string, label: string, value: unknown): string {
@@ -41,7 +41,7 @@ function inputOf(name: string, label: string, value: unknown): string {
   return `<div>${said}<select id="${id}" name="${name}">${options.join('')}</select></div>`;
 }
 
-/** The faults as a form sends them; what it leaves out has its default. */
+/** The faults as a form sends them; missing fields take their defaults. */
 export function faultsIn(fields: URLSearchParams): object {
   const faults: Record<string, Record<string, unknown>> = {};
   for (const [name, text] of fields) {

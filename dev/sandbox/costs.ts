@@ -21,15 +21,15 @@ const write = (store: Store, name: string, value: unknown): void => {
   );
 };
 
-/** The costs of the next payment and transfer; existing ones keep theirs. */
+/** The costs of the next payment and transfer; existing ones are unchanged. */
 export const readCosts = (store: Store): Costs => costsSchema.parse(read(store, 'costs') ?? {});
 
 /** Replaces both at once. */
 export const writeCosts = (store: Store, costs: Costs): void => write(store, 'costs', costs);
 
-/** What the business itself has added to its balance, less what it withdrew. */
+/** The business's own deposits to its balance, less its withdrawals. */
 export const readOwnMoney = (store: Store): number => Number(read(store, 'own_money') ?? 0);
 
-/** The business adds money other than by a payment, or withdraws some (below 0). */
+/** Records a deposit by the business that is not a payment, or a withdrawal (below 0). */
 export const moveOwnMoney = (store: Store, amount: number): void =>
   store.transaction(() => write(store, 'own_money', readOwnMoney(store) + amount));

@@ -8,15 +8,15 @@ import type { Store } from './store.ts';
 import { invalid } from './wire-error.ts';
 
 /**
- * The default lifetime of an instrument, two days. E-wallets have no expiry of their own on this wire: what their merchant
- * writes beside them (`expires_at` in `metadata`) is when it ends them.
+ * The default lifetime of an instrument, two days. E-wallets have no expiry of their own on this wire: they expire when
+ * the merchant's `expires_at` in `metadata` says.
  */
 const defaultLifetimeMs = 48 * 60 * 60 * 1000;
 const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] as const;
 
 const reference = z.string().min(1).max(255);
 const expiresAt = z.iso.datetime({ offset: true }).optional();
-/** Https, as the provider requires; a product on this machine is reached by http. */
+/** Https, as the provider requires; http only for a product on this machine. */
 const returnUrl = z
   .url()
   .min(11)
@@ -26,7 +26,7 @@ const otherReturns = { failure_return_url: returnUrl.optional(), cancel_return_u
 const mobileNumber = z.string().regex(/^\+62\d{8,13}$/, 'must be an Indonesian number, +62...');
 const common = { reusability: z.literal('ONE_TIME_USE'), reference_id: reference.optional() };
 
-/** The request bodies that the provider accepts, for the methods that the product sells. */
+/** The request bodies that the provider accepts, for the methods that the product offers. */
 export const createPaymentRequestBody = z.strictObject({
   reference_id: reference.optional(),
   amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -83,7 +83,7 @@ const multiple = {
 };
 const ofEach = { amount: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(), currency: z.literal('IDR') };
 
-/** The body for a payment method that is paid again and again. */
+/** The body for a reusable payment method. */
 export const createPaymentMethodBody = z.discriminatedUnion('type', [
   z.strictObject({
     ...multiple,
@@ -101,7 +101,7 @@ export const createPaymentMethodBody = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** 31 years, which is the provider's default for them. */
+/** 31 years, the provider's default for them. */
 const reusableLifetimeMs = 31 * 365 * 24 * 60 * 60 * 1000;
 
 type CreatePaymentRequest = z.infer<typeof createPaymentRequestBody>;
@@ -190,7 +190,7 @@ export function createInstrument(store: Store, body: CreatePaymentRequest, origi
   return instrument;
 }
 
-/** Issues a payment method that is paid again and again. */
+/** Issues a reusable payment method. */
 export function createReusable(store: Store, body: z.infer<typeof createPaymentMethodBody>): SandboxInstrument {
   const uuid = randomUUID();
   const now = new Date().toISOString();

@@ -75,10 +75,10 @@ ${codeOf(view)}
 <p class="small">${payableOf(instrument)}. Reference ${escapeHtml(instrument.referenceId)}.</p>
 <form method="post" class="actions">
 <div><label for="amount">Amount in rupiah</label><input id="amount" name="amount" type="number" min="1" step="any" value="${instrument.amount || ''}" required></div>
-<button class="pay" name="action" value="pay">${open ? 'Pay' : 'Pay all the same'}</button>
+<button class="pay" name="action" value="pay">${open ? 'Pay' : 'Pay anyway'}</button>
 ${open ? '<button class="decline" name="action" value="decline">Decline</button><button name="action" value="expire">Let it expire</button>' : ''}
 </form>
-${open ? '' : '<p class="small">Paying now is how a late or a double payment is made.</p>'}
+${open ? '' : '<p class="small">Paying now creates a late or a double payment.</p>'}
 </div>
 ${!open && back ? `<p><a href="${escapeHtml(back)}" rel="noreferrer">Back to the merchant</a></p>` : ''}
 ${paymentsOf(payments)}
@@ -95,7 +95,7 @@ interface Ended {
   actions: readonly (readonly [status: string, label: string])[];
 }
 
-/** A payout or refund, and what can be made of it by hand. */
+/** A payout or refund, and what can be done with it by hand. */
 const renderByHand = ({ title, sum, state, about, actions }: Ended): string =>
   page(
     `${title} ${rupiah(sum)}`,

@@ -3,7 +3,9 @@ import type { Store } from './store.ts';
 
 const rate = z.number().min(0).max(1).default(0);
 
-/** A callback that is not the provider's: of the opposite status, of another amount, or as it is with a wrong token. */
+/**
+ * A callback that is not from the provider: with the opposite status, another amount, or unchanged with a wrong token.
+ */
 export const forgeries = ['status', 'amount', 'token'] as const;
 
 /** Fields that are absent take their defaults (docs/contract.md 4). */
@@ -30,7 +32,7 @@ export const faultsSchema = z.strictObject({
       retry_after_seconds: z.number().int().min(1).max(86_400).default(1),
     })
     .prefault({}),
-  /** The delay until a payment appears in its payment method's list after its request says paid. */
+  /** How long a payment is missing from its payment method's list after its request is shown as paid. */
   listing: z.strictObject({ lag_ms: z.number().int().min(0).max(86_400_000).default(0) }).prefault({}),
 });
 

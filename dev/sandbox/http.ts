@@ -35,7 +35,10 @@ export async function readJson<T extends z.ZodType>(ctx: Context, schema: T): Pr
   throw invalid(result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '));
 }
 
-/** Leaves the caller without an answer: the connection stays open until the caller closes it, or for so many milliseconds. */
+/**
+ * Leaves the caller without an answer: the connection stays open until the caller closes it, or for the given
+ * milliseconds.
+ */
 export function leaveUnanswered(ctx: Context, ms?: number): void {
   ctx.respond = false;
   if (ms !== undefined) setTimeout(() => ctx.res.destroy(), ms).unref();
@@ -73,11 +76,11 @@ export function requestFaults(store: Store): Middleware {
       readFaults(store).requests;
     if (delay_ms > 0) await sleep(delay_ms);
     const lot = Math.random();
-    if (lot < error_rate) throw new WireError(500, 'SERVER_ERROR', 'a fault that was asked for');
+    if (lot < error_rate) throw new WireError(500, 'SERVER_ERROR', 'an injected fault');
     if (lot >= error_rate + hang_rate) {
       if (lot >= error_rate + hang_rate + limit_rate) return next();
       ctx.set('Retry-After', String(retry_after_seconds));
-      throw new WireError(429, 'RATE_LIMIT_EXCEEDED', 'a fault that was asked for');
+      throw new WireError(429, 'RATE_LIMIT_EXCEEDED', 'an injected fault');
     }
     if (hang_after_effect) {
       try {

@@ -35,7 +35,7 @@ export function updateInstrument(store: Store, instrument: SandboxInstrument, op
   );
 }
 
-/** By its payment code, by either of the provider's ids, or by the reference it was made under: of OVO no code is shown. */
+/** By its payment code, by either of the provider's ids, or by its reference: OVO shows no code. */
 export function findInstrumentByCode(store: Store, code: string): SandboxInstrument | null {
   return instrumentIn(
     store.get(
@@ -107,7 +107,7 @@ export function listInstruments(
   );
 }
 
-/** Those that the page shows, newest first, and how many there are: open ones or those that have ended. */
+/** The ones that the page shows, newest first, and how many there are: open or closed ones. */
 export function listInstrumentsForPage(store: Store, which: 'open' | 'ended', limit: number) {
   const where = `where expires_at is ${which === 'open' ? 'not ' : ''}null`;
   return {
@@ -130,7 +130,7 @@ export function updatePayment(store: Store, payment: SandboxPayment): void {
   store.run('update payments set document = ? where id = ?', JSON.stringify(payment), payment.id);
 }
 
-/** A payment by its own id, with the instrument that it came under. */
+/** A payment by its own id, with its instrument. */
 export function findPayment(
   store: Store,
   id: string,

@@ -8,7 +8,7 @@ export interface SandboxInstrument {
   methodReferenceId: string;
   type: 'VIRTUAL_ACCOUNT' | 'QR_CODE' | 'EWALLET';
   channelCode: string;
-  /** Paid again and again: a payment method by itself, without a payment request. */
+  /** Reusable: a payment method by itself, without a payment request. */
   isReusable?: true;
   /** Whole rupiah; 0 for any amount. */
   amount: number;
@@ -29,8 +29,8 @@ export interface SandboxInstrument {
 }
 
 /**
- * A payment that succeeded, is pending or failed under an instrument: an object of its own, whatever its request's
- * status.
+ * A payment under an instrument that succeeded, failed or is pending: its own object, whatever the status of its
+ * request.
  */
 export interface SandboxPayment {
   id: string;

@@ -24,7 +24,7 @@ const small = (html: string): string => (html === '' ? '' : `<span class="small"
 
 /** The automatic next step of a transfer or refund, or that it waits for a person. */
 const stateOf = (of: SandboxTransfer | SandboxRefund): string =>
-  isForHand(of) ? '<strong>waits for your hand</strong>' : of.status.toLowerCase();
+  isForHand(of) ? '<strong>waits for you</strong>' : of.status.toLowerCase();
 
 const cellsOfInstrument = (of: SandboxInstrument): string[] => [
   `<a href="/checkout/${escapeHtml(of.requestId)}">${escapeHtml(nameOf(of))}</a>`,
@@ -67,7 +67,10 @@ function section<T>(
   return `<h2>${title}</h2>${table(title, columns, rows.map(cellsOf))}${more}`;
 }
 
-/** Everything that can be paid now, and what was paid out and back, newest first; what waits for a hand before all. */
+/**
+ * Everything that can be paid now, and what was paid out and refunded, newest first; what waits for a person comes
+ * first.
+ */
 export function renderList({ open, ended, transfers, refunds, notice }: ListView): string {
   return page(
     'Payments',
@@ -79,7 +82,7 @@ ${noticeOf(notice)}
 <div class="grow"><label for="code">Account number, QR payload or link</label><input id="code" name="code" autocomplete="off" required></div>
 <button type="submit">Open</button>
 </form>
-${section('Waiting for payment', open, ofInstruments, cellsOfInstrument) || '<h2>Waiting for payment</h2><p>Nothing waits. Create a payment and reload this page.</p>'}
+${section('Waiting for payment', open, ofInstruments, cellsOfInstrument) || '<h2>Waiting for payment</h2><p>None. Create a payment and reload this page.</p>'}
 ${section('Payouts', transfers, ofTransfers, cellsOfTransfer)}
 ${section('Refunds', refunds, ofRefunds, cellsOfRefund)}
 ${section('Ended', ended, ofInstruments, cellsOfInstrument)}

@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Store } from './store.ts';
 
 const largestMail = 1_048_576;
-/** Older ones are forgotten. */
+/** Older ones are deleted. */
 const mailsKept = 1_000;
 
 /** One captured mail. */
@@ -44,8 +44,8 @@ function keep(store: Store, mail: CaughtMail): void {
 }
 
 /**
- * Catches every mail instead of delivering it, a row for each receiver. An address whose local part ends in `+refused` is
- * refused for good, one that ends in `+later` for now.
+ * Catches every mail instead of delivering it, one row for each recipient. An address whose local part ends in
+ * `+refused` is refused permanently, one that ends in `+later` temporarily.
  */
 export async function startMailServer(store: Store, { port, host }: { port: number; host: string }) {
   const server = new SMTPServer({
@@ -59,7 +59,7 @@ export async function startMailServer(store: Store, { port, host }: { port: numb
       if (status === null) return callback();
       const enhanced = status === 550 ? '5.1.1' : '4.2.1';
       callback(
-        Object.assign(new Error(`${enhanced} the sandbox was asked to refuse this address`), { responseCode: status }),
+        Object.assign(new Error(`${enhanced} the sandbox refuses this address on request`), { responseCode: status }),
       );
     },
     onData(stream, session, callback) {

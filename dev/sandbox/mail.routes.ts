@@ -18,7 +18,7 @@ function answer(ctx: Context, html: string, policy: string, status = 200): void 
   ctx.body = html;
 }
 
-/** What was caught of the platform's e-mail: pages for people, and JSON for tests. */
+/** The platform's mail as it was caught: pages for people, and JSON for tests. */
 export function mailRoutes({ store }: { store: Store }): Router {
   const router = new Router();
   router.get('/sandbox/mail', (ctx) => {
@@ -33,7 +33,7 @@ export function mailRoutes({ store }: { store: Store }): Router {
     if (!mail) return answer(ctx, renderMessage('There is no such mail.'), "frame-ancestors 'none'", 404);
     answer(ctx, renderMail(mail), "frame-src 'self'; frame-ancestors 'none'");
   });
-  // As a mail program would show it; its links open a page of their own.
+  // As a mail program would show it; its links open in a new page.
   router.get('/mail/:id/html', (ctx) => {
     const mail = findMail(store, String(ctx.params.id));
     if (!mail) return answer(ctx, renderMessage('There is no such mail.'), "frame-ancestors 'self'", 404);
@@ -52,8 +52,8 @@ function renderMails(mails: readonly CaughtMail[]): string {
   ]);
   return page(
     'Mail',
-    `<main><h1>Mail</h1><p class="lead">Every mail that the platform sends ends here, the newest first. As JSON: <a href="/sandbox/mail">/sandbox/mail</a>.</p>
-${mails.length === 0 ? '<p>No mail was sent yet.</p>' : table('Mail', ['Received', 'To', 'Subject'], rows)}</main>`,
+    `<main><h1>Mail</h1><p class="lead">Every mail that the platform sends is caught here, newest first. As JSON: <a href="/sandbox/mail">/sandbox/mail</a>.</p>
+${mails.length === 0 ? '<p>No mail has been sent yet.</p>' : table('Mail', ['Received', 'To', 'Subject'], rows)}</main>`,
   );
 }
 

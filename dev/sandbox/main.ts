@@ -8,7 +8,7 @@ const environment = z.object({
   SANDBOX_SMTP_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   SANDBOX_CALLBACK_URL: z.url().optional(),
   SANDBOX_CALLBACK_TOKEN: z.string().min(1),
-  /** How long the silent accounts and amounts keep a connection; as long as the caller waits. */
+  /** How long the silent accounts and amounts hold a connection open; until the caller closes it if unset. */
   SANDBOX_SILENCE_MS: z.coerce.number().int().min(0).optional(),
   SANDBOX_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
 });

@@ -8,7 +8,7 @@ export const businessId = '5f27a14a9bf05c73dd040bc8';
 const mostInFlight = 50;
 const answerTimeoutMs = 10_000;
 const longestIntervalMs = 60_000;
-/** After this a callback waits for the next start. */
+/** A callback undelivered for this long waits for the next start. */
 const giveUpAfterMs = 24 * 60 * 60 * 1000;
 const keepDeliveredMs = 24 * 60 * 60 * 1000;
 /** Shuffled callbacks may overtake each other within this time. */
@@ -18,7 +18,7 @@ const shuffleWindowMs = 500;
 const intervalAfter = (attempts: number): number =>
   Math.min(longestIntervalMs, 1_000 * 2 ** Math.min(attempts - 1, 10));
 
-/** The state of a forgery that goes with another token than ours; that of every other is `forged`. */
+/** The state of a forged callback with a wrong token; that of every other forged one is `forged`. */
 const wrongToken = 'forged with a wrong token';
 
 interface Callback {
@@ -26,7 +26,7 @@ interface Callback {
   data: { status: string };
 }
 
-/** What a forger makes of a callback; only its token is wrong where that is the forgery. */
+/** Forges a callback; for the fault `token`, only its token is wrong. */
 function forge({ event, data }: Callback, forgery: (typeof forgeries)[number]): Callback {
   if (forgery === 'amount') return { event, data: { ...data, amount: 1_234_567 } as Callback['data'] };
   if (forgery === 'token') return { event, data };
@@ -35,8 +35,8 @@ function forge({ event, data }: Callback, forgery: (typeof forgeries)[number]): 
 }
 
 /**
- * Queues a callback, within the transaction of the change it reports; its body is final from here on. Every copy is a
- * row of its own with the same `webhook-id`. A forged one goes before it, with an id of its own.
+ * Queues a callback, within the transaction of the change it reports; its body is final from then on. Every copy is its
+ * own row with the same `webhook-id`. A forged one goes before it, with its own id.
  */
 export function queueCallback(store: Store, event: string, data: { status: string }): void {
   const { copies, delay_ms, shuffle, drop, forge: forgery } = readFaults(store).callbacks;
@@ -73,7 +73,7 @@ export function queueCallback(store: Store, event: string, data: { status: strin
 
 export interface OutboxOptions {
   store: Store;
-  /** Where callbacks go now; while undefined they wait. */
+  /** The URL for callbacks; while it is undefined they wait. */
   url: () => string | undefined;
   token: string;
   /** Called when a delivery has completed and the next may begin. */
@@ -85,8 +85,8 @@ export interface Outbox extends Job {
 }
 
 /**
- * Sends what is queued, at least once: only a 2xx completes a callback, and a start retries all unfinished ones. What is
- * forged is sent once.
+ * Sends what is queued, at least once: only a 2xx completes a callback, and a start retries all unfinished ones. Forged
+ * callbacks are sent once.
  */
 export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Outbox {
   const stopping = new AbortController();

@@ -81,27 +81,27 @@ export const presentPayoutChannel = ({ code, category, name, minimum, maximum }:
 });
 
 /**
- * Throws, in the provider's words, for an unknown channel, an amount outside its limits, a wallet account that is no
- * mobile number, and a number of digits that the bank's accounts never have.
+ * Throws, in the provider's words, for an unknown channel, an amount outside its limits, a wallet account that is not a
+ * mobile number, and a number of digits that accounts at the bank never have.
  */
 export function requirePayable(channelCode: string, accountNumber: string, amount: number): void {
   const channel = payoutChannels.find(({ code }) => code === channelCode);
   if (!channel) throw new WireError(400, 'CHANNEL_CODE_NOT_SUPPORTED', `there is no channel ${channelCode}`);
   if (channel.category === 'EWALLET' && !/^08\d{7,11}$/.test(accountNumber)) {
-    throw invalid('channel_properties.account_number: a wallet has a mobile number, 08...');
+    throw invalid('channel_properties.account_number: a wallet needs a mobile number, 08...');
   }
   const [shortest, longest] = accountLengths[channelCode] ?? [5, 20];
   if (accountNumber.length < shortest || accountNumber.length > longest) {
     throw invalid(`channel_properties.account_number: ${channelCode} has numbers of ${shortest} to ${longest} digits`);
   }
   if (amount < channel.minimum) {
-    throw new WireError(400, 'MINIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} takes ${channel.minimum} or more`);
+    throw new WireError(400, 'MINIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} accepts ${channel.minimum} or more`);
   }
   if (amount > channel.maximum) {
-    throw new WireError(400, 'MAXIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} takes at most ${channel.maximum}`);
+    throw new WireError(400, 'MAXIMUM_TRANSFER_LIMIT_ERROR', `${channelCode} accepts at most ${channel.maximum}`);
   }
 }
 
-/** The name of the bank or wallet behind a code, for payments or payouts; the code where there is none. */
+/** The name of the bank or wallet with this code, for payments or payouts; the code itself if unknown. */
 export const bankNameOf = (code: string): string =>
   payoutChannels.find((channel) => channel.code === code || channel.code === `ID_${code}`)?.name ?? code;

@@ -167,7 +167,7 @@ export function providerRoutes({ store, secretKey, wake, silenceMs }: ProviderOp
     const { account_number: accountNumber } = body.channel_properties;
     requirePayable(body.channel_code, accountNumber, body.amount);
     const fate = fateOf(accountNumber);
-    if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not take this transfer');
+    if (fate.refused) throw new WireError(400, fate.refused, 'the destination does not accept this transfer');
     const isFirst = () => store.run('insert or ignore into lost_requests (key) values (?)', key) > 0;
     if (fate.silence === 'instead' || (fate.silence === 'at first' && isFirst()))
       return leaveUnanswered(ctx, silenceMs);
@@ -222,7 +222,7 @@ export function providerRoutes({ store, secretKey, wake, silenceMs }: ProviderOp
     if (key === null) throw invalid('the header idempotency-key is required');
     const body = await readJson(ctx, createRefundBody);
     const fate = refundFateOf(body.amount);
-    if (fate.refused) throw new WireError(400, fate.refused, 'the payment is not refunded');
+    if (fate.refused) throw new WireError(400, fate.refused, 'the payment cannot be refunded');
     if (fate.silence === 'instead') return leaveUnanswered(ctx, silenceMs);
     const id = makeOnce(store, 'refunds', key, body, () => createRefund(store, body, key).id);
     wake();
@@ -257,7 +257,7 @@ export function providerRoutes({ store, secretKey, wake, silenceMs }: ProviderOp
 
   router.get('/balance', ...door, (ctx) => {
     const accountType = z.enum(['CASH', 'HOLDING', 'TAX']).default('CASH').safeParse(queryValue(ctx, 'account_type'));
-    if (!accountType.success) throw invalid('account_type is CASH, HOLDING or TAX');
+    if (!accountType.success) throw invalid('account_type must be CASH, HOLDING or TAX');
     ctx.body = { balance: accountType.data === 'CASH' ? readBalance(store) : 0 };
   });
 

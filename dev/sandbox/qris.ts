@@ -27,8 +27,8 @@ export interface QrisPayment {
 }
 
 function field(tag: string, value: string): string {
-  if (value.length === 0 || value.length > 99) throw new RangeError(`QRIS tag ${tag} holds 1 to 99 characters`);
-  if (!/^[\x20-\x7e]+$/.test(value)) throw new RangeError(`QRIS tag ${tag} holds printable ASCII only`);
+  if (value.length === 0 || value.length > 99) throw new RangeError(`QRIS tag ${tag} must have 1 to 99 characters`);
+  if (!/^[\x20-\x7e]+$/.test(value)) throw new RangeError(`QRIS tag ${tag} must be printable ASCII`);
   return `${tag}${String(value.length).padStart(2, '0')}${value}`;
 }
 
@@ -44,7 +44,7 @@ export function crc16(text: string): string {
 
 /** The payload of a dynamic QRIS for one payment of this amount, or of a static one for any (0). Throws RangeError when a value does not fit. */
 export function buildQris(merchant: QrisMerchant, { amount, billNumber, reference, terminal }: QrisPayment): string {
-  if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a QRIS amount is whole rupiah');
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a QRIS amount must be whole rupiah');
   const acquirer =
     field('00', merchant.acquirerDomain) +
     field('01', merchant.panNumber) +

@@ -13,13 +13,13 @@ export interface SandboxRefund {
   metadata: object | null;
   status: 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
   failureCode: string | null;
-  /** The statuses it will reach by itself, in order. */
+  /** The statuses that it will reach automatically, in order. */
   steps: Step<'SUCCEEDED' | 'FAILED'>[];
   created: string;
   updated: string;
 }
 
-/** How the amount of a refund determines its fate (docs/contract.md 4). */
+/** How the amount of a refund determines its outcome (docs/contract.md 4). */
 interface RefundFate {
   /** Refused at once with this code; nothing is created. */
   refused?: string;
@@ -38,7 +38,7 @@ const fates: Record<number, RefundFate> = {
   900004: { steps: [], silence: 'instead' },
 };
 
-/** The fate of a refund of this many rupiah; anything but the magic amounts succeeds within a second. */
+/** The outcome of a refund of this many rupiah; any amount but the magic ones succeeds within a second. */
 export const refundFateOf = (amount: number): RefundFate => fates[amount] ?? { steps: [succeeds] };
 
 /** The refund in the provider's wire format, the same in answers and callbacks. */

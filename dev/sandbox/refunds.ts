@@ -23,7 +23,7 @@ export const createRefundBody = z.strictObject({
 export const refundSettlement = z.enum(['SUCCEEDED', 'FAILED']);
 
 const everything = 1_000_000;
-/** Wallets that give back all of a payment or nothing. */
+/** Wallets that refund a payment in full or not at all. */
 const wholeOnly = new Set(['LINKAJA']);
 
 const refundIn = (row: Row): SandboxRefund => JSON.parse(String(row.document));
@@ -47,7 +47,7 @@ function become(store: Store, refund: SandboxRefund, changes: Partial<SandboxRef
   return changed;
 }
 
-/** What was paid under a payment request and not given back, whole rupiah. */
+/** What was paid under a payment request and not yet refunded, whole rupiah. */
 function refundableOf(store: Store, { requestId, methodId }: SandboxInstrument): number {
   const paid = listPayments(store, methodId, { limit: everything })
     .filter(({ status }) => status === 'SUCCEEDED')
@@ -60,14 +60,15 @@ function refundableOf(store: Store, { requestId, methodId }: SandboxInstrument):
   return paid - Number(row?.total ?? 0);
 }
 
-/** Accepts a refund and schedules its fate; refuses what the provider refuses. */
+/** Accepts a refund and schedules its outcome; refuses what the provider refuses. */
 export function createRefund(store: Store, body: z.infer<typeof createRefundBody>, key: string): SandboxRefund {
   const instrument = findInstrumentByRequest(store, body.payment_request_id);
   if (!instrument) throw notFound('payment request');
-  if (instrument.type !== 'EWALLET') throw new WireError(400, 'REFUND_NOT_SUPPORTED', 'the channel has no refunds');
+  if (instrument.type !== 'EWALLET')
+    throw new WireError(400, 'REFUND_NOT_SUPPORTED', 'the channel does not support refunds');
   const left = refundableOf(store, instrument);
   if (body.amount > left) {
-    throw new WireError(400, 'MAXIMUM_REFUND_AMOUNT_REACHED', `${left} of the payment can be refunded`);
+    throw new WireError(400, 'MAXIMUM_REFUND_AMOUNT_REACHED', `only ${left} of the payment can be refunded`);
   }
   if (wholeOnly.has(instrument.channelCode) && body.amount !== instrument.amount) {
     throw new WireError(400, 'PARTIAL_REFUND_NOT_SUPPORTED', 'the channel refunds whole payments only');
@@ -120,7 +121,7 @@ export function listRefunds(
     .map(refundIn);
 }
 
-/** Cancels a refund that has not been made yet. */
+/** Cancels a refund that has not been sent yet. */
 export function cancelRefund(store: Store, id: string): SandboxRefund {
   return store.transaction(() => {
     const refund = findRefund(store, id);

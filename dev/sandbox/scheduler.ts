@@ -1,4 +1,4 @@
-/** Something that becomes due; the sandbox's scheduler runs a list of these. */
+/** A job; the sandbox's scheduler runs a list of these when they are due. */
 export interface Job {
   run(now: number): void;
   /** When it is due next, in epoch milliseconds; null when nothing waits. */
@@ -6,7 +6,7 @@ export interface Job {
 }
 
 export interface Scheduler {
-  /** Runs what is due as soon as the current request is over. */
+  /** Runs what is due as soon as the current request has been answered. */
   wake(): void;
   stop(): void;
 }

@@ -88,8 +88,8 @@ export function payInstrument(
 }
 
 /**
- * Ends a pending payment; null when there is none with this id. Success with the right amount completes the request,
- * even one that has expired meanwhile: the payment was begun in time.
+ * Settles a pending payment; null when there is none with this id. Success with the right amount completes the request,
+ * even one that has expired since: the payment was started in time.
  */
 export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDED' | 'FAILED'): Settled | null {
   return store.transaction(() => {
@@ -107,7 +107,7 @@ export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDE
   });
 }
 
-/** The payer declines: records a failed payment, and fails the request unless it has already ended. */
+/** The payer declines: records a failed payment, and fails the request unless it is already final. */
 export function declineInstrument(store: Store, requestId: string): Settled {
   return store.transaction(() => {
     const instrument = current(store, requestId);

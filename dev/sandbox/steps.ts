@@ -1,18 +1,18 @@
 import type { Job } from './scheduler.ts';
 import type { Row, Store } from './store.ts';
 
-/** A status that something reaches by itself, so long after it was created or reached the one before. */
+/** A status that a document reaches automatically, this long after it was created or reached the previous one. */
 export interface Step<Status extends string> {
   afterMs: number;
   status: Status;
   failureCode: string | null;
 }
 
-/** When the first step is due, in epoch milliseconds; null when nothing is left to happen by itself. */
+/** When the first step is due, in epoch milliseconds; null when no automatic step is left. */
 export const dueAt = ({ steps: [next] }: { steps: Step<string>[] }): number | null =>
   next ? Date.now() + next.afterMs : null;
 
-/** Whether only a person can end it. */
+/** Whether only a person can settle it. */
 export const isForHand = ({ status, steps }: { status: string; steps: Step<string>[] }): boolean =>
   ['ACCEPTED', 'PENDING'].includes(status) && steps.length === 0;
 
@@ -41,7 +41,10 @@ export function hastenSteps(store: Store, table: Stepping, ms: number): number {
 
 const mostForHands = 1_000;
 
-/** What a page shows of a table, newest first: what waits for a person before all, whatever came since; and how many there are. */
+/**
+ * A page of a table, newest first: what waits for a person comes first, whatever arrived since; and how many rows there
+ * are.
+ */
 export function listForPage<T>(store: Store, table: Stepping, limit: number, documentIn: (row: Row) => T) {
   const forHand = `next_at is null and document ->> 'status' in ('ACCEPTED', 'PENDING')`;
   const list = (where: string, most: number) =>
@@ -54,7 +57,7 @@ export function listForPage<T>(store: Store, table: Stepping, limit: number, doc
 
 const stepsPerTurn = 200;
 
-/** The job that takes the steps of a table's documents when they are due. */
+/** The job that advances the documents of a table when their next step is due. */
 export function stepJob<Status extends string, Document extends { steps: Step<Status>[] }>(
   store: Store,
   table: Stepping,

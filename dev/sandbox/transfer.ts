@@ -16,7 +16,7 @@ export interface SandboxTransfer {
   metadata: object | null;
   status: 'ACCEPTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED';
   failureCode: string | null;
-  /** The statuses it will reach by itself, in order. */
+  /** The statuses that it will reach automatically, in order. */
   steps: TransferStep[];
   created: string;
   updated: string;
@@ -24,7 +24,7 @@ export interface SandboxTransfer {
 
 type TransferStep = Step<'SUCCEEDED' | 'FAILED' | 'REVERSED'>;
 
-/** How the last six digits of the account number determine a transfer's fate (docs/contract.md 4). */
+/** How the last six digits of the account number determine a transfer's outcome (docs/contract.md 4). */
 export interface Fate {
   /** Refused at once with this code; nothing is created. */
   refused?: string;
@@ -48,7 +48,7 @@ const fates: Record<string, Fate> = {
   '900005': { steps: [succeeds], silence: 'at first' },
 };
 
-/** The fate of a transfer to this account; anything but the magic numbers succeeds within a second. */
+/** The outcome of a transfer to this account; any number but the magic ones succeeds within a second. */
 export function fateOf(accountNumber: string): Fate {
   return fates[accountNumber.slice(-6)] ?? { steps: [succeeds] };
 }

@@ -54,7 +54,7 @@ function become(store: Store, transfer: SandboxTransfer, changes: Partial<Sandbo
   return changed;
 }
 
-/** Accepts a transfer and schedules its fate. */
+/** Accepts a transfer and schedules its outcome. */
 export function createTransfer(store: Store, body: z.infer<typeof createPayoutBody>, key: string): SandboxTransfer {
   const { account_number, account_holder_name } = body.channel_properties;
   const now = new Date().toISOString();
@@ -130,7 +130,7 @@ export function settleTransfers(
 /**
  * The business's balance: payments and its own deposits, less refunds, transfers that were not returned and the
  * provider's fees.
- * A failed transfer costs nothing, one that the bank reversed does.
+ * A failed transfer costs nothing; one that the bank reversed does.
  */
 export function readBalance(store: Store): number {
   const sum = (row: Row | undefined) => Number(row?.total ?? 0);

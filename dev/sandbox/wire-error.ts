@@ -11,8 +11,8 @@ export class WireError extends Error {
   }
 }
 
-/** The provider's answer to a body, header or query that it does not understand. */
+/** The provider's answer to an invalid body, header or query. */
 export const invalid = (message: string): WireError => new WireError(400, 'API_VALIDATION_ERROR', message);
 
-/** The provider's answer to an id that it does not know. */
+/** The provider's answer to an unknown id. */
 export const notFound = (what: string): WireError => new WireError(404, 'DATA_NOT_FOUND', `${what} not found`);

@@ -1,12 +1,14 @@
 import express from 'express';
 import { type VerifiedWebhook, verifyWebhook, WebhookError } from '../index.ts';
 
-/** Does what a webhook asks for, once: keep its id in the transaction that fulfils, and do nothing for one you have. */
+/**
+ * Handles a webhook once: store its id in the transaction that fulfils the order, and do nothing for an id you have.
+ */
 export type Take = (verified: VerifiedWebhook) => Promise<void>;
 
 /**
- * Webhooks in Express. The body has to be the bytes as received, so this route has `express.raw` and no JSON parser before
- * it. Whatever `take` throws is answered 500, and the webhook comes again.
+ * Webhooks in Express. The body must be the bytes as received, so this route has `express.raw` and no JSON parser
+ * before it. If `take` throws, the answer is 500, and the webhook is sent again.
  */
 export function webhooks(secret: string, take: Take) {
   const app = express();

@@ -1,12 +1,14 @@
 import fastify from 'fastify';
 import { type VerifiedWebhook, verifyWebhook, WebhookError } from '../index.ts';
 
-/** Does what a webhook asks for, once: keep its id in the transaction that fulfils, and do nothing for one you have. */
+/**
+ * Handles a webhook once: store its id in the transaction that fulfils the order, and do nothing for an id you have.
+ */
 export type Take = (verified: VerifiedWebhook) => Promise<void>;
 
 /**
- * Webhooks in Fastify. The body has to be the bytes as received, so the JSON parser is replaced in a plugin of its own,
- * which leaves your other routes alone. Whatever `take` throws is answered 500, and the webhook comes again.
+ * Webhooks in Fastify. The body must be the bytes as received, so the JSON parser is replaced in its own plugin, which
+ * leaves your other routes alone. If `take` throws, the answer is 500, and the webhook is sent again.
  */
 export function webhooks(secret: string, take: Take) {
   const app = fastify();

@@ -1,13 +1,15 @@
 import { type VerifiedWebhook, verifyWebhook, WebhookError } from '../index.ts';
 
-/** Does what a webhook asks for, once: keep its id in the transaction that fulfils, and do nothing for one you have. */
+/**
+ * Handles a webhook once: store its id in the transaction that fulfils the order, and do nothing for an id you have.
+ */
 export type Take = (verified: VerifiedWebhook) => Promise<void>;
 
 /**
- * Webhooks in Next.js: a route handler of the app router, as in
- * `export const POST = webhooks(process.env.WEBHOOK_SECRET ?? '', take)` in `app/webhooks/route.ts`. It needs nothing but
- * the request of the web platform, and so serves Remix, SvelteKit, Hono or Deno as well. Whatever `take` throws is
- * answered 500, and the webhook comes again.
+ * Webhooks in Next.js: a route handler of the app router, as in `export const POST =
+ * webhooks(process.env.WEBHOOK_SECRET ?? '', take)` in `app/webhooks/route.ts`. It needs only the web platform's
+ * `Request`, so it also works in Remix, SvelteKit, Hono and Deno. If `take` throws, the answer is 500, and the webhook
+ * is sent again.
  */
 export function webhooks(secret: string, take: Take) {
   return async (request: Request): Promise<Response> => {

@@ -7,9 +7,11 @@ describe('Time-outs', () => {
     expect(findUnnested(flat)).toEqual([]);
   });
 
-  it.each(nestings)('Time-outs are refused unless %s ends before %s', (inner, outer) => {
+  it.each(nestings)('Time-outs are refused unless %s expires before %s', (inner, outer) => {
     const as = { ...flat, [inner]: flat[outer] ?? 0 };
-    expect(findUnnested(as)).toContainEqual(expect.stringContaining(`${inner} (${flat[outer]}) does not end before`));
+    expect(findUnnested(as)).toContainEqual(
+      expect.stringContaining(`${inner} (${flat[outer]}) does not expire before`),
+    );
     expect(findUnnested({ ...flat, [inner]: 0 })).not.toEqual([]);
   });
 

@@ -14,7 +14,7 @@ export function flattenBudgets(tree: object = budgets, prefix = ''): FlatBudgets
 
 const transactions = Object.keys(budgets.database);
 
-/** Which transactions run within what. */
+/** Which transactions run within which time-outs. */
 const runsWithin: Readonly<Record<string, readonly string[]>> = {
   role: [
     'steps.first',
@@ -116,15 +116,15 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['shutdown.requests', 'shutdown.process'],
 ];
 
-/** Activities that call the provider: one call fits into the time for all their calls. */
+/** Activities that call the provider: one call must fit into the time for all their calls. */
 const providerSteps = ['steps.instrument', 'steps.provider', 'steps.reconciliation'];
 
-/** What does not nest, as sentences; empty if all is well. */
+/** What does not nest, as sentences; empty if everything does. */
 export function findUnnested(flat: FlatBudgets): string[] {
   const of = (name: string): number => flat[name] ?? Number.NaN;
   const pairs = nestings
     .filter(([inner, outer]) => !(of(inner) > 0 && of(inner) < of(outer)))
-    .map(([inner, outer]) => `${inner} (${of(inner)}) does not end before ${outer} (${of(outer)})`);
+    .map(([inner, outer]) => `${inner} (${of(inner)}) does not expire before ${outer} (${of(outer)})`);
   const calls = providerSteps
     .filter((step) => !(of('provider.call') < providerTimeWithin(of(step))))
     .map((step) => `provider.call (${of('provider.call')}) leaves ${step} (${of(step)}) no time to write`);

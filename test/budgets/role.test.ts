@@ -30,7 +30,7 @@ const settings = `select name, setting::int as ms, source from pg_settings where
   ('${Object.keys(asNamed).join("','")}') order by name`;
 type Setting = { name: string; ms: number; source: string };
 
-/** On a connection of its own, made now. */
+/** Over a new connection. */
 async function ask(...statements: string[]): Promise<Setting[]> {
   return askAs(database.url, ...statements);
 }
@@ -112,7 +112,7 @@ describe('A role without time-outs', () => {
   });
 
   itInFull.each(['api', 'worker'])(
-    'A process on a role without time-outs exits at once and says so: %s',
+    'A process on a role without time-outs exits at once and reports them: %s',
     async (name) => {
       await forget();
       const addresses = {

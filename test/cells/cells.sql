@@ -1,5 +1,5 @@
--- What a cell has beside the ledger, once there is more than one cell (docs/scale.md): transfers that left, verdicts on
--- those that came, and two kinds of account. Loaded by the simulation over the schema that ships, as the owner.
+-- What a cell has in addition to the ledger, once there is more than one cell (docs/scale.md): outgoing transfers,
+-- verdicts on incoming ones, and two kinds of account. Loaded by the simulation over the shipped schema, as the owner.
 alter table accounts drop constraint accounts_kind_check;
 alter table accounts alter column may_go_negative
   set expression as (kind in ('gateway_clearing', 'provider_cost', 'cell_clearing'));
@@ -7,7 +7,7 @@ insert into accounts (id, name, kind) values
   ('00000000-0000-4000-8000-0000000000c1', 'In transit', 'in_transit'),
   ('00000000-0000-4000-8000-0000000000c2', 'The other cell', 'cell_clearing');
 
--- At the source: what left an account here for one of the other cell.
+-- At the source: transfers from an account here to one of the other cell.
 create table cell_transfers (
   id uuid primary key,
   from_account_id uuid not null references accounts (id),
@@ -25,7 +25,7 @@ create table cell_verdicts (
 create trigger cell_verdicts_are_final before update or delete on cell_verdicts
   for each row execute function refuse_change();
 
--- The money leaves its account and is in transit. Asked for again it is there already.
+-- The money leaves its account and is in transit. If the request is repeated, nothing changes.
 create function send_transfer(p_id uuid, p_from uuid, p_to uuid, p_amount numeric) returns void language plpgsql as $$
 begin
   insert into cell_transfers (id, from_account_id, to_account_id, amount) values (p_id, p_from, p_to, p_amount)
@@ -36,8 +36,8 @@ begin
   end if;
 end $$;
 
--- Decides a transfer once: whoever asks again, or at the same time, waits for the first answer and gets that, whatever has
--- become of the account since.
+-- Decides a transfer once: a repeated or simultaneous request waits for the first answer and returns it, whatever has
+-- happened to the account since.
 create function judge_transfer(p_id uuid, p_to uuid, p_amount numeric) returns text language plpgsql as $$
 declare
   decided text := case when exists (select from accounts where id = p_to and kind = 'user') then 'accepted' else 'refused' end;
@@ -53,7 +53,7 @@ begin
   return decided;
 end $$;
 
--- Ends a transfer as the destination said: what it has not said, nobody may conclude.
+-- Completes a transfer with the destination's verdict; without a verdict nothing may be concluded.
 create function conclude_transfer(p_id uuid, p_verdict text) returns void language plpgsql as $$
 declare
   it cell_transfers;
@@ -68,13 +68,13 @@ begin
   end if;
 end $$;
 
--- What is in transit is what open transfers took with them.
+-- Money in transit must equal the debits of open transfers.
 create view check_in_transit_equals_open_transfers as
   select held, open from (
     select account_balance('00000000-0000-4000-8000-0000000000c1') as held,
       (select coalesce(sum(amount), 0) from cell_transfers where status = 'open') as open) it
   where held <> open;
--- What the other cell is owed is what arrived there, less what arrived here.
+-- The balance owed to the other cell must equal the money that arrived there, less the money that arrived here.
 create view check_cell_clearing_matches_transfers as
   select held, due from (
     select account_balance('00000000-0000-4000-8000-0000000000c2') as held,

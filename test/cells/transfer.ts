@@ -12,7 +12,7 @@ export type Verdict = 'accepted' | 'refused';
 export interface TransferSteps {
   /** Debits its account; the money is in transit from then on. */
   sendTransfer(transfer: Transfer): Promise<void>;
-  /** Asks the destination for its verdict until it gives one. */
+  /** Requests the verdict from the destination until it returns one. */
   askForVerdict(transfer: Transfer): Promise<Verdict>;
   concludeTransfer(id: string, verdict: Verdict): Promise<void>;
 }

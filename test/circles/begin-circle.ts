@@ -32,7 +32,7 @@ export interface BegunCircle {
 
 type Own = Pick<NewColumns, 'visibility' | 'round_interval' | 'start_date'> & Partial<NewColumns>;
 
-/** A circle of ten places and IDR 100,000 a round that nobody has joined yet; its id. */
+/** A circle of ten places and IDR 100,000 a round without members; returns its id. */
 export async function inserted(stack: Stack, creator: BuiltUser, startsAt: string, own: Own): Promise<string> {
   const columns: NewColumns = {
     ...{ account_id: creator.accountId, owner_type: 'individual', owner_id: creator.id, organization_id: null },

@@ -46,7 +46,7 @@ describe('Circles with random terms and payments', () => {
           else defaultOrCancel(circle, rule, habit);
           expectSound(circle);
         }
-        // A circle that still waits is cancelled by an operator: every circle ends.
+        // A circle that is still waiting is cancelled by an operator, so that every circle is final.
         if (circle.status === 'active') cancel(circle);
         expectSound(circle);
       }),

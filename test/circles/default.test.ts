@@ -201,7 +201,7 @@ describe('Under `exclude`', () => {
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   });
 
-  it('Under `exclude`, nobody is excluded from a round that nobody has paid', async () => {
+  it('Under `exclude`, no member is excluded from a round that no one has paid', async () => {
     const { id } = await begun(stack, 2, { on_default: 'exclude' });
     expect(await pass(id, 2)).toMatchObject({ phase: 'collecting', round: { missing: 2 } });
   });

@@ -12,7 +12,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 describe('First contributions with a guarantee', () => {
-  it('First contributions for one member sent by all members at once create one, and the others are told so', async () => {
+  it('First contributions for one member sent by all members at once create one, and the others get that answer', async () => {
     const size = isFullRun() ? 8 : 4;
     // Which of the two valid orders occurs is random, hence many tries.
     for (let tries = 0; tries < (isFullRun() ? 2 : 1); tries += 1) {

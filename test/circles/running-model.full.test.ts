@@ -254,7 +254,7 @@ async function live(story: Story): Promise<void> {
       await agree(pair);
     }
   }
-  // A circle that still waits is cancelled by an operator: every circle ends.
+  // A circle that is still waiting is cancelled by an operator, so that every circle is final.
   if (model.status === 'active') await cancelNow(pair);
   const twice = await stack
     .em()

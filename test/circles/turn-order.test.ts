@@ -37,7 +37,7 @@ describe('Intervals, counted by the calendar of UTC+7 from the first instant', (
     ['monthly', '2026-03-01T00:30:00', 1, '2026-04-01T00:30:00'],
     ['weekly', '2026-12-30T08:00:00', 1, '2027-01-06T08:00:00'],
     ['daily', '2026-12-31T08:00:00', 1, '2027-01-01T08:00:00'],
-  ] as const)('With a %s interval from %s, round %i ends at %s', (interval, first, count, expected) => {
+  ] as const)('With a %s interval from %s, round %i is due at %s', (interval, first, count, expected) => {
     expect(addIntervals(from(first), interval, count).toISOString()).toBe(from(expected).toISOString());
   });
 });

@@ -497,7 +497,7 @@ describe('Workers that only send webhooks', () => {
     }
   });
 
-  it('Webhook workers leave no queue to nobody and none to both, on Kubernetes and in docker compose', () => {
+  it('Webhook workers and others share out the queues, none unpolled and none polled by both, on Kubernetes and in docker compose', () => {
     const WithQueues = z.looseObject({
       metadata: z.looseObject({ name: z.literal('amanah-worker') }),
       spec: z.object({
@@ -610,7 +610,7 @@ describe('The Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-  it('The Dockerfile ends in a stage without root or development dependencies, with a prebuilt bundle', () => {
+  it('The last stage of the Dockerfile is without root or development dependencies, with a prebuilt bundle', () => {
     expect(last).toContain('USER node');
     expect(last.findIndex((line) => line.startsWith('USER'))).toBeLessThan(
       last.findIndex((line) => line.startsWith('CMD')),

@@ -86,7 +86,7 @@ describe('Pinned images', () => {
     standIn('unauthorized');
     const { status, stderr } = run();
     expect(status).toBe(1);
-    expect(stderr).toContain('told no digest, but unauthorized');
+    expect(stderr).toContain('returned no digest, but unauthorized');
     for (const file of files) expect(textOf(file)).toBe(readFileSync(join(root, file), 'utf8'));
   });
 });

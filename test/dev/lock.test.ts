@@ -23,7 +23,7 @@ describe('The lock on a data directory', () => {
 
   it('The lock of a killed process is free', async () => {
     const source = `const { lockDataDirectory } = await import(${JSON.stringify(join(import.meta.dirname, '../../dev/lock.ts'))});
-      // Kept, as a collected one is released.
+      // Referenced, because a garbage-collected lock is released.
       globalThis.lock = lockDataDirectory(${JSON.stringify(directory)}); console.log('locked'); setInterval(() => {}, 1000);`;
     const holder = spawn(process.execPath, ['--input-type=module', '--eval', source], {
       stdio: ['ignore', 'pipe', 'ignore'],

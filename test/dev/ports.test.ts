@@ -25,7 +25,7 @@ describe('Ports of the stack', () => {
     const module = join(import.meta.dirname, '../../dev/ports.ts');
     const own = await Promise.all(Array.from({ length: 300 }, () => findFreePort()));
     expect(new Set(own).size).toBe(own.length);
-    // As many again: of 10,000 ports, 600 drawn without regard for each other would almost surely share one.
+    // The same number again: of 10,000 ports, 600 random ones would almost surely include a duplicate.
     const script = `
       import { findFreePort } from ${JSON.stringify(module)};
       const found = [];

@@ -20,7 +20,7 @@ async function startSleeper() {
 }
 
 describe('Processes left by a killed stack', () => {
-  it('A process left by a killed stack is ended by the next start, identified by process id and start time', async () => {
+  it('A process left by a killed stack is stopped by the next start, identified by process id and start time', async () => {
     const { child, pid } = await startSleeper();
     new ProcessRecords(directory).add('sleeper', pid);
     const exited = once(child, 'exit');

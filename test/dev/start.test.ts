@@ -133,7 +133,7 @@ describe('npm start', () => {
   }, 240_000);
 
   itInFull(
-    'npm start ends what a killed start left behind, and finds its data again',
+    'npm start stops what a killed start left running, and finds its data again',
     async () => {
       const first = start();
       await first.untilReady();
@@ -163,7 +163,7 @@ describe('npm start', () => {
         ...replacements(),
       });
       await started.untilReady();
-      // What needs the sandbox is not suggested.
+      // Commands that need the sandbox are not suggested.
       expect(started.output()).not.toContain('npm run demo');
       expect(
         processes()
@@ -290,7 +290,7 @@ describe('npm start', () => {
       const started = startProduct(directory, {}, [argument]);
       expect(await started.ended).toBe(1);
       expect(started.output()).toBe(
-        `npm start does not take ${argument}: it is set by variables, which npm start -- --help lists.\n`,
+        `npm start does not accept ${argument}: set variables instead; npm start -- --help lists them.\n`,
       );
       expect(readdirSync(directory)).toEqual([]);
     },

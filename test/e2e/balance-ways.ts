@@ -11,7 +11,7 @@ import type { HttpAnswer } from '../support/http.ts';
 import type { ProcessStack } from '../support/processes.ts';
 import type { Stack } from '../support/stack.ts';
 
-/** Where balance payments are made: a stack in this process, or one of processes. */
+/** Where balance payments are sent: a stack in this process, or one of processes. */
 export type BalancePlace = Pick<
   Stack & ProcessStack,
   'get' | 'post' | 'patch' | 'put' | 'delete' | 'em' | 'owner' | 'deps'

@@ -57,7 +57,7 @@ async function expectAllPosted(): Promise<void> {
 }
 
 describe('Outages', () => {
-  it(`An immediate shutdown of PostgreSQL during ${payments} top-ups loses none and ends no process`, async () => {
+  it(`An immediate shutdown of PostgreSQL during ${payments} top-ups loses none and stops no process`, async () => {
     const { pid: apiPid } = stack.api;
     const { pid: workerPid } = stack.worker;
     const clients = Array.from({ length: payments }, (_, index) => topUpAndPay(index));

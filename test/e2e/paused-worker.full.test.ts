@@ -178,9 +178,9 @@ const beginRound: Begin = async () => {
 
 /** Where the worker is with each when it stops; for those on one path, the last point comes first. */
 const kinds: [string, string, Begin][] = [
-  ['a top-up, asked for at the provider and not written down', 'request-instrument.after', beginTopUp],
+  ['a top-up, requested at the provider and not stored', 'request-instrument.after', beginTopUp],
   [
-    'a partner’s payment, asked for at the provider and not written down',
+    'a partner’s payment, requested at the provider and not stored',
     'request-partner-instrument.after',
     beginPartnerPayment,
   ],

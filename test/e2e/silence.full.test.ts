@@ -177,7 +177,7 @@ const untilRepeated = (workflowId: string) =>
     120_000,
   );
 
-/** A client that repeats its request under its key until it is answered gets one resource, which ends. */
+/** A client that repeats its request under its key until it is answered gets one resource, which becomes final. */
 async function expectOne(kind: Asked): Promise<void> {
   const answer = await eventually(
     () => kind.ask(kind.key),
@@ -236,7 +236,7 @@ describe('Slow and silent Temporal', () => {
     await atOnce(oneOfEach(), expectOne);
   }, 240_000);
 
-  it('A Temporal that stops answering once the rows are written leaves no doubt: each is there when its request ends, and a retry joins it', async () => {
+  it('A Temporal that stops answering once the rows are written leaves no unknown outcome: each row exists when its request is answered, and a retry joins it', async () => {
     const all = oneOfEach();
     stack.arm(all.map(([, { opened }]) => `${opened}=hold`).join());
     const asked = askForEach(all);
@@ -270,7 +270,7 @@ describe('Temporal that stops answering the worker', () => {
     // The worker resumes, and cannot report it.
     stack.arm('');
     await atOnce(asked, async (kind) => {
-      // Never a refusal: what the row says by then, or that nobody knows yet.
+      // Never a refusal: the row's status by then, or an unknown outcome.
       expect([200, 201, 503, 504]).toContain((await kind.answered).status);
       const [id = ''] = await rowsOf(kind);
       await untilRepeated(kind.workflow(id));
@@ -328,7 +328,7 @@ describe('A provider that accepts connections and never answers', () => {
       expect(status).toBe(kind.undecided.status);
       expect(await rowsOf(kind)).toHaveLength(1);
     });
-    // The requests that it held back arrive late, beside those that are made again.
+    // The requests that it held back arrive late, in addition to the retried ones.
     stack.lines.worker.provider.set({ kind: 'pass' });
     await atOnce(all, expectOne);
   }, 240_000);

@@ -32,7 +32,7 @@ def sign_as_partner(request):
     key = request.headers.get("x-idempotency-key", "")
     key = key.decode("latin-1") if isinstance(key, bytes) else key
     whole = "\n".join((request.method, request.path_url, key, hashlib.sha256(raw).hexdigest()))
-    # Without a key it is taken once: the same again names a later second.
+    # Without a key a signature is accepted once: the same call again names a later second.
     at = seconds[whole] = max(int(time.time()), seconds.get(whole, 0) + 1)
     signed = hmac.new(secret, f"{at}\n{whole}".encode("latin-1", "replace"), hashlib.sha256).hexdigest()
     request.headers["x-partner-signature-v2"] = f"t={at},v1={signed}"
@@ -42,7 +42,7 @@ seconds = {}
 
 
 class Caller(requests.auth.AuthBase):
-    """Signs a request in with the very bytes that are sent."""
+    """Signs a request over the exact bytes that are sent."""
 
     def __init__(self):
         self.token = None
@@ -75,7 +75,8 @@ class Caller(requests.auth.AuthBase):
 schemathesis.auth.set_from_requests(Caller())
 
 
-# What the fuzzer made itself, by the path of its collection: later calls meet real things, and never the demo data.
+# What the fuzzer itself created, by the path of its collection: later calls use existing resources, and never the demo
+# data.
 made = {}
 owner = credentials.get(caller) if caller not in ("partner", "nobody") else None
 if owner is None or owner["account_id"] is None:

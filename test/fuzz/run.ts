@@ -1,12 +1,12 @@
 /**
- * `npm run test:fuzz`: schemathesis, all its checks, over `/openapi.json` of a stack that is started for it, once as each
- * kind of caller, and then every check of the books of that stack (`npm run verify`). It is kept in the user's cache (Python
- * and pip are needed). `--examples 3` says how many examples each operation gets (50), `--callers partner:3,nobody` who
- * calls (all), and which of them with how many examples of their own, `--seed 1` makes a run repeatable (it is drawn and
- * printed otherwise), `--bodies 300` sends that many of the worst bodies instead and judges their processor time
- * (bench/bodies.ts), `--phases` names the phases of schemathesis (all), and `--least partner:10` fails where fewer of a
- * caller's operations succeeded; further arguments go to schemathesis, e.g.
- * `-- --include-path /v1/partners/quotes`.
+ * `npm run test:fuzz`: runs schemathesis, with all its checks, over `/openapi.json` of a new stack, once as each kind
+ * of caller, and then every check of that stack's books (`npm run verify`). Schemathesis is installed in the user's
+ * cache (Python and pip are needed). `--examples 3` sets the examples for each operation (50), `--callers
+ * partner:3,nobody` the callers (all) and optionally their numbers of examples, and `--seed 1` makes a run repeatable
+ * (otherwise the seed is random and printed). `--bodies 300` sends that many of the worst bodies instead and checks
+ * their CPU time (bench/bodies.ts), `--phases` names the phases of schemathesis (all), and `--least partner:10` fails
+ * when fewer of a caller's operations succeeded. Further arguments go to schemathesis, e.g. `-- --include-path
+ * /v1/partners/quotes`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -28,7 +28,8 @@ if (bodies >= 0) {
   process.exit(spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1);
 }
 /**
- * In hooks.py; the partner signs everything it sends. The weakest come first: a caller who may change roles would
+ * In hooks.py; the partner signs everything it sends. The weakest callers come first: one who may change roles would
+ * remove the rights of others, whose calls would then only be refused.
  * remove the rights of others, who would then only be refused.
  */
 const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
@@ -63,7 +64,7 @@ const leastOf = new Map(
 );
 const seed = values.seed ?? String(randomInt(1, 2 ** 31));
 const unknown = callers.filter((caller) => !everybody.includes(caller));
-if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} is none of ${everybody.join(', ')}`);
+if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} must be of ${everybody.join(', ')}`);
 /** These may destroy the fuzzer's own token or login, so they come last, in a run of their own. */
 const last = [
   '/v1/auth/login',
@@ -88,10 +89,10 @@ function install(): void {
 async function startStack(directory: string) {
   const settings = { DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: 'true' };
   const env = { ...process.env, ...settings };
-  // It detects our exit by the channel.
+  // It detects our exit by its IPC channel.
   const stdio: ['ignore', 'pipe', 'inherit', 'ipc'] = ['ignore', 'pipe', 'inherit', 'ipc'];
   const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio });
-  if (stack.stdout === null) throw new Error('the stack says nothing');
+  if (stack.stdout === null) throw new Error('the stack printed nothing');
   const output: string[] = [];
   for await (const chunk of stack.stdout) {
     output.push(String(chunk));
@@ -162,11 +163,11 @@ try {
     const least = leastOf.get(caller) ?? 0;
     if (operations >= least) continue;
     process.stdout.write(
-      `FAIL: at least ${least} were expected of ${caller}: a fuzz that is only refused finds nothing.\n`,
+      `FAIL: at least ${least} were expected for ${caller}: a fuzz whose calls are all refused finds nothing.\n`,
     );
     process.exitCode = 1;
   }
-  // Whatever was requested, and half done, the books are in order.
+  // Whatever was requested, even if aborted, the books must balance.
   const { DATABASE_URL: _, READER_DATABASE_URL: __, ...others } = process.env;
   const verify = spawn(process.execPath, [join(root, 'src', 'wiring', 'commands', 'verify.ts')], {
     env: { ...others, DATA_DIR: directory },

@@ -17,7 +17,7 @@ describe('Recorded workflow histories', () => {
   it('Recorded histories contain no names, addresses or e-mails of people', () => {
     const suspicious = recordedHistories.filter((file) => {
       const text = readHistory(file);
-      // Payloads are base64 in a recorded history: look inside.
+      // Payloads are base64 in a recorded history: decode them.
       const payloads = [...text.matchAll(/"data":"([A-Za-z0-9+/=]+)"/g)].map(([, data = '']) =>
         Buffer.from(data, 'base64').toString('utf8'),
       );

@@ -40,7 +40,7 @@ async function bundleWith(file: string, from: string, to: string): Promise<strin
   }
 }
 
-/** Changes that look harmless, are behind no `patched`, and would break runs started by yesterday's code. */
+/** Changes that look harmless, are not guarded by `patched`, and would break runs started by the previous code. */
 const changes: [what: string, workflow: string, file: string, from: string, to: string][] = [
   [
     'a second query before a payment is settled',

@@ -20,7 +20,7 @@ const files = listed.stdout
     try {
       return [{ file, lines: readFileSync(join(root, file), 'utf8').split('\n') }];
     } catch {
-      // Deleted, but not committed yet.
+      // Deleted, but not yet committed.
       return [];
     }
   });

@@ -8,11 +8,11 @@ const read = (pattern: string) =>
 const sources = read('{src,workflows,activities}/**/*.ts').filter(({ file }) => file !== 'src/shared/failpoint.ts');
 const tests = read('test/**/*.ts').filter(({ file }) => !file.startsWith('test/house/'));
 
-/** The code of a test, without comments and without what follows an equals sign. */
+/** The code of a test, without comments and without the text after an equals sign. */
 const doneBy = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|[!=]== '[^']*'/gm, '');
 const arms = /\b(?:arm|armFailpoints|holdAt)\((?!'')|\b(?:FAILPOINTS|workerFailpoints): /;
 const arming = tests.filter(({ text }) => arms.test(doneBy(text)));
-/** Lists of failpoints may be beside the test, in a file that it imports. */
+/** Lists of failpoints may be next to the test, in a file that it imports. */
 const handedOn = arming.flatMap(({ file, text }) =>
   [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) => join(dirname(file), path)),
 );
@@ -20,7 +20,7 @@ const armingCode = tests
   .filter((test) => arming.includes(test) || handedOn.includes(test.file))
   .map(({ text }) => doneBy(text));
 
-/** A failpoint is named in place, or passed on as `after`. */
+/** A failpoint is named directly, or passed on as `after`. */
 const named = /(?:\bfailpoint\(|\bafter = )'([^']+)'/g;
 const called = /\bfailpoint\((?!')([^)]*)\)/g;
 const found = sources.flatMap(({ text }) => [...text.matchAll(named)].map(([, name = '']) => name));

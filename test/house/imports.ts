@@ -43,7 +43,7 @@ const rules: readonly Rule[] = [
     of: /^(src\/.+|workflows|activities)\//,
     but: knowTheWeb,
     not: web,
-    why: 'only routes, src/platform/http and src/wiring know the web',
+    why: 'only routes, src/platform/http and src/wiring import the web framework',
   },
   {
     of: /^src\/.+\//,
@@ -60,13 +60,13 @@ const rules: readonly Rule[] = [
   {
     of: /^src\/.+\//,
     not: /^(workflows|activities)\//,
-    why: 'only the worker knows steps and stories; they know the wings',
+    why: 'only the worker imports steps and workflows; they import the wings',
   },
-  { of: /^activities\//, not: /^workflows\//, why: 'a step does not know the story' },
+  { of: /^activities\//, not: /^workflows\//, why: 'a step does not import a workflow' },
   {
     of: /^workflows\//,
     not: /^(@mikro-orm\/|mikro-orm$|node:|zod$)|\.entity\.ts$/,
-    why: 'workflow code is deterministic and knows no database, Node or zod',
+    why: 'workflow code is deterministic and imports no database, Node or zod',
   },
 ];
 
@@ -107,10 +107,13 @@ export const findBroken = (among: readonly { file: string; target: string }[]): 
       .map(({ file, target }) => `${file} -> ${target}: ${why}`),
   );
 
-/** A line for each import that breaks a rule or runs up. */
+/** A line for each import that breaks a rule or leads to a higher wing. */
 export function findForbidden(): string[] {
   const up = arrows.filter(({ isUp }) => isUp);
-  return [...findBroken(imports), ...up.map(({ file, target }) => `${file} -> ${target}: it runs up`)];
+  return [
+    ...findBroken(imports),
+    ...up.map(({ file, target }) => `${file} -> ${target}: it imports from a higher wing`),
+  ];
 }
 
 if (import.meta.main) {

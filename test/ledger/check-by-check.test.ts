@@ -26,7 +26,7 @@ describe('The checks of the books', () => {
   }, 120_000);
 
   it('All checks are read although one fails, and the run fails with its name', async () => {
-    // Sorts before the others; nobody may read it.
+    // Sorts before the others; no role may read it.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     const failure = await check().catch((error: unknown) => error);
     if (!(failure instanceof WorkflowFailedError)) throw failure;

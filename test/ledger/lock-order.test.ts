@@ -129,7 +129,7 @@ const variants = [
   'a withdrawal',
   'a disbursement that is decided',
   'a disbursement that fails',
-  'an open donation given back by decision',
+  'an open donation refunded by decision',
   'a released goal by gateway',
   'a goal by gateway',
   'an open donation by gateway',

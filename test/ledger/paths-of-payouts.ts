@@ -192,7 +192,7 @@ export const pathsOfPayouts: MoneyPath[] = [
     },
   ],
   [
-    'an open donation given back by decision',
+    'an open donation refunded by decision',
     async () => {
       await give(at.stack, at.person, 10_000);
       const { items } = (await at.stack.get('/v1/donations?limit=100', { token: at.person.token })).body.data;

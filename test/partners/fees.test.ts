@@ -17,7 +17,7 @@ const money = (max: number) =>
     return `${whole}.${String(fraction).padStart(4, '0')}`;
   });
 const rule = fc.record({ fixed: money(20_000), basis_points: fc.integer({ min: 0, max: 10_000 }) });
-/** One that leaves something of the largest amount: all others are refused. */
+/** A rule that leaves part of the largest amount: all others are refused. */
 const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 
@@ -61,7 +61,7 @@ describe('Random fee tables', () => {
   });
   const whole = fc.integer({ min: 1, max: 5_000_000 }).map(String);
 
-  it('Quotes and creations agree to the last digit, apply the most specific rule, and are refused alike', async () => {
+  it('Quotes and creations agree to the last digit, apply the most specific rule, and are refused in the same cases', async () => {
     const partners = {
       DEDUCTED: await buildPartner(stack, { feeMode: 'DEDUCTED' }),
       ADDED: await buildPartner(stack, { feeMode: 'ADDED' }),

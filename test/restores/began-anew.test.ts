@@ -44,7 +44,7 @@ const statusOf = async (workflowId: string) =>
   (await stack.deps.workflows.client.workflow.getHandle(workflowId).describe()).status.name;
 
 describe('A restore to before things were created', () => {
-  it('A retry under its key after a restore starts it again at once, under the same id', async () => {
+  it('A retry under its key after a restore creates the resource again at once, under the same id', async () => {
     const requests = { topUp, collect, keep, payOut, subscribe };
     const idOf = ({ payment_order_id, id }: Record<string, string>) => payment_order_id ?? id;
     const keys = Object.fromEntries(Object.keys(requests).map((name) => [name, freshKey()]));

@@ -95,7 +95,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
     await restore(stack.owner());
     await payAtProvider(payment_code);
     const [receipt] = await receiptWhen(id, 'suspended');
-    const refund = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund', note: 'given back by hand' };
+    const refund = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund', note: 'refunded by hand' };
     expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
     await restore(stack.owner());
     await reconcile();

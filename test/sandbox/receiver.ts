@@ -10,7 +10,7 @@ export interface ReceivedCallback {
   body: { event: string; data: { reference_id: string; amount: number; status: string } };
 }
 
-/** An endpoint for callbacks: stores them, and answers 200 or as told. */
+/** An endpoint for callbacks: stores them, and answers 200 or as configured. */
 export async function openReceiver() {
   const received: ReceivedCallback[] = [];
   let statuses = [200];

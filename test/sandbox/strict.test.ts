@@ -90,7 +90,7 @@ describe('A payout', () => {
     await Promise.all(Array.from({ length: 21 }, () => sendPayout(payoutBody())));
     const list = await (await fetch(`${sandbox.url}/`)).text();
     expect(list).toContain(`/payouts/${body.id}`);
-    expect(list).toContain('waits for your hand');
+    expect(list).toContain('waits for you');
     expect(list).toContain('Bank Rakyat Indonesia');
     expect(list).toMatch(/\d+ older ones are not shown/);
     const read = async () => (await fetch(`${sandbox.url}/payouts/${body.id}`)).text();

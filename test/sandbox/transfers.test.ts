@@ -77,7 +77,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'reversed' });
   });
 
-  test('A transfer to 900003 is made once and never answered', async () => {
+  test('A transfer to 900003 is carried out once and never answered', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900003' });
     for (const attempt of [sandbox.hurried.requestTransfer(request), sandbox.hurried.requestTransfer(request)]) {
       await expect(attempt).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -86,22 +86,25 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('A transfer to 900004 is neither made nor answered', async () => {
+  test('A transfer to 900004 is neither carried out nor answered', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900004' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
     expect(await recordsOf(request.reference)).toEqual([]);
   });
 
-  itInFull('The first request for 900005 under a key is neither made nor answered; the second succeeds', async () => {
-    const request = buildTransferRequest({ accountNumber: '0000900005' });
-    await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
-    expect(await recordsOf(request.reference)).toEqual([]);
-    for (let time = 0; time < 2; time += 1) {
-      expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
-    }
-    expect(await recordsOf(request.reference)).toHaveLength(1);
-  });
+  itInFull(
+    'The first request for 900005 under a key is neither carried out nor answered; the second succeeds',
+    async () => {
+      const request = buildTransferRequest({ accountNumber: '0000900005' });
+      await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+      expect(await recordsOf(request.reference)).toEqual([]);
+      for (let time = 0; time < 2; time += 1) {
+        expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
+      }
+      expect(await recordsOf(request.reference)).toHaveLength(1);
+    },
+  );
 
   test('A repeated key with another body never creates a transfer', async () => {
     const request = buildTransferRequest();

@@ -61,7 +61,7 @@ describe('The partner client', () => {
     }
   });
 
-  it('The partner client does not retry a key’s rotation, whose answer is given only once', async () => {
+  it('The partner client does not retry a key’s rotation, which is answered only once', async () => {
     await using peer = await openPeer(['reset', done]);
     await expect(connect(peer.url).keys.rotate()).rejects.toThrow();
     expect(peer.requests).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('The partner client', () => {
     const answers = [await refusedWith(connect(peer.url).balance()), await refusedWith(connect(peer.url).balance())];
     expect(answers.map(({ message }) => message)).toEqual([
       'status 301, a redirect to https://pay.example.org/: is baseUrl right?',
-      'status 404, what answered is not the API: is baseUrl right?',
+      'status 404, the answer is not from the API: is baseUrl right?',
     ]);
     expect(answers.map(({ code }) => code)).toEqual(['UNREADABLE', 'UNREADABLE']);
   });
@@ -166,7 +166,7 @@ describe('The partner client', () => {
     },
   );
 
-  it('The partner client treats a refused refund as not made, whatever happened to an earlier attempt, and types the rest', async () => {
+  it('The partner client treats a refused refund as not created, whatever happened to an earlier attempt, and types the rest', async () => {
     const left = { paid: '50000.0000', refunded: '40000.0000', remaining: '10000.0000' };
     const refusals = [refusal(409, 'PAYMENT_NOT_PAID'), refusal(422, 'FUNDS_REFUND_EXCEEDED', {}, left)];
     await using peer = await openPeer(refusals.flatMap((decided): Action[] => ['reset', decided]));
@@ -216,10 +216,10 @@ describe('The partner client', () => {
     expect(() => connect(peer.url, { apiKey: '' })).toThrow('apiKey is missing');
     expect(() => connect(peer.url, { signingSecret: 'ams_secret\n' })).toThrow('signingSecret is missing, or has');
     // @ts-expect-error: a payout without a key of one's own would be another payout when the call is repeated
-    await expect(client.payouts.create(payout)).rejects.toThrow('idempotencyKey has 8 to 128');
+    await expect(client.payouts.create(payout)).rejects.toThrow('idempotencyKey must be 8 to 128');
     for (const key of ['short', ' padded-key ', 'päckchen-4711']) {
       await expect(client.payouts.create(payout, { idempotencyKey: key })).rejects.toThrow(
-        'idempotencyKey has 8 to 128',
+        'idempotencyKey must be 8 to 128',
       );
     }
     await expect(client.payments.get('')).rejects.toThrow('id is missing');

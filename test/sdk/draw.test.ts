@@ -68,21 +68,18 @@ describe('verifyDraw', () => {
       });
     await refuses(drawWith(given.toSpliced(1, 1, [second.account_id, makeEntropy()])), 'your own value');
     await refuses({ ...draw, entropy: null }, 'your own value');
-    await refuses({ ...draw, entropy: draw.entropy.toSpliced(0, 1) }, 'one value of each member');
-    await refuses(
-      { ...draw, entropy: draw.entropy.with(0, { ...first, value: 'ff'.repeat(8) }) },
-      'not the one that follows',
-    );
-    await refuses({ ...draw, entropy: draw.entropy.toReversed() }, 'not the one that follows');
+    await refuses({ ...draw, entropy: draw.entropy.toSpliced(0, 1) }, 'one value for each member');
+    await refuses({ ...draw, entropy: draw.entropy.with(0, { ...first, value: 'ff'.repeat(8) }) }, 'does not follow');
+    await refuses({ ...draw, entropy: draw.entropy.toReversed() }, 'does not follow');
   });
 
   const other = drawOf(accounts, 'ab'.repeat(32));
   const refused: [string, Draw, string][] = [
-    ['was made by another seed, committed to afterwards', other, 'not the one that was noted'],
-    ['was made by another seed', { ...other, commitment }, 'not the one that was committed to'],
-    ['swaps two members', { ...honest, order: swapped }, 'not the one that follows from the seed'],
+    ['was made by another seed, committed to afterwards', other, 'not the one you noted'],
+    ['was made by another seed', { ...other, commitment }, 'does not match the commitment'],
+    ['swaps two members', { ...honest, order: swapped }, 'does not follow from the seed'],
     ['omits its first member', { ...honest, order: honest.order.slice(1) }, 'not numbered from 1'],
-    ['gives one member two turns', { ...honest, order: twice() }, 'not the one that follows from the seed'],
+    ['gives one member two turns', { ...honest, order: twice() }, 'does not follow from the seed'],
     ['has not taken place', { ...honest, seed: null, order: null }, 'not been made yet'],
     ['hides accounts', { ...honest, order: honest.order.map(hide) }, 'hides its accounts'],
   ];
@@ -134,13 +131,13 @@ describe('examples/verify-draw.ts', () => {
     const { status, stdout } = run(honest, commitment);
     expect(status).toBe(0);
     expect(stdout.split('\n').slice(0, 5)).toEqual(inOrder.map((account, index) => `Turn ${index + 1}    ${account}`));
-    expect(stdout).toContain('The draw is the one that was committed to.');
+    expect(stdout).toContain('The draw matches its commitment.');
   });
 
   it('examples/verify-draw.ts exits with 1 for any other draw, and with 2 without a commitment', () => {
     expect(run({ ...honest, order: swapped }, commitment)).toEqual({
       status: 1,
-      stdout: 'Not to be believed: the order is not the one that follows from the seed.\n',
+      stdout: 'The draw cannot be trusted: the order does not follow from the seed.\n',
     });
     expect(run(honest).status).toBe(2);
   });

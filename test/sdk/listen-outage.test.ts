@@ -63,7 +63,7 @@ afterEach(async () => {
   api.close();
 });
 
-/** The command against an API that fails as the test says: a stub, as the real one does not fail on request. */
+/** The command against an API that fails as scripted: a stub, because the real one does not fail on request. */
 function run() {
   const { port } = api.address() as AddressInfo;
   const keys = { apiKey: 'a-key', signingSecret: 'a-secret' };

@@ -100,7 +100,7 @@ describe('amanah-listen', () => {
 
   it.each(
     casesOf<[string, string[], string]>([
-      ['with a malformed secret', ['--port', '4000', '--secret', 'x'], '--secret is a text like'],
+      ['with a malformed secret', ['--port', '4000', '--secret', 'x'], '--secret must be like'],
       ['without a port', [], '--port is missing'],
       ['with an unknown option', ['--prot', '4000'], '--prot'],
     ]),

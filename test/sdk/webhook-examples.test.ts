@@ -15,7 +15,7 @@ const body =
 let taken: VerifiedWebhook[] = [];
 let failing = false;
 const take = async (verified: VerifiedWebhook) => {
-  if (failing) throw new Error('the database is away');
+  if (failing) throw new Error('the database is down');
   taken.push(verified);
 };
 const stops: (() => Promise<unknown>)[] = [];

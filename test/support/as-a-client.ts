@@ -1,7 +1,7 @@
 import { errorCodeOf } from '../../src/shared/errors.ts';
 import { askAgain, type HttpAnswer } from './http.ts';
 
-/** Retries, as clients do, when an overloaded machine or the rate limit asks for it, after the time it names. */
+/** Retries, as clients do, when an overloaded machine or the rate limit asks for it, after the requested time. */
 export const asAClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => askAgain(ask, { on: [503, 429] });
 
 /** A connection that was closed, or took too long to open; not a refused one, as without a listener. */
@@ -19,7 +19,7 @@ export const asAKeyedClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnsw
       } catch (error) {
         const { cause } = error as Error;
         if (!lostConnection.has(errorCodeOf(cause))) throw error;
-        process.stderr.write(`a connection was lost without an answer (${String(cause)}), and another is taken\n`);
+        process.stderr.write(`a connection was lost without an answer (${String(cause)}), retrying on another\n`);
       }
     }
   });

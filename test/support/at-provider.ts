@@ -16,11 +16,11 @@ function inItsBooks<T>({ deps }: Place, work: (file: DatabaseSync) => T): T {
   }
 }
 
-/** Changes one row of the provider's books, which only the provider can do in reality. */
+/** Changes one row of the sandbox's records, which only the provider can do in reality. */
 export function atProvider(stack: Place, sql: string, params: readonly string[]): void {
   expect(inItsBooks(stack, (file) => file.prepare(sql).run(...params).changes)).toBe(1);
 }
 
-/** The provider's books, one JSON text for each row. */
+/** The sandbox's records, one JSON text for each row. */
 export const readAtProvider = (stack: Place, sql: string, params: readonly string[]): string[] =>
   inItsBooks(stack, (file) => file.prepare(sql).all(...params)).map((row) => JSON.stringify(row));

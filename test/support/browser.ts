@@ -13,7 +13,7 @@ const system = hasTool(packaged) ? null : (findExecutable('chromium') ?? findExe
 
 export const hasBrowser = system !== null || hasTool(packaged);
 
-/** `describe` for tests that look at a page. */
+/** `describe` for tests that open a page in a browser. */
 export const describeInBrowser = describeWith(hasBrowser, 'a browser');
 
 /** A real browser without a window: the one of `test/tools`, or else the system's Chromium. */

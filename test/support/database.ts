@@ -11,20 +11,20 @@ export interface TestDatabase {
   /** As the owner, for what only the database's owner may do: plant a corruption, alter a table. */
   ownerUrl: string;
   readerUrl: string;
-  /** The database of the keys that belongs to it, as the application and as its owner. */
+  /** The keys database that belongs to it, as the application and as its owner. */
   keysUrl: string;
   keysOwnerUrl: string;
   drop(): Promise<void>;
 }
 
-/** A database of its own, cloned from another without connections: the migrated template of the run by default. */
+/** A new database, cloned from another without connections: the migrated template of the run by default. */
 export async function cloneDatabase(template = testRun().postgres.template): Promise<TestDatabase> {
   const database = await createDatabase(template);
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const keys = new URL(database.keysUrl).pathname.slice(1);
   await administer(`create database ${keys} template ${keysTemplateOf(testRun().postgres.template)}`);
   const owner = new URL(database.ownerUrl).username;
-  // The time-outs that migrating sets for a database and its roles are not in its template.
+  // The time-outs that migrations set for a database and its roles are not in its template.
   for (const [each, roles] of [
     [name, rolesOf.books],
     [keys, rolesOf.keys],
@@ -35,7 +35,7 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
   return database;
 }
 
-/** The migrated database of keys that belongs to a template. */
+/** The migrated keys database that belongs to a template. */
 export const keysTemplateOf = (template: string): string => `${template}_keys`;
 
 /** Lets its owner's transactions wait as long as a test blocks others: no time-out terminates them. */
@@ -45,7 +45,7 @@ export async function letOwnerWait({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>)
   await administer(...names.map((name) => `alter role ${username} in database ${pathname.slice(1)} set ${name} = 0`));
 }
 
-/** An unmigrated database of its own. */
+/** A new, unmigrated database. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => createDatabase('template0');
 
 async function createDatabase(template: string): Promise<TestDatabase> {

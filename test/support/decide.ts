@@ -30,11 +30,11 @@ export async function secureSession(place: BuildPlace, userId: string): Promise<
 
 export const evidenceNote = 'ticket 4711, bank statement of the day';
 
-/** Proposes by HTTP as one operator: the answer. */
+/** Proposes over HTTP as one operator; returns the answer. */
 export const propose = (http: Pick<Http, 'post'>, { proposer }: Operators, proposal: object) =>
   http.post('/v1/decisions', { note: evidenceNote, ...proposal }, { token: proposer.token });
 
-/** Approves by HTTP as another: the answer. */
+/** Approves over HTTP as another; returns the answer. */
 export const approve = (http: Pick<Http, 'post'>, { approver }: Operators, id: string) =>
   http.post(`/v1/decisions/${id}/approve`, undefined, { token: approver.token });
 

@@ -21,7 +21,7 @@ interface Served {
   owner(): EntityManager;
 }
 
-/** A ledger row of the user, to attach documents to. */
+/** A transaction of the user, to attach documents to. */
 export async function buildTransaction(stack: Served, user: BuiltUser, accountId = user.accountId): Promise<string> {
   return stack.owner().transactional(async (tx) => {
     const amount = '1.0000';
@@ -109,7 +109,7 @@ export const upload = (
 
 export interface WireUpload {
   productId: string;
-  /** What the file's content has. */
+  /** The content of the file. */
   sizeBytes: number;
   /** Stops after this much of the content. */
   stopAfterBytes?: number;
@@ -182,7 +182,7 @@ const clientOf = ({ env }: Pick<Served, 'env'>) =>
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });
 
-/** The keys in storage in the space of a user or an organization. */
+/** The storage keys in the space of a user or an organization. */
 export async function keysOf(stack: Pick<Served, 'env'>, space: string): Promise<string[]> {
   const client = clientOf(stack);
   const { Contents = [] } = await client.send(

@@ -5,8 +5,8 @@ type Run = typeof it;
 const leaveOut = Object.assign(() => undefined, { each: () => leaveOut }) as unknown as Run;
 
 /**
- * `it` in `npm run test:full`, nothing in `npm test`: for cross products, full sizes, and further variants of what a test beside
- * it shows. Every law, route, refusal and kill arrow keeps a test that always runs.
+ * `it` in `npm run test:full`, skipped in `npm test`: for cross products, full sizes, and further variants of what a
+ * neighbouring test shows. Every law, route, refusal and kill arrow keeps a test that always runs.
  */
 export const itInFull: Run = isFullRun() ? it : leaveOut;
 

@@ -31,7 +31,8 @@ export default async function globalSetup(): Promise<void> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   const parts: Part[] = [];
-  // The process that started jest over a channel (test/run.ts) has exited when it closes: nobody needs this run any
+  // The process that started jest over a channel (test/run.ts) has exited when it closes: no one needs this run any
+  // more.
   // more.
   const onAbandoned = () => process.exit(1);
   if (process.channel) process.once('disconnect', onAbandoned);

@@ -26,7 +26,7 @@ async function readBooks(url: string): Promise<void> {
   try {
     const broken = await brokenChecks(orm.em.fork());
     if (broken.length === 0) return;
-    const complaint = `the books of a shared stack are not in order: ${JSON.stringify(broken)}`;
+    const complaint = `the books of a shared stack do not balance: ${JSON.stringify(broken)}`;
     if (process.env.AMANAH_COMPLAINT === undefined) throw new Error(complaint);
     appendFileSync(process.env.AMANAH_COMPLAINT, `${complaint}\n`);
   } finally {

@@ -2,7 +2,7 @@ export interface HttpAnswer {
   status: number;
   headers: Headers;
   /** Parsed when it is JSON, the text otherwise, null when there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests, which say what they expect
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests, which state what they expect
   body: any;
 }
 
@@ -66,7 +66,7 @@ export function createHttp(baseUrl: string, { isPatient = false } = {}): Http {
   const call = async (method: string, path: string, content: unknown, options: HttpOptions = {}) => {
     let isFirst = true;
     const ask = () => {
-      if (!isFirst) process.stderr.write(`${method} ${path} was told 503 and is asked again\n`);
+      if (!isFirst) process.stderr.write(`${method} ${path} got a 503 and is retried\n`);
       isFirst = false;
       return askOnce(method, path, content, options);
     };

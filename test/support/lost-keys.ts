@@ -40,7 +40,7 @@ export async function replaceKey(
 ): Promise<() => Promise<unknown>> {
   const giveBack = await loseKey(place, id);
   const row = { table: 'payouts', column: 'texts_sealed', row: id, order: { id, isNew: true } } as const;
-  await sealerElsewhere(place.deps).seal(row, 'of the request made again');
+  await sealerElsewhere(place.deps).seal(row, 'of the retried request');
   return async () => {
     await loseKey(place, id);
     await giveBack();

@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * A process whose wall clock can be moved while it runs, as an operator or a broken time server would. Loaded before
- * everything else (`--import`), it offsets `Date` by the number in a small file. The monotonic clock is unaffected, and
- * so are threads, whose workflows have Temporal's own `Date`.
+ * A process whose wall clock can be moved while it runs, as by an operator or a broken time server. Loaded before
+ * everything else (`--import`), it offsets `Date` by the number in a small file. The monotonic clock is unaffected, as
+ * are threads, whose workflows have Temporal's own `Date`.
  */
 const fileVariable = 'MOVED_CLOCK_FILE';
 const readEveryMs = 50;
@@ -16,9 +16,9 @@ export const followClock = (file: string): { NODE_OPTIONS: string; [fileVariable
   [fileVariable]: file,
 });
 
-/** Moves the clock of all followers of this file by a number of milliseconds from the correct time. */
+/** Moves the clock of all processes that follow this file by a number of milliseconds from the correct time. */
 export function moveClock(file: string, offsetMs: number): void {
-  // A concurrent reader reads a complete number.
+  // A concurrent reader must read a complete number.
   writeFileSync(`${file}.new`, String(offsetMs));
   renameSync(`${file}.new`, file);
 }

@@ -22,7 +22,7 @@ export default class NativeRuntime {
     return require(path);
   }
 
-  /** Circus stores its state of a file in its module and in one global. */
+  /** Circus stores the state of a file in its module and in one global. */
   requireInternalModule(path: string): unknown {
     delete require.cache[require.resolve(path)];
     Reflect.deleteProperty(globalThis, circusHandlers);

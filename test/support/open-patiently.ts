@@ -3,8 +3,9 @@ import { type Dependencies, openDependencies } from '../../src/wiring/dependenci
 import { eventually } from './eventually.ts';
 
 /**
- * The dependencies of a test, once they agree on the keys of people. On a busy machine the product reports these as
- * down when a new connection takes seconds; a test waits instead. A stack whose keys really are down starts anyway.
+ * The dependencies of a test, once they can reach the keys of people. On a busy machine the product reports these as
+ * down when a new connection takes seconds; a test waits instead. A stack whose keys database really is down starts
+ * anyway.
  */
 export async function openPatiently(env: Record<string, string>): Promise<Dependencies> {
   const deps = await openDependencies(readConfig(env), { process: 'test' });

@@ -35,7 +35,7 @@ export interface BuiltPartner {
 export const signature = (secret: string, body: string | Uint8Array = ''): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** Credentials that suffice to sign the body alone; reads are signed, too. */
+/** Credentials for signing only the body; reads are signed, too. */
 const bodySuffices = new Set(['/v1/partners/payments', '/v1/partners/payouts', '/v1/partners/quotes']);
 /** The second used in the signature of each last request without a key: a signature is accepted once. */
 const lastSeconds = new Map<string, number>();

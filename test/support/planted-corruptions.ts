@@ -192,7 +192,7 @@ export const corruptions: [view: string, sql: string][] = [
      values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
-  // A payout that spent money not in the books, a booking of nothing, and one missing among the booked.
+  // A payout that spent money missing from the books, an empty booking, and a payout missing among the booked ones.
   ['check_transfers_booked_once', payoutOf('succeeded', 'planted')],
   [
     'check_transfers_booked_once',
@@ -203,7 +203,7 @@ export const corruptions: [view: string, sql: string][] = [
     `insert into journals (id, business_key, kind) values ('${newId()}', 'transfer/planted/booked/${newId()}', 'transfer.booked')`,
   ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
-  // A second attempt after one that the provider was not asked about, a sixth one, and one after the final status.
+  // An attempt after one whose request was never sent to the provider, a sixth attempt, and one after the final status.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],
   ['check_payouts_sent_once', attemptsOf('pending', 2, '61 minutes')],
   ['check_payouts_sent_once', attemptsOf('pending', 6, '2 minutes')],

@@ -63,7 +63,8 @@ export const payoutOf = (status: string, transferId: string | null = null) =>
    from partner`;
 
 /**
- * A number of attempts an hour apart, the last in two hours; the provider did not have each of them this long after it.
+ * A number of attempts an hour apart, the last in two hours; for each, the provider reported the transfer as missing
+ * this long after it.
  */
 export const attemptsOf = (status: string, count: number, notKnownAfter: string | null) =>
   together(

@@ -62,9 +62,9 @@ export interface ProcessStack extends Http, AsyncDisposable {
   /** Arms failpoints in API and worker, as in `FAILPOINTS`; the empty text disarms all. */
   arm(failpoints: string): void;
   /**
-   * Holds whoever reaches the point, like all that are held already, until the next `arm` or `restart`; starts the
-   * given work and resolves once it is held there. The work does not wait for what is held. On a path with several
-   * points, hold the last of them first.
+   * Holds every call that reaches the point, like all that are already held, until the next `arm` or `restart`; starts
+   * the given work and resolves once it is held there. The work does not wait for the other held calls. On a path with
+   * several points, hold the last of them first.
    */
   holdAt(point: string, begin: () => unknown): Promise<void>;
   /** kill -9, and wait until it has exited. */
@@ -72,7 +72,7 @@ export interface ProcessStack extends Http, AsyncDisposable {
   /** Starts what is not running, with no failpoint armed. */
   restart(): Promise<void>;
   stopPostgresImmediately(): Promise<void>;
-  /** Unless it runs. */
+  /** Unless it is already running. */
   startPostgresAgain(): Promise<void>;
   /** The whole output of one of its parts so far. */
   readLog(name: 'postgres' | 'api' | 'worker'): string;

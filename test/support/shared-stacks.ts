@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A shared stack, its database's owner, and how it is reset between two files. */
+/** A shared stack, its database's owner, and how to reset it between two files. */
 export interface Shareable {
   databaseUrls: { owner: string };
   /** Resets what a file configured in the sandbox. */
@@ -73,7 +73,7 @@ export function sharedDatabases(runDirectory: string): string[] {
 export const settingsOf = ({ LOG_LEVEL: _, ...env }: Record<string, string>): string =>
   JSON.stringify(Object.entries(env).sort());
 
-/** Returns, or stops, it once, however often it is called. */
+/** Returns it or stops it, once, however often it is called. */
 export const once = (stop: () => Promise<void>): (() => Promise<void>) => {
   let stopped: Promise<void> | undefined;
   return () => (stopped ??= stop());

@@ -205,8 +205,9 @@ async function buildStack(
 }
 
 /**
- * Deletes the schedules that a stack's workers created: nobody works on its task queue any more, and leftovers of every
- * file keep the server busy for later files. A server that is down by then, or has no schedules, needs none of it.
+ * Deletes the schedules that a stack's workers created: nothing polls its task queue any more, and leftovers of every
+ * file would keep the server busy for later files. If the server is down by then, or has no schedules, there is nothing
+ * to do.
  */
 async function deleteSchedules(address: string, taskQueue: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
@@ -225,7 +226,7 @@ async function deleteSchedules(address: string, taskQueue: string): Promise<void
   }
 }
 
-/** Accounts that may not go negative, and were negative in the order of their statement. */
+/** Accounts that must not be negative, but were, in the order of their statement. */
 const belowZero = `
   select account_id, min(balance)::text as balance from (
     select p.account_id, sum(p.amount) over (partition by p.account_id order by p.created_at, p.id) as balance

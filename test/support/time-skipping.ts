@@ -3,7 +3,10 @@ import { testRun } from './run.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 
 export interface TimeSkippingStack extends Stack {
-  /** The environment: its client's `result()` lets the server skip time until the workflow ends; `sleep()` skips so far. */
+  /**
+   * The environment: its client's `result()` lets the server skip time until the workflow completes; `sleep()` skips
+   * the given time.
+   */
   time: TestWorkflowEnvironment;
 }
 

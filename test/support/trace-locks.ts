@@ -35,7 +35,7 @@ const waitingQuery = `select pg_blocking_pids(a.pid) as blockers, a.pid || '/' |
   where a.datname = current_database() and a.wait_event_type = 'Lock'`;
 
 /**
- * Records in which order transactions lock rows during the work, whoever starts them. A connection of its own locks
+ * Records the order in which transactions lock rows during the work, whoever starts them. A separate connection locks
  * each kind of rows; a transaction that waits for one has by then acquired all its earlier locks, and is let through by
  * releasing that kind alone, which is locked again as soon as its rows are free. The record thus shows what a
  * transaction held while it waited, which is what deadlocks consist of, however fast the machine is.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Does something with a connection of its own to a database, outside any pool. */
+/** Runs a function with a new connection to a database, outside any pool. */
 export async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString });
   await client.connect();

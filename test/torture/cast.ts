@@ -127,7 +127,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     causes.push(id);
     const donor = await buildIndividual(place, { balance: forAll(given) });
     const { status } = await give(topology.api, donor, Number(forAll(given)), id);
-    assert(status === 201, 'a cause is given to');
+    assert(status === 201, 'a cause receives donations');
   }
   const approvers: BuiltUser[] = [];
   while (approvers.length < castSize.approvers) {

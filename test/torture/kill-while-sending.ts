@@ -16,7 +16,7 @@ const hangingMs = 6_000;
 const betweenLooksMs = 100;
 
 /**
- * Both workers die while the provider has the request of a transfer; each finds the open attempt when it is restarted.
+ * Both workers die while the provider has the request of a transfer; when restarted, each finds the open attempt.
  */
 export async function killWhileSending(topology: Topology, { hang, over, dead, bringBack }: Hands): Promise<void> {
   const hanging = hang(hangingMs);

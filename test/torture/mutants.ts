@@ -7,10 +7,10 @@ import { oracles } from './oracles/index.ts';
 
 /**
  * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time,
- * and runs the torture there. Each removes one guard of the product, and must be found within its time, by an oracle
- * that its patch names: a torture that does not find it proves nothing about that guard. Exits with 1 when one was not
- * found. With `--together` all named mutants are applied to one copy, for one run: none of them may be visible to an
- * oracle of another, or it would be unclear which was found.
+ * and runs the torture there. Each removes one guard of the product, and must be found within its time by an oracle
+ * that its patch names: if it is not, the torture proves nothing about that guard. Exits with 1 when one was not found.
+ * With `--together` all named mutants are applied to one copy, for one run: none of them may be visible to an oracle of
+ * another, or it would be unclear which was found.
  */
 const root = join(import.meta.dirname, '..', '..');
 const directory = join(import.meta.dirname, 'mutants');
@@ -24,7 +24,9 @@ export interface Mutant {
   takes: string;
   seeds: number[];
   minutes: number;
-  /** Without this guard things are late forever; lateness then counts, if the product itself is not late. */
+  /**
+   * Without this guard things are late forever; lateness then counts as a finding, if the product itself is not late.
+   */
   lateness: boolean;
   /** The oracles that see it, of which one suffices; for a check with its view: `checks-are-empty/check_x`. */
   by: string[];
@@ -129,7 +131,7 @@ const mendedByTime: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What these findings say about a mutant. Only those of its own oracles count: anything else may be a flake. Lateness
+ * What these findings prove about a mutant. Only those of its own oracles count: anything else may be a flake. Lateness
  * proves nothing on a busy machine, unless the product itself is not late with that seed.
  */
 export function judgeMutant(
@@ -172,7 +174,7 @@ async function hunt(mutant: Mutant): Promise<boolean> {
   try {
     const applied = spawnSync('git', ['apply', file], { cwd: copy, encoding: 'utf8' });
     if (applied.status !== 0) {
-      process.stdout.write(`${name}: the patch does not fit: ${applied.stderr.trim()}\n`);
+      process.stdout.write(`${name}: the patch does not apply: ${applied.stderr.trim()}\n`);
       return false;
     }
     for (const seed of seeds) {
@@ -205,7 +207,8 @@ async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
   try {
     for (const { name, file } of mutants) {
       const applied = spawnSync('git', ['apply', file], { cwd: copy, encoding: 'utf8' });
-      if (applied.status !== 0) throw new Error(`${name} does not fit beside the others: ${applied.stderr.trim()}`);
+      if (applied.status !== 0)
+        throw new Error(`${name} does not apply together with the others: ${applied.stderr.trim()}`);
     }
     const [seed = 1] = first?.seeds ?? [];
     const minutes = first?.minutes ?? 1;
@@ -223,7 +226,7 @@ async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
       const others = mutants.filter((other) => other !== mutant).map((other) => other.name);
       process.stdout.write(`${name}: ${what}, with ${others.join(', ')}, in ${seconds} s: ${takes}\n`);
     }
-    process.stdout.write(`All findings were by: ${found.join(', ') || 'nobody'}.\n`);
+    process.stdout.write(`All findings were by: ${found.join(', ') || 'none'}.\n`);
     if (found.length === 0) process.stdout.write(`${told.output.slice(-500)}\n`);
     return proven;
   } finally {

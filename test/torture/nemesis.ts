@@ -64,7 +64,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       for (const [where, what] of Object.entries(trouble)) faults[where] = { ...faults[where], ...what };
     }
     const { status, body } = await topology.sandbox.put('/sandbox/faults', faults);
-    if (status !== 200) throw new Error(`the sandbox does not know a fault: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`the sandbox rejected a fault: ${JSON.stringify(body)}`);
   };
   /** Starts a part, with retries: its dependencies may be down. */
   const bringBack = async (name: PartName): Promise<void> => {
@@ -101,8 +101,8 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   }
 
   /**
-   * Its development server, paused for long, may run on without its database, whose connection it has given up: its
-   * operator restarts it.
+   * Its development server, paused for long, may keep running after it has given up its database connection; an
+   * operator would restart it.
    */
   async function reviveTemporal(): Promise<void> {
     for (let attempt = 0; !(await topology.temporalAnswers()); attempt += 1) {
@@ -110,8 +110,8 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
         await sleep(2_000);
         continue;
       }
-      if (attempt > 7) throw new Error('Temporal does not answer, although it was started again');
-      note('Temporal runs and does not answer: it is started again');
+      if (attempt > 7) throw new Error('Temporal does not answer, although it was restarted');
+      note('Temporal runs but does not answer: it is restarted');
       await topology.kill('temporal');
       await bringBack('temporal');
     }
@@ -126,24 +126,22 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       await last(forMs);
     } finally {
       troubles.delete(id);
-      await tellProvider().catch(() => note('the sandbox could not be told that its faults are over'));
+      await tellProvider().catch(() => note('the sandbox’s faults could not be cleared'));
     }
   }
 
   /**
-   * A backend paused in the middle of a payment: one of the product's, or one that holds a lock that all debits need.
+   * Pauses a backend in the middle of a payment: one of the product's, or one that holds a lock that all debits need.
    */
   async function pauseBackend(forMs: number, random: Random): Promise<void> {
     await using holder = random.chance(0.5) ? await holdBalance(topology.ownerUrl) : undefined;
     const pid = holder?.pid ?? (await findBusyBackend(random));
-    if (pid === undefined) throw new Error('there is no backend to stop');
+    if (pid === undefined) throw new Error('there is no backend to pause');
     try {
       process.kill(pid, 'SIGSTOP');
       stopped.add(pid);
       note(
-        holder
-          ? `the backend ${pid} is stopped, and holds account ${holder.accountId}`
-          : `the backend ${pid} is stopped`,
+        holder ? `the backend ${pid} is paused, holding account ${holder.accountId}` : `the backend ${pid} is paused`,
       );
       await last(forMs);
     } finally {
@@ -178,7 +176,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   async function fillDisk(of: DiskName, forMs: number): Promise<void> {
     const disk = topology.disk(of);
     if (disk === null) {
-      aloud(`a full disk of ${of} is left out: a small disk could not be mounted here`);
+      aloud(`a full disk of ${of} is skipped: a small disk could not be mounted here`);
       throw new Error('there is no small disk');
     }
     if (of === 'postgres') topology.mayEnd('postgres');
@@ -285,7 +283,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
       await operation(fault, createRandom(`${seed}/${id}`)).catch((error: unknown) => {
         const why = String(error).slice(0, 200);
         if (canAct(topology, fault)) idle.push(`${fault.do}: ${why}`);
-        note(`${id} could not be done: ${why}`);
+        note(`${id} could not be injected: ${why}`);
       });
       note(`${id} is over`);
     },

@@ -36,7 +36,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ...plantedGrouped,
   [
     'clients-get-through',
-    'whatever is asked for is refused',
+    'every request is refused',
     ({ attempts }) => {
       for (let number = 0; number < 20; number += 1) {
         attempts.push(
@@ -54,31 +54,31 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'effects-were-asked-for',
-    'one request makes two payouts',
+    'one request creates two payouts',
     ({ asked }) => asked.push({ ...only(asked), id: 'payout-2' }),
     'and the payout payout-2',
   ],
   [
     'ends-are-kept',
-    'what was cancelled is not there',
+    'a cancelled resource does not exist',
     ({ attempts }) =>
       attempts.push(
         attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 200, target: 'order-9' }),
       ),
-    'not there',
+    'is missing',
   ],
   [
     'payments-match-receipts',
-    'a receipt is of another amount than was paid, and its journal too',
+    'a receipt and its journal have another amount than was paid',
     ({ receipts, journals }) => {
       only(receipts).amount = '24001.0000';
       only(journals).amount = '24001.0000';
     },
-    'its receipt says',
+    'its receipt has',
   ],
   [
     'payments-match-receipts',
-    'a journal is of another amount than its receipt',
+    'a journal has another amount than its receipt',
     ({ journals }) => {
       only(journals).amount = '24001.0000';
     },
@@ -86,7 +86,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payments-match-receipts',
-    'the money of one order has paid another of the same amount',
+    'the money for one order was applied to another of the same amount',
     ({ receipts, orders, journals }) => {
       only(receipts).appliedTo = 'order-2';
       orders.push({ ...only(orders), id: 'order-2' });
@@ -96,7 +96,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'orders-match-instruments',
-    'an instrument asks for another amount than its order',
+    'an instrument has another amount than its order',
     ({ requests }) => {
       only(requests).amount = 23_000;
     },
@@ -104,7 +104,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'a payout has succeeded whose transfer has failed',
+    'a payout succeeded although its transfer failed',
     ({ transfers }) => {
       only(transfers).status = 'FAILED';
     },
@@ -112,7 +112,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'a payout is told as contradicted although both sides say the same',
+    'a payout is contradicted although both sides agree',
     ({ payouts }) => {
       only(payouts).contradicted = true;
     },
@@ -120,7 +120,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook arrives with other bytes the second time',
+    'a webhook is resent with different bytes',
     ({ webhooks }) => {
       const second = only(webhooks.slice(1));
       second.body = second.body.replace('{"type"', '{ "type"');
@@ -129,47 +129,47 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook tells of another event than it was written for',
+    'a webhook reports another event than it was written for',
     ({ webhooks }) => {
       for (const one of webhooks) one.body = one.body.replace('payout.succeeded', 'payout.failed');
     },
-    'tells of payout.failed',
+    'reports payout.failed',
   ],
   [
     'workflows-do-not-fail',
-    'a workflow runs out of time',
+    'a workflow times out',
     ({ workflows }) =>
       workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'TIMED_OUT' }),
     'TIMED_OUT',
   ],
   [
     'decisions-are-kept',
-    'money in suspense is noted as given back although nobody approved it',
+    'money in suspense is recorded as refunded although nobody approved it',
     ({ receipts, decisions }) => {
       only(receipts.slice(1)).state = 'refunded';
       decisions.push(decision({ approvals: [] }));
     },
-    'which no two people have decided',
+    'without a decision by two people',
   ],
   [
     'operators-are-told-exactly',
-    'money in suspense is in the web UI and not in the list of the API',
+    'money in suspense is in the web UI but not in the API’s list',
     ({ lists }) => lists.receipts.pop(),
-    'one of the two lists',
+    'only one of the two lists',
   ],
   [
     'refused-has-no-effect',
-    'a payout that was answered 422 is made all the same',
+    'a payout answered with 422 is created anyway',
     ({ events }) => events.push({ ...only(events), requestId: 'r3', resourceId: 'payout-2', at: 8_000 }),
   ],
   [
     'refused-has-no-effect',
-    'a refused request leaves an event of something else',
+    'a refused request leaves an event of another resource',
     ({ events }) => events.push({ ...only(events), requestId: 'r3', event: 'RESOURCE_UPDATED', resourceType: 'cause' }),
   ],
   [
     'refused-has-no-effect',
-    'what was under way is made after its retry was refused under the same key',
+    'a resource is created after the retry was refused under the same key',
     ({ attempts, events }) => {
       attempts.push(
         attempt({ operation: 'o9', key: 'key-0009', requestId: 'r9', status: null, resourceId: null }),
@@ -180,7 +180,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'refused-has-no-effect',
-    'a cancellation that was refused at the door is written down',
+    'a cancellation rejected before processing leaves an event',
     ({ attempts, events }) => {
       attempts.push(attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 401 }));
       events.push({ ...only(events), requestId: 'r9', event: 'RESOURCE_UPDATED', resourceType: 'payment_order' });
@@ -188,7 +188,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'effects-were-asked-for',
-    'a payout is made that no request has asked for',
+    'a payout is created without a request',
     ({ asked }) => asked.push({ kind: 'payout', id: 'payout-2', requestId: 'nobody-1' }),
   ],
   [
@@ -198,21 +198,21 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'ends-are-kept',
-    'a payment that was cancelled is paid',
+    'a cancelled payment is paid',
     ({ ends }) => {
       only(ends.slice(1)).status = 'PAID';
     },
   ],
   [
     'ends-are-kept',
-    'a payment that was paid before it could be cancelled ends unpaid',
+    'a payment that was paid before it could be cancelled expires',
     ({ ends }) => {
       only(ends).status = 'EXPIRED';
     },
   ],
   [
     'ends-are-kept',
-    'the cancellation of an open order is refused as if there were none',
+    'the cancellation of an open order is refused as not found',
     ({ attempts, ends }) => {
       attempts.push(
         attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 404, target: 'order-9' }),
@@ -222,7 +222,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'ends-are-kept',
-    'nobody can tell at the end what became of a cancellation',
+    'the outcome of a cancellation stays unknown',
     ({ attempts, ends }) => {
       attempts.push(
         attempt({ operation: 'o9', kind: 'cancel', key: null, requestId: 'r9', status: 503, target: 'order-9' }),
@@ -232,7 +232,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'ends-are-kept',
-    'the stop of a subscription that runs is refused',
+    'stopping an active subscription is refused',
     ({ attempts, ends }) => {
       attempts.push(attempt({ operation: 'o9', kind: 'stop', key: null, requestId: 'r9', status: 400, target: 's-1' }));
       ends.push({ kind: 'subscription', id: 's-1', status: 'active' });
@@ -240,7 +240,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'ends-are-kept',
-    'a subscription goes on that was stopped',
+    'a stopped subscription continues',
     ({ attempts, ends }) => {
       attempts.push(attempt({ operation: 'o9', kind: 'stop', key: null, requestId: 'r9', status: 200, target: 's-1' }));
       ends.push({ kind: 'subscription', id: 's-1', status: 'active' });
@@ -248,7 +248,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'ends-are-kept',
-    'a circle goes on that was cancelled',
+    'a cancelled circle continues',
     ({ attempts, ends }) => {
       attempts.push(
         attempt({ kind: 'cancel-circle', key: null, requestId: 'r9', operation: 'o9', target: 'circle-1' }),
@@ -258,24 +258,24 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'made-is-not-refused',
-    'a retry is refused although the first request was done',
+    'a retry is refused although the first request succeeded',
     ({ attempts }) => attempts.push(attempt({ requestId: 'r9', status: 422, sentAt: 6_000, resourceId: null })),
   ],
   [
     'success-has-one-effect',
-    'a success has had no effect',
+    'a success had no effect',
     (facts) => {
       facts.events = facts.events.filter(({ requestId }) => requestId !== 'r4');
     },
   ],
   [
     'success-has-one-effect',
-    'a success without a key was done twice',
+    'a successful request without a key was executed twice',
     ({ events }) => events.push({ ...only(events.slice(1)), resourceId: 'order-2' }),
   ],
   [
     'success-has-one-effect',
-    'a request without a key that had no answer was done twice',
+    'an unanswered request without a key was executed twice',
     ({ attempts, events }) => {
       Object.assign(only(attempts.filter(({ requestId }) => requestId === 'r4')), { status: null, resourceId: null });
       events.push({ ...only(events.slice(1)), resourceId: 'order-2' });
@@ -284,14 +284,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'success-has-one-effect',
-    'an answer names another resource than was made',
+    'an answer names another resource than was created',
     ({ attempts }) => {
       only(attempts.slice(1)).resourceId = 'payout-9';
     },
   ],
   [
     'key-has-one-resource',
-    'a retry under the same key makes a second payout',
+    'a retry under the same key creates a second payout',
     ({ events }) => events.push({ ...only(events), requestId: 'r2', resourceId: 'payout-2' }),
   ],
   [
@@ -301,33 +301,33 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'replays-are-the-same',
-    'a replay has other bytes',
+    'a replayed answer has different bytes',
     ({ attempts }) => attempts.push(attempt({ requestId: 'r9', answer: '{"amount":"1"}' })),
   ],
   [
     'asking-tells',
-    'nobody can tell at the end what became of a key',
+    'the outcome of a key stays unknown',
     ({ attempts }) => attempts.push(attempt({ operation: 'o9', key: 'key-0009', requestId: 'r9', status: 503 })),
   ],
   [
     'asking-tells',
-    'a key is refused at the door for ever',
+    'a key is rejected before processing forever',
     ({ attempts }) => attempts.push(attempt({ operation: 'o9', key: 'key-0009', requestId: 'r9', status: 429 })),
   ],
-  ['payments-match-receipts', 'money that the provider took has no receipt', ({ receipts }) => receipts.pop()],
+  ['payments-match-receipts', 'money that the provider received has no receipt', ({ receipts }) => receipts.pop()],
   [
     'payments-match-receipts',
-    'money is booked twice',
+    'money is posted twice',
     ({ receipts }) => receipts.push({ ...only(receipts), id: 'receipt-3' }),
   ],
   [
     'payments-match-receipts',
-    'money is booked that nobody paid',
+    'money is posted that nobody paid',
     ({ receipts }) => receipts.push({ ...only(receipts), id: 'receipt-3', providerPaymentId: 'py-3' }),
   ],
   [
     'payments-match-receipts',
-    'money is booked in another amount than was paid',
+    'money is posted with another amount than was paid',
     ({ receipts }) => {
       only(receipts).amount = '24001.0000';
     },
@@ -348,7 +348,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'orders-match-instruments',
-    'an order has ended, and its customer can still pay it',
+    'an order is final, but its customer can still pay it',
     ({ orders, requests }) => {
       orders.push({
         id: 'order-3',
@@ -363,14 +363,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'orders-match-instruments',
-    'an order that was paid at the provider ends expired',
+    'an order paid at the provider expires',
     ({ orders }) => {
       only(orders).status = 'EXPIRED';
     },
   ],
   [
     'orders-match-instruments',
-    'an order is paid that the provider has no money for',
+    'an order is PAID without money at the provider',
     ({ requests }) => {
       only(requests).payments = [];
     },
@@ -382,7 +382,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'orders-match-instruments',
-    'there is an instrument for nobody',
+    'an instrument has no order',
     ({ requests }) => requests.push({ ...only(requests), id: 'pr-2', reference: 'order-7', payments: [] }),
   ],
   [
@@ -392,27 +392,27 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'a transfer is made for a payout that there is not',
+    'a transfer exists without a payout',
     ({ transfers }) => transfers.push({ ...only(transfers), id: 'disb-2', reference: 'payout-2' }),
   ],
   [
     'payouts-match-transfers',
-    'a transfer is of another amount than its payout',
+    'a transfer has another amount than its payout',
     ({ transfers }) => {
       only(transfers).amount = 10_001;
     },
   ],
   [
     'payouts-match-transfers',
-    'a payout is returned to the partner and paid',
+    'a payout is both returned to the partner and paid',
     ({ payouts }) => {
       only(payouts).status = 'failed';
     },
   ],
-  ['payouts-match-transfers', 'a payout has succeeded that nobody made', ({ transfers }) => transfers.pop()],
+  ['payouts-match-transfers', 'a payout succeeded without a transfer', ({ transfers }) => transfers.pop()],
   [
     'payouts-match-transfers',
-    'a payout is called failed because nobody could tell',
+    'a payout with an unknown outcome is recorded as failed',
     ({ payouts, journals }) => {
       only(payouts.slice(1)).status = 'failed';
       journals.push(journal('partner-payout/payout-8/returned', '10000.0000'));
@@ -420,7 +420,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'money-lands-where-asked',
-    'somebody else has the money of an order',
+    'the money of an order is credited to somebody else',
     ({ journals }) => {
       only(journals).credited = ['account-2'];
     },
@@ -450,21 +450,21 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'fees-are-as-agreed',
-    'a fee is charged twice over',
+    'a fee is charged twice',
     ({ made }) => {
       only(made).fee = '5000.0000';
     },
   ],
   [
     'decisions-are-kept',
-    'money in suspense is noted as given back, and nobody decided so',
+    'money in suspense is recorded as refunded without a decision',
     ({ receipts }) => {
       only(receipts.slice(1)).state = 'refunded';
     },
   ],
   [
     'decisions-are-kept',
-    'money in suspense is credited to another account than was decided',
+    'money in suspense is credited to another account than decided',
     ({ receipts, decisions }) => {
       Object.assign(only(receipts.slice(1)), { state: 'credited', creditedTo: 'account-2' });
       decisions.push(decision({ action: 'credit', accountId: 'account-1' }));
@@ -472,7 +472,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'decisions-are-kept',
-    'a decision was told as carried out, and the money waits on',
+    'a decision is reported as carried out, but the money is still in suspense',
     ({ decisions }) => decisions.push(decision({})),
   ],
   [
@@ -482,7 +482,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'the money of a payout that succeeded was returned as well',
+    'the money of a successful payout is also returned',
     ({ journals }) => journals.push(journal('partner-payout/payout-1/returned', '10000.0000')),
   ],
   [
@@ -501,7 +501,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'money-is-conserved',
-    'a refund is noted that left no account',
+    'a refund is recorded that debited no account',
     ({ receipts }) => {
       only(receipts.slice(1)).state = 'refunded';
     },
@@ -520,13 +520,13 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'statuses-move-by-their-tables',
-    'an order that is paid is open again, which no table of the product is asked about',
+    'a paid order is open again, as only the recorded transitions show',
     ({ transitions }) =>
       transitions.push({ ...only(transitions), place: 'payment_orders.status', from: 'PAID', to: 'EXPIRED' }),
   ],
   [
     'statuses-move-by-their-tables',
-    'a payout begins as succeeded',
+    'a payout starts as succeeded',
     ({ transitions }) => transitions.push({ ...only(transitions), from: null, to: 'succeeded' }),
   ],
   ['webhooks-arrive', 'a webhook never arrives', ({ webhooks }) => webhooks.splice(0)],
@@ -539,7 +539,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook tells of an end that there was not',
+    'a webhook reports a final status that was never reached',
     (facts) => {
       only(facts.deliveries).type = 'payout.failed';
       facts.webhooks = [webhook({ type: 'payout.failed' })];
@@ -547,14 +547,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook tells of something else than it was written for',
+    'a webhook reports another resource than it was written for',
     (facts) => {
       facts.webhooks = [webhook({ id: 'payout-2' })];
     },
   ],
   [
     'webhooks-arrive',
-    'a webhook tells of another amount',
+    'a webhook reports another amount',
     (facts) => {
       facts.webhooks = [webhook({ amount: '1.0000' })];
     },
@@ -568,14 +568,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook has a signature of nobody',
+    'a webhook has an unknown signature',
     ({ webhooks }) => {
       only(webhooks).signedBy = null;
     },
   ],
   [
     'webhooks-arrive',
-    'an end is told to nobody, and its version does not say so',
+    'a final status is not reported, and its version hides it',
     (facts) => {
       only(facts.payouts).version = 0;
       facts.deliveries = [];
@@ -584,47 +584,47 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook arrives that nobody has written',
+    'a webhook arrives without a row',
     ({ webhooks }) => webhooks.push({ ...only(webhooks), id: 'msg_of_nobody' }),
   ],
   [
     'webhooks-arrive',
-    'a version is told to nobody',
+    'a version is never reported',
     ({ payouts }) => {
       only(payouts).version = 2;
     },
   ],
   [
     'providers-refusal-is-kept',
-    'what the provider refused is done when it is asked for again',
+    'a request that the provider refused is executed on a retry',
     ({ attempts }) => {
       Object.assign(only(attempts), { status: 502 });
     },
   ],
   [
     'answers-tell-the-books',
-    'an answer names what is not there',
+    'an answer names a missing resource',
     (facts) => {
       facts.made = facts.made.filter(({ id }) => id !== 'order-1');
     },
   ],
   [
     'answers-tell-the-books',
-    'less was written than was asked for',
+    'the recorded amount is less than requested',
     ({ made }) => {
       only(made).asked = '9999.0000';
     },
   ],
   [
     'answers-tell-the-books',
-    'an answer tells of another amount than was written',
+    'an answer reports another amount than was recorded',
     ({ attempts }) => {
       only(attempts.slice(1)).answer = '{"data":{"amount":"10001.0000"}}';
     },
   ],
   [
     'answers-tell-the-books',
-    'it was written for something else than was asked',
+    'the recorded target is not the requested one',
     ({ made }) => {
       only(made).targets = ['invoice-2'];
     },
@@ -633,7 +633,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ['rows-and-workflows-match', 'a workflow runs without a row that waits', ({ waiting }) => waiting.pop()],
   [
     'rows-and-workflows-match',
-    'no sweep has brought back a workflow that the plan ended',
+    'no sweep restarted a workflow that the plan terminated',
     (facts) => {
       facts.workflows = facts.workflows.filter(({ type }) => type !== 'partnerPayout');
       facts.takenWorkflows = ['partner-payout/payout-8'];
@@ -641,7 +641,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'rows-and-workflows-match',
-    'what is due in weeks has lost its workflow, and no fault has taken that',
+    'a row due in weeks has lost its workflow without a fault',
     (facts) => {
       facts.workflows = facts.workflows.filter(({ type }) => type !== 'donationSubscription');
     },
@@ -654,70 +654,66 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'workflows-do-not-fail',
-    'a workflow is terminated, and not by the plan',
+    'a workflow is terminated, but not by the plan',
     ({ workflows }) =>
       workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'TERMINATED' }),
   ],
   [
     'workflows-do-not-fail',
-    'a workflow of money ends because somebody asked for its cancellation',
+    'a workflow that handles money stops because its cancellation was requested',
     ({ workflows }) =>
       workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'CANCELLED' }),
   ],
   ['operators-are-told-exactly', "money that is nobody's is in no list", ({ lists }) => lists.suspense.pop()],
   [
     'operators-are-told-exactly',
-    'money that an order has taken is listed for operators',
+    'money that was applied to an order is listed for operators',
     ({ lists }) => lists.suspense.push('receipt-1'),
   ],
+  ['operators-are-told-exactly', 'a case is listed without money', ({ lists }) => lists.suspense.push('receipt-9')],
+  ['operators-are-told-exactly', 'a payout with an unknown outcome is in no list', ({ lists }) => lists.stuck.pop()],
   [
     'operators-are-told-exactly',
-    'a case is listed of money that there is not',
-    ({ lists }) => lists.suspense.push('receipt-9'),
-  ],
-  ['operators-are-told-exactly', 'a payout that nobody can tell is in no list', ({ lists }) => lists.stuck.pop()],
-  [
-    'operators-are-told-exactly',
-    'a payout that has ended is listed as stuck',
+    'a final payout is listed as stuck',
     ({ lists }) => lists.stuck.push({ id: 'payout-1', reason: 'contradicted' }),
   ],
   [
     'operators-are-told-exactly',
-    'a payment waits for operators although nothing made that necessary',
+    'a payment waits for operators without need',
     ({ lists }) => lists.searched.push('gateway-payment/order-1'),
   ],
-  ['operators-are-told-exactly', 'a webhook is given up', ({ lists }) => lists.parked.push('delivery-1')],
+  ['operators-are-told-exactly', 'a webhook is parked', ({ lists }) => lists.parked.push('delivery-1')],
   [
     'operators-are-told-exactly',
-    'a list of what is late has a row',
+    'a list of late rows is not empty',
     ({ lists }) => {
       lists.waiting = lists.waiting.map((kind) => (kind.what === 'overdue_payouts' ? { ...kind, rows: 1 } : kind));
     },
   ],
   [
     'operators-are-told-exactly',
-    'fewer cases are counted than there are',
+    'the count of cases is too low',
     ({ lists }) => {
       only(lists.waiting.slice(1)).rows = 0;
     },
   ],
   [
     'times-are-true',
-    'a row tells of an instant that has not come yet',
+    'a row has an instant in the future',
     ({ instants }) => {
       only(instants).latest = 10_001;
     },
   ],
   [
     'times-are-true',
-    'a row tells of an instant before everything began',
+    'a row has an instant before the run began',
     ({ instants }) => {
       only(instants).earliest = -1;
     },
   ],
   [
     'ends-are-kept',
-    'a goal that was released is open',
+    'a released goal is open',
     ({ attempts, ends }) => {
       attempts.push(
         attempt({ operation: 'o9', kind: 'release', key: null, requestId: 'r9', status: 200, target: 'goal-1' }),
@@ -728,7 +724,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'the fee of what the bank returned is given back, too',
+    'the fee of a payout that the bank returned is refunded, too',
     ({ journals }) => {
       for (const one of journals) if (one.businessKey.endsWith('/reversed')) one.amount = '72500.0000';
     },
@@ -736,14 +732,14 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'withdrawals-stay-within',
-    'somebody withdraws more than a day’s limit',
+    'a user withdraws more than a day’s limit',
     ({ withdrawals }) =>
       withdrawals.push({ id: 'withdrawal-2', userId: 'user-1', causeId: null, amount: '250001.0000', waits: false }),
     'has withdrawn 250001.0000',
   ],
   [
     'withdrawals-stay-within',
-    'more of a cause is disbursed than it was given',
+    'more is disbursed from a cause than was donated',
     ({ withdrawals }) =>
       withdrawals.push({
         id: 'withdrawal-2',
@@ -752,19 +748,19 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
         amount: '77501.0000',
         waits: false,
       }),
-    'was given 80000.0000',
+    'received 80000.0000',
   ],
   [
     'disbursements-are-approved',
-    'a disbursement is sent that one person approved, twice',
+    'a disbursement is sent that one person approved twice',
     ({ verdicts }) => {
       for (const verdict of verdicts) verdict.by = 'person-1';
     },
-    '1 people have approved it',
+    'approved by 1',
   ],
   [
     'disbursements-are-approved',
-    'a disbursement that was rejected is sent',
+    'a rejected disbursement is sent',
     ({ verdicts }) =>
       verdicts.push({
         withdrawalId: 'withdrawal-1',
@@ -773,10 +769,10 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
       }),
     'was rejected',
   ],
-  ['parts-live', 'a process ends by itself', ({ died }) => died.push('api1 ended by itself (code 1)')],
+  ['parts-live', 'a process exits unexpectedly', ({ died }) => died.push('api1 exited unexpectedly (code 1)')],
   [
     'comes-to-rest',
-    'a payout is open although the provider has ended it',
+    'a payout is open although it is final at the provider',
     ({ restless }) => restless.push({ what: 'payout', id: 'payout-1', status: 'pending' }),
   ],
 ];

@@ -90,5 +90,5 @@ export const bankFields = ({ account, holder }: BankAccountFact) => ({
   beneficiary_name: holder,
 });
 
-/** What a request that ends or gives back what has this id is asked with. */
+/** The body of a request that finishes or refunds the resource with this id. */
 export const endOf = (id: string) => ({ name: 'end', body: {}, again: true, about: id, resourceOf: () => id });

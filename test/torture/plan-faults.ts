@@ -58,26 +58,26 @@ export type Fault = { id: string; at: number } & FaultAction;
 
 /** The output of `--list`. */
 export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
-  kill: 'kill -9 of one part, or of several at once, started again after a while (PostgreSQL by immediate shutdown)',
-  'hold-balance': 'the balance of somebody who has just paid locked for a while, as by a payment that takes long',
+  kill: 'kill -9 of one part, or of several at once, restarted after a while (PostgreSQL by immediate shutdown)',
+  'hold-balance': 'the balance of a recent payer locked for a while, as by a slow payment',
   'kill-while-sending': 'kill -9 of both workers while the provider has the request of a transfer and does not answer',
   pause: 'SIGSTOP of processes for 1 to 30 seconds, then SIGCONT',
   'pause-backend':
-    'SIGSTOP for 1 to 30 seconds of a PostgreSQL backend, of the product or one that holds the balance debited last',
+    'SIGSTOP for 1 to 30 seconds of a PostgreSQL backend: one of the product, or one that locks the balance debited last',
   network:
-    'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right after a commit went out or before it does',
+    'one connection between two parts delayed, black-holed, refused, its answers truncated, or cut right before or after a commit',
   provider: 'the provider slow, failing, hanging before or after the effect, answering 429, or listing payments late',
   callbacks: 'callbacks lost, repeated a hundred times, shuffled, or late',
   forge:
-    'a callback with the right token and a wrong reference, amount or status, of what nobody has paid, or of nothing that we know',
+    'a callback with the right token and a wrong reference, amount or status, for an unpaid payment, or for an unknown one',
   workflow: 'a running workflow terminated, cancelled, or reset to its beginning',
-  'two-sweeps': 'every sweep started twice at once, beside its schedule',
-  'lose-temporal': 'Temporal killed and begun anew with an empty database, both workers started again after it',
+  'two-sweeps': 'every sweep started twice at once, in addition to its schedule',
+  'lose-temporal': 'Temporal killed and restarted with an empty database, then both workers restarted',
   'disk-full':
-    'no room for a while on the disk of PostgreSQL, or of what APIs write (left out aloud where a small disk cannot be mounted)',
-  'rolling-restart': 'APIs and workers stopped politely and started again, one after the other',
+    'no space for a while on the disk of PostgreSQL, or on the one that APIs write to (skipped with a message where a small disk cannot be mounted)',
+  'rolling-restart': 'APIs and workers stopped gracefully and restarted, one after the other',
   'new-build':
-    'a worker of another build id beside the old one, made current, and the old one stopped when it is drained',
+    'a worker of another build id started beside the old one and made current, and the old one stopped when drained',
   clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
@@ -113,7 +113,7 @@ function createDeal(random: Random): Deal {
 }
 
 const everyKind = Object.keys(weights) as (keyof typeof weights)[];
-/** How often, as their variants are dealt in turn, and some depend on the state. */
+/** The share of each kind; its variants are dealt in turn, and some depend on the state. */
 const variants: Partial<Record<keyof typeof weights, number>> = {
   kill: 12,
   pause: 12,
@@ -129,7 +129,7 @@ const everyVariant = everyKind.flatMap((kind) => Array.from({ length: variants[k
 
 /** The average time between faults, in milliseconds. */
 const meanPauseMs = 5_000;
-/** The beginning and the end are free of faults, so that there is something to break, and time to recover. */
+/** The beginning and the end are free of faults, so that there is work to disturb, and time to recover. */
 const quietMs = 2_000;
 
 export function planFaults(random: Random, durationMs: number): ({ at: number } & FaultAction)[] {

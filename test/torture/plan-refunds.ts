@@ -3,9 +3,9 @@ import { below, castSize, whole } from './cast-size.ts';
 import { payoutAccounts } from './plan-money-out.ts';
 import type { Random } from './random.ts';
 
-/** What a partner's customer pays by: its method, and its channel where a method has several. */
+/** How a partner's customer pays: the method, and the channel where a method has several. */
 export const refundChannels = {
-  // Whether the provider refunds whole or in part, whole only, or not at all.
+  // Whether the provider refunds in full or in part, in full only, or not at all.
   DANA: { method: 'ewallet', channel: 'DANA' },
   LINKAJA: { method: 'ewallet', channel: 'LINKAJA' },
   BNI: { method: 'virtual_account', channel: 'BNI' },
@@ -30,11 +30,11 @@ export type Refunding =
       account: string;
       afterMs: number;
     }
-  /** A donor requests a refund, or two people of the platform decide one, or all of them at once. */
+  /** A donor requests a refund, or two people of the platform decide one, or all of these at once. */
   | {
       do: 'take-back';
       user: number;
-      /** Whether it is donated just before; otherwise it is the donor's newest. */
+      /** Whether it is donated just before; otherwise it is the donor's latest donation. */
       gives: boolean;
       type: (typeof donationTypes)[number];
       amount: number;
@@ -45,7 +45,7 @@ export type Refunding =
 const donationTypes = ['charitable_cause_donate', 'charitable_cause_open_donate'] as const;
 const askers = ['donor', 'people', 'both'] as const;
 
-/** The sandbox's magic amounts of refunds to wallets: refused at once, and never answered nor made. */
+/** The sandbox's magic amounts of refunds to wallets: refused at once, and never answered nor carried out. */
 export const refusedRefund = 121_212;
 export const silentRefund = 900_004;
 /** A part: an ordinary amount, or one that is refused, fails later, waits for an operator, or gets no answer. */
@@ -79,7 +79,7 @@ export function drawRefund(random: Random): Refunding {
     };
   }
   const amounts = Array.from({ length: Number(random.weighted(sizes)) }, () => drawPart(random));
-  // Exactly the payment, less, or more: then some part must be refused.
+  // Exactly the payment, less, or more: if more, some part must be refused.
   const share = Number(random.weighted(shares));
   const sum = amounts.reduce((total, amount) => total + amount, 0);
   const rest = random.chance(0.3) ? [null] : [];

@@ -4,7 +4,7 @@ import type { FaultAction } from './plan-faults.ts';
 import type { Drawn } from './plan-work.ts';
 import type { Random } from './random.ts';
 
-/** Work and faults that meet in one place, which rarely happens by chance. */
+/** Work and faults that coincide, which rarely happens by chance. */
 export interface Targeted {
   work: Drawn[];
   faults: ({ at: number } & FaultAction)[];
@@ -20,10 +20,10 @@ const share = (durationMs: number, part: number): number => Math.round(durationM
 /**
  * What a plan of half a minute or more has, whatever its seed: requests that use up what their own twins would be
  * refused for, with APIs that are slow to query the database; two crowds that pay from the same accounts at both APIs;
- * the same donations allocated to two causes at once; keys reused after a refusal; periods of subscriptions that become
- * due while workers lose the answers of their payments; workers that die while the provider has their request; commits
- * that never reach the database; decisions whose proposer also tries to approve them; and simultaneous payouts, more
- * and larger than their partner may send.
+ * the same donations allocated to two causes at once; keys reused after a refusal; subscription periods that become due
+ * while workers lose the answers of their payments; workers that die while the provider has their request; commits that
+ * never reach the database; decisions whose proposer also tries to approve them; and simultaneous payouts above the
+ * number and amount that their partner may send.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };
@@ -53,8 +53,8 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
 
 const slowMs = 6_000;
 /**
- * When crowds meet, as shares of the plan, and for how long one of their accounts is locked: until they still wait for
- * it, as they give up after half a second.
+ * When crowds meet, as shares of the plan, and for how long one of their accounts is locked: just short of the half
+ * second after which they give up.
  */
 const crowdsAt = [
   [0.2, 500],

@@ -16,7 +16,7 @@ describe('Torture plans', () => {
   });
 
   it.each([1, 301, 302, 303])(
-    'A plan of ten minutes kills every part, and uses every kind of fault and of network trouble, from seed %d as from any other',
+    'A plan of ten minutes from seed %d kills every part, and uses every kind of fault and of network trouble',
     (seed) => {
       const plan = makePlan(seed, 10);
       expect([...killed(plan)].toSorted()).toEqual([
@@ -50,7 +50,7 @@ describe('Torture plans', () => {
         );
       const circleWith = (rule: string) => {
         const circle = sure.find((one) => one.rule === rule);
-        if (circle === undefined) throw new Error(`there is no such circle with ${rule}`);
+        if (circle === undefined) throw new Error(`no circle with the rule ${rule} has time for its default`);
         return circle;
       };
       const [cover, exclude] = [circleWith('cover'), circleWith('exclude')];

@@ -247,5 +247,5 @@ const planShape = z.strictObject({
   faults: z.array(z.looseObject({ id: z.string(), at: z.number().min(0), do: z.enum(Object.keys(faultStories)) })),
 });
 
-/** A recorded plan. Throws what is wrong with it: a plan that does nothing would find nothing. */
+/** A recorded plan. Throws an error saying what is wrong with it: a plan that does nothing would find nothing. */
 export const parsePlan = (text: string): Plan => planShape.parse(JSON.parse(text)) as unknown as Plan;

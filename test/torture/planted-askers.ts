@@ -44,7 +44,7 @@ function cancelTwice({ attempts, events, ends }: Facts): void {
 export const plantedAskers: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'transfers-go-where-asked',
-    'a payout goes where another was to go',
+    'a payout goes to the bank account of another',
     (facts) => {
       transferOf(facts, 'payout-1').goesTo = bankAccount(2);
     },
@@ -60,7 +60,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'transfers-go-where-asked',
-    'a refund goes where nothing was to go',
+    'a refund goes to a bank account that nobody named',
     (facts) => {
       attemptOf(facts, 'r15').goesTo = null;
     },
@@ -68,7 +68,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'doers-are-the-askers',
-    'what one partner asked for belongs to another, and so do its webhooks',
+    'a resource that one partner requested belongs to another, and so do its webhooks',
     ({ payouts, deliveries, webhooks }) => {
       found(payouts, ({ id }) => id === 'payout-1').partnerId = 'partner-2';
       found(deliveries, ({ resourceId }) => resourceId === 'payout-1').partnerId = 'partner-2';
@@ -78,7 +78,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'doers-are-the-askers',
-    'what a customer pays a partner belongs to another partner',
+    'a payment by a partner’s customer belongs to another partner',
     ({ orders }) => {
       found(orders, ({ id }) => id === 'payment-4').partnerId = 'partner-2';
     },
@@ -86,7 +86,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'doers-are-the-askers',
-    'what a user asked for belongs to a partner',
+    'an order that a user requested belongs to a partner',
     ({ orders }) => {
       found(orders, ({ id }) => id === 'order-1').partnerId = 'partner-1';
     },
@@ -94,7 +94,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'doers-are-the-askers',
-    'what a user asked for is done by nobody',
+    'a user’s request is recorded without an actor',
     (facts) => {
       attemptOf(facts, 'r4').by = 'user-1';
     },
@@ -102,7 +102,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'doers-are-the-askers',
-    'what a partner asked for is done by a user',
+    'a partner’s request is recorded with a user as its actor',
     ({ events }) => {
       found(events, ({ requestId }) => requestId === 'r1').actorId = 'user-1';
     },
@@ -110,7 +110,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'doers-are-the-askers',
-    'what one user ends is ended in the name of another',
+    'a cancellation by one user is recorded in the name of another',
     (facts) => {
       attemptOf(facts, 'r8').by = 'user-1';
       facts.events.push(ending('r8', 'payment_order', 'payment-3', 'user-2'));
@@ -119,7 +119,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'webhooks-arrive',
-    'a partner hears of what belongs to another',
+    'a partner gets a webhook about another’s resource',
     ({ deliveries, webhooks }) => {
       for (const one of deliveries) if (one.resourceId === 'payout-1') one.partnerId = 'partner-2';
       for (const one of webhooks) if (one.body.includes('payout-1')) one.signedBy = 'partner-2';
@@ -128,7 +128,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'a payout takes what another partner has',
+    'a payout takes another partner’s money',
     (facts) => {
       journalOf(facts, 'partner-payout/payout-1/reserved').debited = ['account-2'];
     },
@@ -136,7 +136,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'what a partner pays out is held by another',
+    'a partner’s payout is held on another’s account',
     (facts) => {
       journalOf(facts, 'partner-payout/payout-1/reserved').credited = ['account-2'];
     },
@@ -144,7 +144,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'a payout is paid of what is held for another',
+    'a payout is paid from money held for another',
     (facts) => {
       journalOf(facts, 'partner-payout/payout-1/spent').debited = ['account-8'];
     },
@@ -152,7 +152,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'a withdrawal takes what another user has, and the bank returns it there',
+    'a withdrawal takes another user’s money, and the bank returns it there',
     (facts) => {
       journalOf(facts, 'withdrawal/withdrawal-1/reserved').debited = ['account-2'];
       journalOf(facts, 'withdrawal/withdrawal-1/reversed').credited = ['account-2'];
@@ -161,7 +161,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'another partner has what a customer paid',
+    'a customer’s payment is credited to another partner',
     (facts) => {
       journalOf(facts, 'partner-payment/payment-4/settled').credited = ['account-2'];
     },
@@ -169,7 +169,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'what a customer paid is released to another partner',
+    'a customer’s payment is released to another partner',
     (facts) => {
       journalOf(facts, 'partner-payment/payment-4/released').credited = ['account-2'];
     },
@@ -177,7 +177,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'refused-has-no-effect',
-    'a circle is cancelled for a request that was refused',
+    'a circle is cancelled for a refused request',
     (facts) => {
       cancelTwice(facts);
       facts.events.push(ending('r33', 'saving_circle', 'circle-2', 'person-1'));
@@ -186,7 +186,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'refused-has-no-effect',
-    'a goal is released for a request that was refused',
+    'a goal is released for a refused request',
     (facts) => {
       releaseTwice(facts, 200);
       facts.events.push(ending('r31', 'saving_goal', 'goal-2', 'user-1'));
@@ -195,7 +195,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'ends-are-kept',
-    'a goal is closed, and whoever wanted to release it was refused',
+    'a goal is closed although every request to release it was refused',
     (facts) => releaseTwice(facts, 400),
     'goal-2 is closed',
   ],

@@ -21,15 +21,15 @@ function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes
 export const plantedDecisions: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'decisions-are-kept',
-    'money in suspense is given back although whoever approved it was refused',
+    'money in suspense is refunded although its approver was refused',
     (facts) => giveBack(facts, { approvals: [approval({ status: 403, told: '403' })] }),
-    'which no two people have decided',
+    'without a decision by two people',
   ],
   [
     'decisions-are-kept',
-    'money in suspense is given back as one person wants it who proposed it',
+    'money in suspense is refunded by its proposer alone',
     (facts) => giveBack(facts, { proposedBy: 'person-2' }),
-    'which no two people have decided',
+    'without a decision by two people',
   ],
   [
     'decisions-are-kept',
@@ -38,7 +38,7 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
       giveBack(facts, {});
       found(facts.decided, ({ id }) => id === 'decision-1').approvedBy = ['person-1'];
     },
-    'names one person for two steps of it',
+    'names one person for two steps',
   ],
   [
     'decisions-are-kept',
@@ -46,11 +46,11 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
     ({ decided }) => {
       for (const one of decided) one.approvedBy = ['person-1', 'person-1'];
     },
-    'names one person for two steps of it',
+    'names one person for two steps',
   ],
   [
     'decisions-are-kept',
-    'a decision names somebody who was refused as its approver',
+    'a decision names as its approver somebody who was refused',
     ({ verdicts }) => {
       Object.assign(
         found(verdicts, ({ by }) => by === 'person-2'),
@@ -61,11 +61,11 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
   ],
   [
     'decisions-are-kept',
-    'a decision names somebody as its rejecter who has not rejected it',
+    'a decision names a rejecter who did not reject it',
     ({ decided }) => {
       for (const one of decided) one.rejectedBy = 'person-2';
     },
-    'names person-2 as who rejected it',
+    'names person-2 as its rejecter',
   ],
   [
     'decisions-are-kept',
@@ -78,24 +78,24 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
   ],
   [
     'disbursements-are-approved',
-    'a disbursement is sent although the second who approved it was refused',
+    'a disbursement is sent although its second approver was refused',
     ({ verdicts }) => {
       Object.assign(
         found(verdicts, ({ by }) => by === 'person-2'),
         { status: 403, told: '403' },
       );
     },
-    '1 people have approved it',
+    'approved by 1',
   ],
   [
     'donations-are-given-back',
-    'a donation is given back although whoever approved that was refused',
+    'a donation is refunded although its approver was refused',
     ({ attempts, refundDecisions }) => {
       for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
       const approvals = [approval({ status: 400, told: '400' })];
       refundDecisions.push({ decisionId: 'decision-2', donationId: 'donation-1', proposedBy: 'person-1', approvals });
     },
-    'which nobody has asked for',
+    'which nobody requested',
   ],
 ];
 

@@ -29,37 +29,37 @@ const many = (count: number, why: string): string[] => Array.from({ length: coun
 export const plantedEfforts: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'plans-are-carried-out',
-    'more than a quarter of the faults find nothing to do',
+    'more than a quarter of the faults have no effect',
     ({ effort }) => {
       effort.idle = many(6, 'workflow: none runs');
     },
-    '6 of 20 faults found nothing to do: workflow: none runs',
+    '6 of 20 faults had no effect: workflow: none runs',
   ],
   [
     'plans-are-carried-out',
-    'more than a twentieth of the work breaks off',
+    'more than a twentieth of the work fails',
     ({ effort }) => {
       effort.brokenOff = many(11, 'verdict: away');
     },
-    '11 of 200 pieces of work broke off: verdict: away',
+    '11 of 200 pieces of work failed: verdict: away',
   ],
   [
     'answers-come-in-time',
-    'half of the requests wait for long although all faults are over',
+    'half of the requests wait long although all faults are over',
     (facts) => wait(facts, { work: 'w90', late: 10, soon: 10 }),
     '10 waited for more than 10000 ms',
   ],
   [
     'answers-come-in-time',
-    'half of the requests are told that nothing is known although all faults are over',
+    'half of the requests get no known outcome although all faults are over',
     (facts) => wait(facts, { work: 'w90', late: 10, soon: 10, status: 503 }),
     '10 had no answer',
   ],
   [
     'logs-tell-nothing',
-    'a log has the address of a person',
+    'a log contains a person’s address',
     ({ leaks }) => leaks.push({ part: 'the log of api1', what: 'the address of a person' }),
-    'the log of api1 tells the address of a person',
+    'the log of api1 contains the address of a person',
   ],
 ];
 

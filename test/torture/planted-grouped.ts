@@ -6,7 +6,7 @@ const batch = { id: 'batch-1', status: 'completed', itemIds: ['payout-1'] };
 export const plantedGrouped: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   [
     'batches-are-whole',
-    'one item of an approved batch is no payout',
+    'one item of an approved batch has no payout',
     (facts) => {
       facts.batches = [{ ...batch, itemIds: ['payout-1', 'payout-none'] }];
     },
@@ -14,7 +14,7 @@ export const plantedGrouped: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'batches-are-whole',
-    'a payout of a rejected batch was made',
+    'a payout of a rejected batch was created',
     (facts) => {
       facts.batches = [{ ...batch, status: 'rejected' }];
     },
@@ -22,7 +22,7 @@ export const plantedGrouped: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'instruments-sum-up',
-    'a payment to an instrument became none of ours',
+    'a payment to an instrument created no payment of ours',
     (facts) => {
       facts.instruments = [{ id: 'instrument-1', amount: null }];
       const payments = [{ id: 'py-9', amount: 20_000, status: 'SUCCEEDED' }];
@@ -35,7 +35,7 @@ export const plantedGrouped: [oracle: string, violation: string, plant: (facts: 
         payments,
       });
     },
-    'took 1 payments of 20000.0000',
+    'received 1 payments of 20000.0000',
   ],
 ];
 

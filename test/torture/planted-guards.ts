@@ -20,7 +20,7 @@ const twins = ({ attempts, events }: Facts): void => {
 export const plantedGuards: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   [
     'doers-are-the-askers',
-    'what one user asked for is done in the name of another',
+    'a user’s request is recorded in the name of another',
     ({ attempts, events }) => {
       only(attempts.filter(({ requestId }) => requestId === 'r4')).by = 'user-1';
       only(events.filter(({ requestId }) => requestId === 'r4')).actorId = 'user-2';
@@ -29,13 +29,13 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'made-is-not-refused',
-    'one of two requests at once is refused, the other makes it, and no refusal is written down',
+    'one of two simultaneous requests is refused, the other creates it, and no refusal is stored',
     twins,
-    'no refusal is written down',
+    'no refusal is stored',
   ],
   [
     'refused-keys-are-free',
-    'a key of a payment that was refused is taken for that of another body',
+    'the key of a refused payment is treated as used by another body',
     ({ attempts }) =>
       attempts.push(
         attempt({
@@ -52,29 +52,29 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'suspense-has-its-reason',
-    'money for a payment that was paid is told to be of nobody',
+    'money for a paid payment is recorded as unknown',
     ({ receipts }) => {
       only(receipts.slice(1)).reason = 'unknown';
     },
-    'it is double',
+    'should be double',
   ],
   [
     'suspense-has-its-reason',
-    'money of another amount is told to be late',
+    'money of another amount is recorded as late',
     ({ receipts, requests, journals }) => {
       Object.assign(only(receipts.slice(1)), { amount: '24007.0000', reason: 'late' });
       only(only(requests).payments.slice(1)).amount = 24_007;
       only(journals.filter(({ businessKey }) => businessKey === 'receipt/receipt-2/suspense')).amount = '24007.0000';
     },
-    'it is wrong_amount',
+    'should be wrong_amount',
   ],
   [
     'suspense-has-its-reason',
-    'money for a payment that ended unpaid is told to be paid twice',
+    'money for an unpaid payment is recorded as paid twice',
     ({ orders }) => {
       only(orders).status = 'EXPIRED';
     },
-    'it is late',
+    'should be late',
   ],
   [
     'payouts-stay-within',
@@ -86,7 +86,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'payouts-stay-within',
-    'a partner pays out more often than an hour’s limit, of which one that failed is not given back',
+    'a partner exceeds the hourly number of payouts, counting a failed one',
     ({ guards, payouts }) => {
       guards.payoutLimits['partner-1'] = { single: '20000.0000', daily: '20000.0000', hourly: 0 };
       for (const payout of payouts) payout.status = 'failed';
@@ -95,7 +95,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'payouts-stay-within',
-    'a partner pays out more at once than it may',
+    'a partner exceeds the limit of a single payout',
     ({ guards }) => {
       guards.payoutLimits['partner-1'] = { single: '0.0001', daily: '20000.0000', hourly: 10 };
     },
@@ -103,23 +103,23 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'periods-are-paid-once',
-    'a period is paid before it begins',
+    'a subscription period is paid before it starts',
     ({ guards }) => {
       Object.assign(only(guards.subscriptions), { periodsPaid: 3, donations: 3 });
     },
-    'and 2 have begun',
+    'and 2 have started',
   ],
   [
     'periods-are-paid-once',
-    'a period is tried before it begins, and begins later',
+    'a subscription period is attempted before it starts',
     ({ guards }) => {
       only(guards.subscriptions).triedEarly = 1;
     },
-    'a period that had not begun',
+    'a period that had not started',
   ],
   [
     'periods-are-paid-once',
-    'a period is paid twice',
+    'a subscription period is paid twice',
     ({ guards }) => {
       only(guards.subscriptions).donations = 3;
     },
@@ -127,7 +127,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'donors-have-receipts',
-    'a donor is told twice',
+    'a donor gets two receipts by mail',
     ({ guards }) => {
       Object.assign(only(guards.receipts), { written: 2, sent: 2 });
     },
@@ -135,7 +135,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'donors-have-receipts',
-    'a receipt is never sent',
+    'a receipt mail is never sent',
     ({ guards }) => {
       only(guards.receipts).sent = 0;
     },
@@ -143,7 +143,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'donors-have-receipts',
-    'somebody is told who may not be',
+    'a donor who receives no mail gets a receipt',
     ({ guards }) => {
       only(guards.receipts).due = false;
     },
@@ -151,18 +151,18 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'locks-have-an-order',
-    'two transactions wait for each other',
+    'two transactions deadlock',
     ({ guards }) => guards.deadlocks.push('ERROR:  deadlock detected'),
   ],
   [
     'checks-can-see',
-    'a check shows nothing of what was planted for it',
+    'a check does not show its planted violation',
     ({ guards }) => guards.blindChecks.push('check_no_forbidden_negative'),
     'check_no_forbidden_negative',
   ],
   [
     'checks-can-see',
-    'of many views nobody knows what they see',
+    'many views stay unproved',
     ({ guards }) => {
       guards.unprovedChecks = Array.from({ length: 6 }, (_, index) => `check_${index}`);
     },
@@ -170,7 +170,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'money-lands-where-asked',
-    'an allocation gives a cause what another was to have',
+    'an allocation credits another cause',
     ({ attempts, accounts, journals }) => {
       accounts['cause-1'] = 'account-7';
       const [target, source, resourceId] = ['cause-1', 'pool', 'batch-1'];

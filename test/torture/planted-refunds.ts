@@ -28,29 +28,29 @@ function addRefund(facts: Facts, { id, net, refundOf }: { id: string; net: strin
 export const plantedRefunds: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'refunds-stay-within',
-    'more of a payment is given back than was paid',
+    'more of a payment is refunded than was paid',
     (facts) => addRefund(facts, { id: 'refund-3', net: '20001.0000', refundOf: null }),
-    'of 50000.0000, 50001.0000 is given back',
+    'of 50000.0000, 50001.0000 is refunded',
   ],
   [
     'refunds-stay-within',
-    'the provider gives back more than was paid, and we say that a part of it has failed',
+    'the provider refunds more than was paid, and we record a part of it as failed',
     (facts) => {
       addRefund(facts, { id: 'refund-3', net: '20001.0000', refundOf: null });
       payout(facts, 'refund-3').status = 'failed';
       facts.transfers.push({ ...transferOf(facts, 'refund-1'), id: 'rfd-3', reference: 'refund-3', amount: 20_001 });
     },
-    'the provider gives back 50001.0000',
+    'the provider refunds 50001.0000',
   ],
   [
     'refunds-stay-within',
-    'the provider gives back to a wallet what we do not know of',
+    'the provider refunds to a wallet a refund unknown to us',
     (facts) => facts.transfers.push({ ...transferOf(facts, 'refund-1'), id: 'rfd-3', reference: 'nobody-1' }),
-    'the provider gives back 60000.0000',
+    'the provider refunds 60000.0000',
   ],
   [
     'refunds-stay-within',
-    'a payment is given back that was not paid',
+    'a payment is refunded that was not paid',
     (facts) => {
       for (const order of facts.orders) if (order.id === 'payment-4') order.status = 'EXPIRED';
     },
@@ -66,15 +66,15 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'answers-tell-the-books',
-    'a refund is of another payment than was asked for',
+    'a refund is of another payment than requested',
     (facts) => {
       for (const row of facts.made) if (row.id === 'refund-1') row.targets = ['payment-5'];
     },
-    'it was asked for payment-4',
+    'it was requested for payment-4',
   ],
   [
     'payouts-match-transfers',
-    'what the bank returned of a refund stays with the platform',
+    'a refund returned by the bank stays with the platform',
     (facts) => {
       journalOf(facts, 'payment-refund/refund-2/reversed').credited = [];
     },
@@ -82,7 +82,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'payouts-match-transfers',
-    'a refund that failed gives back to somebody else',
+    'a failed refund is returned to somebody else',
     (facts) => {
       payout(facts, 'refund-1').status = 'failed';
       facts.journals = facts.journals.filter(({ businessKey }) => businessKey !== 'payment-refund/refund-1/spent');
@@ -93,7 +93,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'payouts-match-transfers',
-    'a refund that failed gives back less than it took',
+    'a failed refund returns less than it took',
     (facts) => {
       payout(facts, 'refund-1').status = 'failed';
       const parts = { from: 'account-6', to: 'account-5' };
@@ -105,7 +105,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
     'payouts-match-transfers',
     'a refund is sent once more under another reference',
     (facts) => facts.transfers.push({ ...transferOf(facts, 'refund-1'), id: 'rfd-3', reference: 'refund-1-again' }),
-    'which we do not know',
+    'which is unknown to us',
   ],
   [
     'payouts-match-transfers',
@@ -125,7 +125,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'payouts-match-transfers',
-    'a refund is called failed, of an amount that the provider does not refuse, and it knows of none',
+    'a refund is failed although the provider does not refuse its amount and has no refund',
     (facts) => {
       addRefund(facts, { id: 'refund-3', net: '999999.0000', refundOf: 'pr-2' });
       payout(facts, 'refund-3').status = 'failed';
@@ -134,15 +134,15 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'webhooks-arrive',
-    'nobody is told that the bank returned a refund',
+    'a refund returned by the bank is not reported',
     (facts) => {
       facts.deliveries = facts.deliveries.filter(({ type }) => type !== 'refund.failed');
     },
-    'refund-2 became reversed, and 0 webhooks tell of it',
+    'refund-2 became reversed, and 0 webhooks report it',
   ],
   [
     'refused-has-no-effect',
-    'a donation is given back for a request that was refused',
+    'a donation is refunded for a refused request',
     (facts) => {
       const requestId = 'r20';
       facts.attempts.push(
@@ -163,7 +163,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'ends-are-kept',
-    'a donation that was given back is still there',
+    'a refunded donation is still counted',
     ({ ends }) => {
       for (const end of ends) if (end.kind === 'donation') end.status = 'completed';
     },
@@ -171,7 +171,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'statuses-move-by-their-tables',
-    'a donation that was given back is there again',
+    'a refunded donation is counted again',
     ({ transitions }) =>
       transitions.push({
         place: 'donations.status',
@@ -184,15 +184,15 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'donations-are-given-back',
-    'a donation is given back that nobody wanted back',
+    'a donation is refunded without a request',
     (facts) => {
       facts.attempts = facts.attempts.filter(({ kind }) => kind !== 'refund-donation');
     },
-    'which nobody has asked for',
+    'which nobody requested',
   ],
   [
     'donations-are-given-back',
-    'a donation is given back after its donor was refused, and nobody has decided that',
+    'a donation is refunded after its donor was refused, without a decision',
     ({ attempts, refundDecisions }) => {
       for (const one of attempts) if (one.kind === 'refund-donation') one.status = 400;
       refundDecisions.push({
@@ -202,29 +202,29 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
         approvals: [],
       });
     },
-    'which nobody has asked for',
+    'which nobody requested',
   ],
   [
     'donations-are-given-back',
-    'a donation is called refunded and no money goes back',
+    'a donation is recorded as refunded, but no money goes back',
     (facts) => {
       facts.journals = facts.journals.filter(({ businessKey }) => !businessKey.startsWith('donation/'));
     },
-    'nothing was given back',
+    'nothing was paid back',
   ],
   [
     'donations-are-given-back',
-    'the money of a donation that stands goes back',
+    'the money of a donation that was not refunded goes back',
     ({ journals }) => journals.push(journal('donation/donation-2/refunded', '80000.0000')),
-    'is completed, and was given back',
+    'is completed, but was refunded',
   ],
   [
     'donations-are-given-back',
-    'a part of a donation goes back',
+    'only a part of a donation goes back',
     (facts) => {
       journalOf(facts, 'donation/donation-1/refunded').amount = '6999.0000';
     },
-    '6999.0000 was given back',
+    '6999.0000 was paid back',
   ],
   [
     'donations-are-given-back',
@@ -236,7 +236,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'donations-are-given-back',
-    'a donation goes back from what another cause has',
+    'a donation goes back from another cause’s account',
     (facts) => {
       journalOf(facts, 'donation/donation-1/refunded').debited = ['account-9'];
     },
@@ -244,7 +244,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'donations-are-given-back',
-    'a decision was carried out, and the donation stands',
+    'a decision was carried out, but the donation was not refunded',
     ({ refundDecisions }) =>
       refundDecisions.push({
         decisionId: 'decision-2',
@@ -256,11 +256,11 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'donations-are-given-back',
-    'a cause is told to have what was given back',
+    'a cause’s total includes a refunded donation',
     (facts) => {
       facts.toldAmounts = { 'cause-1': '87000.0000' };
     },
-    'told to have been given 87000.0000',
+    'reports 87000.0000 as donated',
   ],
 ];
 

@@ -1,6 +1,6 @@
 import { createRandom } from './random.ts';
 
-it('The same seed draws the same numbers, and another seed others', () => {
+it('The same seed draws the same numbers, and another seed draws others', () => {
   const draw = (seed: number) => {
     const random = createRandom(seed);
     return Array.from({ length: 50 }, () => random.int(1, 1_000_000));

@@ -14,7 +14,10 @@ export interface RestOptions {
   topology: Topology;
   /** Pieces of work whose payouts the provider never completes. */
   endless: ReadonlySet<string>;
-  /** Those whose payouts it refuses: if the first request is unknown, the refusals of all others settle nothing. */
+  /**
+   * Those whose payouts it refuses: if the first request has an unknown outcome, the refusals of later ones settle
+   * nothing.
+   */
   refused: ReadonlySet<string>;
   /** Called with rows without a workflow that the plan has not removed: a crash between a row and its workflow. */
   missed(workflowId: string): void;
@@ -60,7 +63,7 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
     const [first] = restless;
     const example = first === undefined ? '' : `, e.g. ${first.what} ${first.id} ${first.status}`;
     const seconds = Math.round((Date.now() - begun) / 1000);
-    progress(`${seconds} s of coming to rest: ${restless.length} things are under way${example}`);
+    progress(`${seconds} s of coming to rest: ${restless.length} rows or workflows are not at rest${example}`);
     if (Date.now() - begun > patienceMs && round % 5 === 0) {
       await nudge(topology).catch(() => undefined);
       const alone = await ageForSweeps(topology, aged).catch(() => []);
@@ -151,20 +154,20 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
   }
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   for (const { what, id } of await findEnded(topology)) {
-    if (running.has(endedWorkflows[what](id))) restless.push({ what, id, status: 'ended, and its workflow runs' });
+    if (running.has(endedWorkflows[what](id))) restless.push({ what, id, status: 'final, but its workflow runs' });
   }
   for (const { family, id, status, workflowId, dueLater } of await readWaiting(em)) {
     if (!dueLater && !running.has(workflowId)) {
-      restless.push({ what: `row of ${family}`, id, status: `${status}, and without a workflow` });
+      restless.push({ what: `row of ${family}`, id, status: `${status}, without a workflow` });
     }
   }
   return restless;
 }
 
 /**
- * A callback that was lost forever is made up for: a running workflow queries within the hour, and is signalled here;
- * money that arrived after everything was final is found by the next day's reconciliation, or by a callback that the
- * provider sends again on request, as here.
+ * A lost callback is compensated: a running workflow polls within the hour, and is signalled here; money that arrived
+ * after everything was final is found by the next day's reconciliation, or by a callback that the provider sends again
+ * on request, as here.
  */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
@@ -191,7 +194,8 @@ const payoutWorkflows = [
 const endedWorkflows = { circle: workflowIds.savingCircle, subscription: workflowIds.donationSubscription };
 
 /**
- * What a request has finished: a process that died then, or lost the answer to its commit, may have signalled nobody.
+ * What a request has finished: a process that died then, or lost the answer to its commit, may have signalled no
+ * workflow.
  */
 const findEnded = ({ em }: Topology) =>
   em().execute<{ what: keyof typeof endedWorkflows; id: string }[]>(`

@@ -45,6 +45,6 @@ export async function restoreMeanwhile(
   const to = Date.now();
   if (reconcilesFirst) await reconcileOn(topology);
   const madeAgain = [...(await client.askAnew(from)), ...withoutInstrument.map(({ id }) => id)];
-  note('everything was asked for again');
+  note('everything was requested again');
   return { from, to, madeAgain };
 }

@@ -61,7 +61,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<RunRepor
   } catch (cause) {
     // Not a finding: the torture itself failed. The run's data is kept.
     topology.keep();
-    throw new Error(`the torture broke; its data and logs: ${topology.directory}`, { cause });
+    throw new Error(`the torture failed; its data and logs: ${topology.directory}`, { cause });
   }
 }
 
@@ -112,7 +112,7 @@ async function runOn(
           // Its own source, the operators' list, was down because of a fault.
           const why = String(error).slice(0, 300);
           brokenOff.push(`${item.do}: ${why}`);
-          note(`${item.id} ended with ${why}`);
+          note(`${item.id} failed with ${why}`);
         }),
       ),
     );
@@ -128,7 +128,7 @@ async function runOn(
     clearTimeout(stop);
     over.abort();
   }
-  progress('asks again for what had no answer');
+  progress('retries what had no answer');
   await client.askAgain();
   const calm = await workCalmly(place, plan.work.length);
   await approveTheRest(place);
@@ -151,7 +151,7 @@ async function runOn(
     takenWorkflows,
     missed: (workflowId) => {
       missed.add(workflowId);
-      note(`${workflowId} did not run, and no fault had taken it: its row is made late, for the sweeps`);
+      note(`${workflowId} did not run, although no fault had removed it: its row is aged, for the sweeps`);
     },
     boundMs: restBoundMs,
     progress,
@@ -246,13 +246,13 @@ function summarize(
   const count = (kind: EndFact['kind'], wanted: string) =>
     ends.filter((end) => end.kind === kind && end.status === wanted).length;
   return (
-    `${plan.faults.length} faults, ${effort.idle.length} of which found nothing to do; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
+    `${plan.faults.length} faults, ${effort.idle.length} of which had no effect; ${attempts.length} requests: ${share((status) => status !== null && status < 300)} successes, ` +
     `${share((status) => status !== null && status >= 400 && status < 500)} refusals, ` +
     `${share((status) => status !== null && status >= 500)} times 5xx, ${share((status) => status === null)} lost; ` +
-    `${effort.brokenOff.length} pieces of work broke off; ` +
-    `${together} payments made together; ` +
+    `${effort.brokenOff.length} pieces of work failed; ` +
+    `${together} payments written together; ` +
     `${orders.length} orders and payments, ${payouts.length} payouts (${refunds.length} of them refunds), ${receipts.length} receipts, ` +
-    `${count('donation', 'refunded')} donations given back, ${webhooks.length} webhooks, ` +
-    `${count('circle', 'completed')} circles to their end, ${covered} rounds covered by several members; ${missed} workflows missing that no fault had taken; ${guards.unprovedChecks.length} checks unproved; ${Math.round(ms / 1000)} s`
+    `${count('donation', 'refunded')} donations refunded, ${webhooks.length} webhooks, ` +
+    `${count('circle', 'completed')} circles completed, ${covered} rounds covered by several members; ${missed} workflows missing without a fault; ${guards.unprovedChecks.length} checks unproved; ${Math.round(ms / 1000)} s`
   );
 }

@@ -38,7 +38,7 @@ function report(plan: Plan, { findings, summary, directory, timelines }: RunRepo
   clear();
   say(summary);
   if (findings.length === 0) {
-    say(`Seed ${plan.seed}: nothing was found.`);
+    say(`Seed ${plan.seed}: no findings.`);
     return;
   }
   say(`Seed ${plan.seed}: ${findings.length} findings.`);
@@ -122,7 +122,7 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
     for (let attempt = 0; attempt < tries && !isOver() && !wouldEnd(candidate); attempt += 1) {
       const restBoundMs = Math.max(0, Math.min(options.restBoundMs, until - Date.now() - candidate.durationMs));
       const again = await runPlan(candidate, { ...options, restBoundMs, tellStory: undefined }).catch(() => null);
-      // A failed try proves nothing.
+      // A failed attempt proves nothing.
       if (again === null) continue;
       if (again.directory !== null) rmSync(again.directory, { recursive: true, force: true });
       // A request cut short at the end proves nothing.
@@ -138,10 +138,10 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
   say(
     isSmaller
       ? `The smallest plan that still shows it: ${small.work.length} pieces of work, ${small.faults.length} faults.`
-      : 'No smaller plan has shown it again in ten minutes: this is the whole one.',
+      : 'No smaller plan reproduced it within ten minutes: this is the whole plan.',
   );
   for (const item of [...small.faults, ...small.work].slice(0, 20)) say(`  ${JSON.stringify(item)}`);
-  say(`Again: npm run torture -- --replay ${file}`);
+  say(`To repeat it: npm run torture -- --replay ${file}`);
 }
 
 // The process that started us over a channel has exited when it closes: nobody waits for this run any more.

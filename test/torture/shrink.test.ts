@@ -5,7 +5,7 @@ const plan = makePlan(11, 2);
 const never = () => false;
 const has = (list: { id: string }[], ...ids: string[]) => ids.every((id) => list.some((item) => item.id === id));
 
-it('The same seed and minutes give the same plan, and another seed another one', () => {
+it('The same seed and minutes give the same plan, and another seed gives another plan', () => {
   expect(makePlan(11, 2)).toEqual(plan);
   expect(makePlan(12, 2)).not.toEqual(plan);
   expect(plan.work.length).toBeGreaterThan(100);
@@ -40,7 +40,7 @@ it('When time runs out, the result so far is kept', async () => {
   expect(has(small.faults, 'f2')).toBe(true);
 });
 
-it('A long plan is first cut to the minute around the finding, and kept whole if that shows nothing', async () => {
+it('A long plan is first cut to the minute around the finding, and kept whole if that minute does not show it', async () => {
   const long = makePlan(11, 10);
   const late = long.work.find(({ at }) => at > 300_000);
   if (!late) throw new Error('a long plan has late work');

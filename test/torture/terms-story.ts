@@ -100,8 +100,9 @@ async function currentTurn({ topology }: Workplace, circleId: string): Promise<n
 }
 
 /**
- * Everyone contributes except the defaulter, whose default is made due; then, if the round waits, that one too. If the
- * terms go on without that one, this happens only after the faults: a fault may have delayed them.
+ * Everyone contributes except the defaulter, whose default is made due; then, if the round waits, the defaulter too. If
+ * the terms continue without the defaulter, that contribution is made only after the faults: a fault may have delayed
+ * them.
  */
 async function liveTurn(
   place: Workplace,
@@ -198,7 +199,7 @@ function contributeFor(
   });
 }
 
-/** The interval of the open round is ended. */
+/** Ends the interval of the open round. */
 async function endInterval({ topology }: Workplace, circleId: string, turn: number): Promise<void> {
   await topology
     .owner()

@@ -95,7 +95,7 @@ export interface Topology extends AsyncDisposable {
 
 const runFile = promisify(execFile);
 const prefix = 'amanah-torture-';
-/** A file in a directory that is to stay. */
+/** A file in a directory that is kept. */
 const keptMark = 'kept';
 /** As the runbook names it. */
 export const deploymentName = 'amanah';
@@ -208,7 +208,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     return {
       ...shared,
       PORT: String(apiPort),
-      // One product has one address: e-wallets return to it, and a worker repeats what another requested.
+      // The product has one address: e-wallets return to it, and a worker repeats requests of another.
       PUBLIC_URL: `http://127.0.0.1:${ports.api1}`,
       DATABASE_URL: databaseUrl,
       KEYS_DATABASE_URL: keysUrlBeside(databaseUrl),
@@ -240,7 +240,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     const part = await begin(name);
     parts.set(name, part);
     void part.exited.then(({ code, signal }) => {
-      if (!told.has(part)) died.push(`${name} ended by itself (${signal ?? `code ${code}`})`);
+      if (!told.has(part)) died.push(`${name} exited unexpectedly (${signal ?? `code ${code}`})`);
     });
   };
   const end = async (name: PartName, how: (part: Part) => void | Promise<void>) => {
@@ -360,7 +360,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
   };
 }
 
-/** A run that was killed cannot remove its scratch; one that found something, or broke, keeps it. */
+/** A run that was killed cannot remove its scratch; one with findings, or that failed, keeps it. */
 function removeAbandonedDirectories(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(tmpdir(), name);

@@ -23,7 +23,7 @@ export async function uploadSomething(
       body: form,
       signal: AbortSignal.timeout(8_000),
     });
-    note(`an upload without room for it was answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`);
+    note(`an upload without space for it was answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`);
   };
   await Promise.all(
     apiUrls.map((url) => send(url).catch((error: unknown) => note(`an upload had no answer: ${error}`))),

@@ -51,7 +51,7 @@ export async function readWaiting(em: EntityManager): Promise<(WaitingRow & { fa
   return rows.map((row) => ({ ...row, workflowId: workflowOf[row.family](row.id) }));
 }
 
-/** The columns that make a row late, for its sweep to find. */
+/** The columns that make a row late, so that its sweep finds it. */
 const dueColumns: Record<Family, string[]> = {
   payment_orders: ['expires_at'],
   partner_payments: ['expires_at', 'available_at'],

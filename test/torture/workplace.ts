@@ -22,7 +22,7 @@ export interface Workplace {
   run: string;
   /** Records what happened, for the timeline. */
   note(text: string): void;
-  /** Ends the waits of stories when the work is over. */
+  /** Stops the waits of stories when the work is over. */
   over: AbortSignal;
   /** When the work is over and no fault is active. */
   healed: Promise<void>;
@@ -113,13 +113,13 @@ export async function atProvider(
   await sleep(afterMs);
   for (const { path, wrong } of steps[ending]) {
     const body = { payment_code: code, ...(wrong && { amount: amount + 7 }) };
-    note(`${id}: the customer does ${path}${wrong ? ' of a wrong amount' : ''}`);
+    note(`${id}: the customer calls ${path}${wrong ? ' with a wrong amount' : ''}`);
     const signal = () => AbortSignal.timeout(5_000);
     const act = () => topology.sandbox.post(`/sandbox/${path}`, body, { signal: signal() });
     await act().catch(() =>
       sleep(betweenStepsMs)
         .then(act)
-        .catch(() => note(`${id}: the provider was away`)),
+        .catch(() => note(`${id}: the provider was down`)),
     );
     await sleep(betweenStepsMs);
   }

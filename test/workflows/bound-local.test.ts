@@ -4,7 +4,7 @@ import { boundLocal } from '../../activities/bound-local.ts';
 import { boundOfLocal } from '../../src/platform/config/step-queues.ts';
 import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 
-/** A provider that does not answer until told to. */
+/** A provider that answers only when the test lets it. */
 const answer = Promise.withResolvers<string>();
 let asked = 0;
 const quiet = { logger: new DefaultLogger('ERROR') };

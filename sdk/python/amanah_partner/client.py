@@ -46,7 +46,7 @@ class PartnerClient:
         return cast(models.GetBalanceAnswer, self._transport.call("GET", "/v1/partners/balance"))
 
     def check_bank_account(self, body: models.CreateBankAccountCheckBody) -> models.BankAccountCheck:
-        """Whether a bank account exists, and whether it is whose it should be. Moves no money."""
+        """Whether a bank account exists, and whether its holder is the expected one. Moves no money."""
         checked = self._transport.call("POST", "/v1/partners/bank-account-checks", body=body)
         return cast(models.BankAccountCheck, checked)
 
@@ -98,19 +98,19 @@ class Payments(_Resource):
         return cast(models.PartnerPayment, self._call("GET", f"/v1/partners/payments/{in_path(id)}"))
 
     def list(self, query: models.ListPaymentsQuery | None = None) -> models.ListPaymentsAnswer:
-        """One page of the payments that match, newest first."""
+        """One page of the matching payments, newest first."""
         return cast(models.ListPaymentsAnswer, self._call("GET", "/v1/partners/payments", query=query))
 
     def all(self, query: models.ListPaymentsQuery | None = None) -> Iterator[models.PartnerPayment]:
-        """Every payment that matches, newest first, page after page."""
+        """Every matching payment, newest first, page after page."""
         return cast(Iterator[models.PartnerPayment], _read_on(self.list, query))
 
     def cancel(self, id: str) -> models.PartnerPayment:
-        """Ends an open payment: it becomes expired. Raises PAYMENT_ALREADY_PAID when it was paid first."""
+        """Cancels an open payment: it becomes expired. Raises PAYMENT_ALREADY_PAID when it was paid first."""
         return cast(models.PartnerPayment, self._call("POST", f"/v1/partners/payments/{in_path(id)}/cancel"))
 
     def timeline(self, id: str) -> models.PartnerTimeline:
-        """What happened to a payment in plain words, and what happens next."""
+        """What happened to a payment, in plain words, and what happens next."""
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payments/{in_path(id)}/timeline"))
 
     def refund(self, id: str, body: models.CreatePaymentRefundBody, *, idempotency_key: str) -> models.Refund:
@@ -133,7 +133,7 @@ class Payments(_Resource):
         return cast(models.ListPaymentRefundsAnswer, self._call("GET", path, query=query))
 
     def refund_timeline(self, id: str, refund_id: str) -> models.PartnerTimeline:
-        """What happened to a refund in plain words, and what happens next."""
+        """What happened to a refund, in plain words, and what happens next."""
         path = f"/v1/partners/payments/{in_path(id)}/refunds/{in_path(refund_id)}/timeline"
         return cast(models.PartnerTimeline, self._call("GET", path))
 
@@ -160,15 +160,15 @@ class Payouts(_Resource):
         return cast(models.Payout, self._call("GET", f"/v1/partners/payouts/{in_path(id)}"))
 
     def list(self, query: models.ListPayoutsQuery | None = None) -> models.ListPayoutsAnswer:
-        """One page of the payouts that match, newest first."""
+        """One page of the matching payouts, newest first."""
         return cast(models.ListPayoutsAnswer, self._call("GET", "/v1/partners/payouts", query=query))
 
     def all(self, query: models.ListPayoutsQuery | None = None) -> Iterator[models.ListedPayout]:
-        """Every payout that matches, newest first, page after page."""
+        """Every matching payout, newest first, page after page."""
         return cast(Iterator[models.ListedPayout], _read_on(self.list, query))
 
     def timeline(self, id: str) -> models.PartnerTimeline:
-        """What happened to a payout in plain words, and what happens next."""
+        """What happened to a payout, in plain words, and what happens next."""
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payouts/{in_path(id)}/timeline"))
 
 
@@ -176,7 +176,7 @@ class Instruments(_Resource):
     """Account numbers and QR codes that customers keep."""
 
     def create(self, body: models.CreateInstrumentBody, *, idempotency_key: str) -> models.Instrument:
-        """Makes an account number or QR code that a customer pays as often as it likes."""
+        """Creates an account number or QR code that a customer can pay any number of times."""
         made = self._call("POST", "/v1/partners/instruments", body=body, idempotency_key=idempotency_key)
         return cast(models.Instrument, made)
 
@@ -185,11 +185,11 @@ class Instruments(_Resource):
         return cast(models.Instrument, self._call("GET", f"/v1/partners/instruments/{in_path(id)}"))
 
     def list(self, query: models.ListInstrumentsQuery | None = None) -> models.ListInstrumentsAnswer:
-        """One page of the instruments that match, newest first."""
+        """One page of the matching instruments, newest first."""
         return cast(models.ListInstrumentsAnswer, self._call("GET", "/v1/partners/instruments", query=query))
 
     def close(self, id: str) -> models.Instrument:
-        """Ends it at the provider; what was paid before still becomes payments."""
+        """Closes it at the provider; money paid before still becomes payments."""
         return cast(models.Instrument, self._call("POST", f"/v1/partners/instruments/{in_path(id)}/close"))
 
 
@@ -197,7 +197,7 @@ class PayoutBatches(_Resource):
     """Payouts that one key creates and another approves, all or none."""
 
     def create(self, body: models.CreatePayoutBatchBody, *, idempotency_key: str) -> models.PayoutBatch:
-        """Makes a batch of up to 1,000 payouts, which another key has to approve; reserves nothing yet."""
+        """Creates a batch of up to 1,000 payouts, which another key must approve; reserves nothing yet."""
         made = self._call("POST", "/v1/partners/payout-batches", body=body, idempotency_key=idempotency_key)
         return cast(models.PayoutBatch, made)
 
@@ -206,24 +206,24 @@ class PayoutBatches(_Resource):
         return cast(models.PayoutBatch, self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}"))
 
     def list(self, query: models.ListPayoutBatchesQuery | None = None) -> models.ListPayoutBatchesAnswer:
-        """One page of the batches that match, newest first."""
+        """One page of the matching batches, newest first."""
         listed = self._call("GET", "/v1/partners/payout-batches", query=query)
         return cast(models.ListPayoutBatchesAnswer, listed)
 
     def list_items(
         self, id: str, query: models.ListPayoutBatchItemsQuery | None = None
     ) -> models.ListPayoutBatchItemsAnswer:
-        """One page of the items of a batch, in the order in which they were sent."""
+        """One page of the items of a batch, in the order you sent them."""
         listed = self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}/items", query=query)
         return cast(models.ListPayoutBatchItemsAnswer, listed)
 
     def approve(self, id: str) -> models.PayoutBatch:
-        """Reserves the money of all its items, or of none, and has them sent. By another key than the one that made it."""
+        """Reserves the money of all its items, or of none, and sends them. Requires another key than the one that created it."""
         path = f"/v1/partners/payout-batches/{in_path(id)}/approve"
         return cast(models.PayoutBatch, self._call("POST", path, once=True))
 
     def reject(self, id: str) -> models.PayoutBatch:
-        """Ends it unpaid. By another key than the one that made it."""
+        """Rejects it unpaid. Requires another key than the one that created it."""
         path = f"/v1/partners/payout-batches/{in_path(id)}/reject"
         return cast(models.PayoutBatch, self._call("POST", path, once=True))
 
@@ -232,7 +232,7 @@ class WebhookEndpoints(_Resource):
     """Where webhooks go."""
 
     def create(self, body: models.CreateWebhookEndpointBody) -> models.WebhookEndpointWithSecret:
-        """Adds an endpoint, at most ten; only this answer has its secret. Not repeated by itself."""
+        """Adds an endpoint, at most ten; only this answer has its secret. Not repeated automatically."""
         made = self._call("POST", "/v1/partners/webhook-endpoints", body=body, once=True)
         return cast(models.WebhookEndpointWithSecret, made)
 
@@ -250,7 +250,7 @@ class WebhookEndpoints(_Resource):
         return cast(models.WebhookEndpoint, self._call("DELETE", f"/v1/partners/webhook-endpoints/{in_path(id)}"))
 
     def rotate_secret(self, id: str) -> models.WebhookEndpointWithSecret:
-        """Returns a new secret, this once; the old one signs too, for 24 hours. Not repeated by itself."""
+        """Returns a new secret, once; the old one also signs for 24 hours. Not repeated automatically."""
         path = f"/v1/partners/webhook-endpoints/{in_path(id)}/rotate-secret"
         return cast(models.WebhookEndpointWithSecret, self._call("POST", path, once=True))
 
@@ -261,24 +261,24 @@ class WebhookEndpoints(_Resource):
 
 
 class WebhookDeliveries(_Resource):
-    """What became of each webhook."""
+    """The outcome of each webhook."""
 
     def list(self, query: models.ListWebhookDeliveriesQuery | None = None) -> models.ListWebhookDeliveriesAnswer:
-        """One page of the webhooks that match, newest first, with the outcome of each."""
+        """One page of the matching webhooks, newest first, with the outcome of each."""
         read = self._call("GET", "/v1/partners/webhook-deliveries", query=query)
         return cast(models.ListWebhookDeliveriesAnswer, read)
 
     def all(self, query: models.ListWebhookDeliveriesQuery | None = None) -> Iterator[models.WebhookDelivery]:
-        """Every webhook that matches, newest first, page after page."""
+        """Every matching webhook, newest first, page after page."""
         return cast(Iterator[models.WebhookDelivery], _read_on(self.list, query))
 
     def get(self, id: str) -> models.WebhookDeliveryWithBody:
-        """The outcome of one webhook; in development the API adds the ``body`` that is sent."""
+        """The outcome of one webhook; in development the API adds the ``body`` that it sends."""
         path = f"/v1/partners/webhook-deliveries/{in_path(id)}"
         return cast(models.WebhookDeliveryWithBody, self._call("GET", path))
 
     def redeliver(self, id: str) -> models.WebhookDelivery:
-        """Sends a webhook again, at once, whatever its outcome."""
+        """Sends a webhook again at once, whatever its outcome."""
         path = f"/v1/partners/webhook-deliveries/{in_path(id)}/redeliver"
         return cast(models.WebhookDelivery, self._call("POST", path))
 
@@ -292,7 +292,7 @@ class WebhookDeliveries(_Resource):
 
 
 def _read_on(read: Callable[[Any], Any], query: Mapping[str, Any] | None) -> Iterator[Any]:
-    """Reads on from where each page says that the list goes on, so that new rows neither repeat nor hide a row."""
+    """Reads on from the position that each page returns, so that new rows neither repeat nor hide a row."""
     asked: dict[str, Any] = {"limit": 100, **(query or {})}
     while True:
         page = read(asked)

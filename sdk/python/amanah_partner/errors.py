@@ -1,4 +1,4 @@
-"""What a call ends with when it does not succeed."""
+"""The errors that a call raises."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Mapping
 
-# The API answers with these under a key only after looking for what was created under it: nothing was, or nothing more
-# will be. Any other refusal leaves open what became of an earlier attempt.
+# The API answers with these under a key only after looking up what was created under it: nothing was, or nothing more
+# will be. Any other refusal leaves open what happened to an earlier attempt.
 _DECISIVE = frozenset(
     {
         "REQUEST_INVALID_PAYLOAD",
@@ -76,13 +76,13 @@ def read_refusal(
     idempotency_key: str | None,
     may_be_done: bool,
 ) -> PartnerApiError:
-    """The error of an answer that is not a success; ``may_be_done`` says it of an earlier attempt."""
+    """The error for an answer that is not a success; ``may_be_done``: an earlier attempt may have been carried out."""
     retry_after = _read_retry_after(headers.get("retry-after"))
     is_open = idempotency_key is not None and (may_be_done or status >= 500)
     refusal = _read_envelope(text)
     if refusal is None:
         target = headers.get("location")
-        what = "what answered is not the API" if target is None else f"a redirect to {target}"
+        what = "the answer is not from the API" if target is None else f"a redirect to {target}"
         return PartnerApiError(
             f"status {status}, {what}: is base_url right?",
             status=status,

@@ -19,24 +19,24 @@ from .errors import UNREADABLE, NoAnswerError, PartnerApiError, read_refusal
 
 _FIRST_WAIT = 0.25
 _LONGEST_WAIT = 8.0
-# When asked to wait longer, the call ends instead: the caller knows better what to do meanwhile.
+# If the API asks for a longer wait, the call fails instead, and the caller decides what to do.
 _LONGEST_RETRY_AFTER = 60.0
 # Nothing was decided, or the outcome is not known yet: repeat the same request under the same key.
 _REPEATABLE = frozenset({408, 429, 500, 503, 504})
-# Of calls without an idempotency key, the second that each named last.
+# For calls without an idempotency key, the second that the last one used.
 _MOST_TIMES = 1000
 _KEY = re.compile(r"[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer: a signed call goes nowhere else."""
+    """A redirect is not followed: a signed call goes nowhere else."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 class Transport:
-    """One partner's way to the API; raises ValueError for options that cannot be right."""
+    """One partner's connection to the API; raises ValueError for unusable options."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Transport:
             raise ValueError(f"base_url is the address of the API, like https://pay.example.org, not {base_url}")
         for name, value in (("api_key", api_key), ("signing_secret", signing_secret)):
             if not re.fullmatch(r"[\x21-\x7e]+", value):
-                raise ValueError(f"{name} is missing, or has characters that no {name} has")
+                raise ValueError(f"{name} is missing or has invalid characters")
         self._origin = f"{base.scheme}://{base.netloc}"
         self._prefix = base.path.rstrip("/")
         self._api_key = api_key
@@ -73,12 +73,12 @@ class Transport:
         idempotency_key: str | None = None,
         once: bool = False,
     ) -> Any:
-        """The ``data`` of the answer. A call with ``once`` is never repeated by itself."""
+        """The ``data`` of the answer. A call with ``once`` is never repeated automatically."""
         if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
-            raise ValueError("idempotency_key has 8 to 128 printable ASCII characters, kept with your own order")
+            raise ValueError("idempotency_key must be 8 to 128 printable ASCII characters, stored with your own order")
         asked = {name: value for name, value in (query or {}).items() if value is not None}
         target = self._prefix + path + (f"?{urllib.parse.urlencode(asked)}" if asked else "")
-        # The signed bytes are the bytes sent, at every attempt.
+        # The signed bytes are the bytes sent, in every attempt.
         raw = b"" if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         may_be_done = False
         tried = 0
@@ -125,7 +125,7 @@ class Transport:
             ) from None
         read = json.loads(text)
         if not isinstance(read, dict) or "data" not in read:
-            raise ValueError("what answered is not the API: is base_url right?")
+            raise ValueError("the answer is not from the API: is base_url right?")
         return read["data"]
 
     def _sign(self, signed: bytes) -> str:
@@ -136,7 +136,7 @@ class Transport:
         whole = "\n".join((method, target, idempotency_key, hashlib.sha256(raw).hexdigest()))
         at = int(time.time())
         if method != "GET" and not idempotency_key:
-            # Such a signature is taken once: the same call again names a later second.
+            # Such a signature is accepted once: the same call again uses a later second.
             with self._lock:
                 at = max(at, self._times.pop(whole, 0) + 1)
                 self._times[whole] = at
@@ -150,7 +150,7 @@ def _wait_before(attempt: int, outcome: PartnerApiError | NoAnswerError) -> floa
     growing = min(_FIRST_WAIT * 2.0 ** (attempt - 2), _LONGEST_WAIT) * random.uniform(0.5, 1)
     if isinstance(outcome, NoAnswerError):
         return growing
-    # The API's own 502 is the provider's refusal; a proxy's 502 says that the API is down.
+    # The API's own 502 is the provider's refusal; a proxy's 502 means that the API is down.
     is_repeatable = outcome.status in _REPEATABLE or (outcome.status == 502 and outcome.code == UNREADABLE)
     wait = max(growing, outcome.retry_after_seconds or 0)
     return wait if is_repeatable and wait <= _LONGEST_RETRY_AFTER else None

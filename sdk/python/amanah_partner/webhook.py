@@ -18,7 +18,7 @@ _SHORTEST_SECRET_BYTES = 24
 
 
 class WebhookError(Exception):
-    """A webhook that must not be trusted: answer it with 401."""
+    """Raised for a webhook that must not be trusted: answer it with 401."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def verify_webhook(secrets: str | Iterable[str], headers: Mapping[str, str], bod
             reasons.append(str(error))
             continue
         return VerifiedWebhook(id=given["webhook-id"], webhook=cast(Webhook, json.loads(body)))
-    raise WebhookError(reasons[-1] if reasons else "there is no secret to verify it with")
+    raise WebhookError(reasons[-1] if reasons else "there is no secret to verify the webhook with")
 
 
 def _checked(secret: str) -> str:
@@ -58,5 +58,5 @@ def _checked(secret: str) -> str:
     except binascii.Error:
         key = b""
     if len(key) < _SHORTEST_SECRET_BYTES:
-        raise ValueError(f"a webhook secret is {_PREFIX} and base64, as the platform gave it")
+        raise ValueError(f"a webhook secret is {_PREFIX} and base64, as the platform showed it")
     return secret

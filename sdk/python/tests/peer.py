@@ -1,4 +1,4 @@
-"""Stands where the client looks for the API, and does as planned."""
+"""A fake API that answers as scripted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Request:
 
 
 class Peer:
-    """One action for each request, and the last one for all that come after."""
+    """One action for each request; the last one is used for all further requests."""
 
     def __init__(self, *plan: Answer | str) -> None:
         self.requests: list[Request] = []
@@ -51,7 +51,7 @@ class Peer:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 peer.requests.append(Request(self.command, self.path, headers, body))
                 if not isinstance(action, Answer):
-                    # Closing with nothing lingering sends a reset.
+                    # Closing with no linger time sends a reset.
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     self.connection.close()
                     self.close_connection = True

@@ -1,4 +1,4 @@
-"""The client against a peer that does as planned."""
+"""The client against a fake API that answers as scripted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TheClient(unittest.TestCase):
 
     def test_says_what_may_be_wrong_when_something_else_answers(self) -> None:
         moved = Answer(301, "", {"location": "https://pay.example.org/"})
-        for answer, said in ((moved, "a redirect to https://pay.example.org/"), (Answer(404, "<h1>"), "is not the API")):
+        for answer, said in ((moved, "a redirect to https://pay.example.org/"), (Answer(404, "<h1>"), "is not from the API")):
             with self.subTest(said), Peer(answer) as peer:
                 with self.assertRaisesRegex(PartnerApiError, said) as raised:
                     connect(peer.url).balance()
@@ -136,7 +136,7 @@ class TheClient(unittest.TestCase):
     def test_sends_nothing_that_could_not_be_right(self) -> None:
         with Peer(DONE) as peer:
             for api_key, signing_secret in (("", SECRET), ("amk_key", "ams_secret\n")):
-                with self.assertRaisesRegex(ValueError, "is missing, or has characters"):
+                with self.assertRaisesRegex(ValueError, "is missing or has invalid characters"):
                     PartnerClient(peer.url, api_key=api_key, signing_secret=signing_secret)
             with self.assertRaisesRegex(ValueError, "base_url is the address"):
                 connect("pay.example.org")

@@ -1,4 +1,4 @@
-"""The client against the running product. All that is known of it is in the ``credentials.json`` of ``DATA_DIR``."""
+"""The client against the running product. All it uses is the ``credentials.json`` in ``DATA_DIR``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ client = connect()
 
 
 def sandbox(path: str, body: Any = None) -> Any:
-    """Asks the sandbox, as the customer or the bank would act."""
+    """Controls the sandbox, acting as the customer or the bank."""
     request = urllib.request.Request(
         GIVEN["urls"]["sandbox"] + path,
         data=None if body is None else json.dumps(body).encode(),
@@ -58,7 +58,7 @@ def eventually(ask: Callable[[], T], is_right: Callable[[T], bool]) -> T:
 
 
 def receive(id: str) -> Any:
-    """The webhook about a resource, as the endpoint that the demo partner has on the sandbox got it."""
+    """The webhook about a resource, as received by the demo partner's endpoint on the sandbox."""
     path = f"/sandbox/webhooks?contains={urllib.parse.quote(id)}"
     return eventually(lambda: sandbox(path)["webhooks"], lambda kept: len(kept) > 0)[0]
 
@@ -69,7 +69,7 @@ def told_of(id: str) -> VerifiedWebhook:
 
 
 def collect(amount: str) -> str:
-    """Has a customer pay, and waits until the net can be paid out."""
+    """Lets a customer pay, and waits until the net amount can be paid out."""
     made = client.payments.create({"method": "virtual_account", "channel": "BCA", "amount": amount})
     sandbox("/sandbox/pay", {"payment_code": made["payment_code"]})
     paid = eventually(lambda: client.payments.get(made["id"]), lambda payment: payment["is_final"])

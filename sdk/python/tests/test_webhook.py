@@ -1,4 +1,4 @@
-"""Verification of webhooks, without anybody who sends them."""
+"""Verification of webhooks, without a sender."""
 
 from __future__ import annotations
 

@@ -141,10 +141,10 @@ routes.patch(
   {
     summary: 'Change a charitable cause',
     description:
-      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). A change of `name`, `regulations`, ' +
-      '`benefit` or `target_amount` of an approved one is taken, and makes it `pending` and unapproved again. The status ' +
-      'of one that the platform has stopped cannot be changed (403). One that is set to `cancelled` or `deactivated` after ' +
-      'all its money was disbursed is `completed`.',
+      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). Changing `name`, `regulations`, ' +
+      '`benefit` or `target_amount` of an approved cause makes it `pending` and unapproved again. The status ' +
+      'of a cause that the platform stopped cannot be changed (403). A cause set to `cancelled` or `deactivated` after ' +
+      'all its money was disbursed becomes `completed`.',
     access: allow('update-charitable-cause', { scope: 'as creator, admin of its organization or manager' }),
     params,
     body: z.strictObject({
@@ -171,8 +171,8 @@ routes.delete(
   {
     summary: 'Deactivate a charitable cause',
     description:
-      'The row stays, `deactivated`; donations received are not refunded. One that has disbursed all its money is ' +
-      '`completed` from then on.',
+      'The cause is kept as `deactivated`; its donations are not refunded. A cause that has disbursed all its money becomes ' +
+      '`completed` instead.',
     access: allow('delete-charitable-cause', { scope: 'as creator or admin of its organization' }),
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
@@ -226,7 +226,7 @@ routes.patch(
   '/:id/approve',
   {
     summary: 'Approve a charitable cause',
-    description: 'From `pending` only (400 otherwise).',
+    description: 'Only a `pending` cause can be approved (400 otherwise).',
     access: ofTheSuperAdmin,
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
@@ -243,8 +243,8 @@ routes.post(
   {
     summary: 'Stop a charitable cause',
     description:
-      'It becomes `rejected` from any status, and only the platform can change that: donations, allocations and periods of ' +
-      'subscriptions are refused. What it holds stays, and orders under way are settled. 400 when it is stopped already.',
+      'A cause in any status becomes `rejected`, and only the platform can undo that: donations, allocations and periods of ' +
+      'subscriptions are refused. Its money stays, and open orders are settled. 400 if it is already stopped.',
     access: ofTheSuperAdmin,
     params,
     body: why,
@@ -262,9 +262,9 @@ routes.post(
   {
     summary: 'Reinstate a charitable cause that was stopped',
     description:
-      'It is again what it was when it was stopped, and takes donations if that is `active`. A period of a subscription ' +
-      'that was refused in between is retried one and two days later; a subscription that has `failed` stays so. ' +
-      '400 when it is not stopped, 403 when it would be open and its owner was erased.',
+      'It gets back the status it had when it was stopped, and accepts donations if that is `active`. A subscription period ' +
+      'refused in the meantime is retried one and two days later; a `failed` subscription stays failed. ' +
+      '400 if it is not stopped, 403 if it would be open again and its owner was erased.',
     access: ofTheSuperAdmin,
     params,
     body: why,

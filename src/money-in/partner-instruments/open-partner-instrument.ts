@@ -9,8 +9,9 @@ import { PartnerInstrument } from './partner-instrument.entity.ts';
 import type { PartnerInstrumentOpening, PartnerInstrumentStatus } from './partner-instrument.ts';
 
 /**
- * The first step of an instrument: its row and the idempotency key, in one transaction. An existing one is returned as it
- * stands. Refuses a partner that is not active, a key of another request, and as `openOnce`.
+ * The first step of an instrument: writes its row and the idempotency key, in one transaction. Returns an existing
+ * instrument unchanged. Refuses an inactive partner and a key used for another request; otherwise throws as `openOnce`
+ * does.
  */
 export async function openPartnerInstrument(
   em: EntityManager,

@@ -31,19 +31,19 @@ export interface Asking {
   requestId: string;
 }
 
-/** Makes the body of the answer to a payment. */
+/** Builds the response body for a payment. */
 export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: string }) => Promise<string>;
 
 interface Request {
   path: string;
-  /** Without what is not given; amounts as money. */
+  /** Without absent fields; amounts as money. */
   body: Record<string, unknown>;
   answer: Answer;
-  /** What its answer shows changes later: the first one is kept under the key. */
+  /** The answer depends on data that changes later, so the first answer is stored under the key. */
   changes?: true;
 }
 
-/** What a request says of its payment, whatever it is for. */
+/** What a request says about its payment, whatever it pays for. */
 type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
   payer: Caller;
 };
@@ -57,9 +57,9 @@ type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadli
  * been done, it pays again with the same ids as soon as a database that restarts or fails over takes connections: the
  * journal's business key lets it be made once, whatever the lost connection still does.
  *
- * A refusal under a key is final: another request with the key may have paid since this one was judged, or be about to,
- * so a refusal is written down under the key's lock before it is returned, and what was paid meanwhile is returned
- * instead.
+ * A refusal under a key is final: another request with the key may have paid since this one was decided, or be about
+ * to. So the refusal is stored under the key's lock before it is returned; if something was paid meanwhile, that answer
+ * is returned instead.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -124,7 +124,7 @@ export async function payUnderKey(
   }
 }
 
-/** How often a database that has gone away is asked again, in milliseconds. */
+/** How often an unreachable database is retried, in milliseconds. */
 const askedAgainMs = 200;
 /** How long after the loss: the rest is for what the request does before, and for its answer. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
@@ -139,7 +139,7 @@ async function findPaid(em: EntityManager, userId: string, transactionId: string
   return row ?? null;
 }
 
-/** The body of the answer (docs/contract.md 3). */
+/** The response body (docs/contract.md 3). */
 const presentPaid =
   (message: string, reference: { reference_type: string; reference_id: string }): Answer =>
   async (_, { transactionId: transaction_id, amount, balance: new_balance }) => {
@@ -166,7 +166,7 @@ export async function payAsAsked(
   });
 }
 
-/** The accounts at both ends are the caller's own, for good, and take any amount: nothing is judged but the balance. */
+/** Both accounts are the caller's own, permanently, and accept any amount: only the balance is checked. */
 const pocketTransfer: PaymentHandler = {
   ...accountTopUp,
   movement: { kind: 'pocket-transfer', purpose: 'pocket_transfer' },
@@ -198,7 +198,7 @@ export async function transferBetweenPockets(
     answer: presentPaid('Transfer completed', { reference_type, reference_id: referenceId }),
   };
   return payUnderKey(em, asking, request, async (payment) => {
-    // Read both at once: `findTarget` then finds them here.
+    // Loads both at once, so that `findTarget` finds them in memory.
     await em.find(Account, { id: { $in: [sourceAccountId, referenceId] } });
     for (const [field, id] of Object.entries({ account_id: sourceAccountId, destination_account_id: referenceId })) {
       const asked = { referenceId: id, caller: asking.caller };

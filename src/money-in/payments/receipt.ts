@@ -15,18 +15,18 @@ export const receiptLaw = statusLaw({
 });
 export type ReceiptState = StatusOf<typeof receiptLaw>;
 
-/** Why money could not be applied to what it came for. */
+/** Why money could not be applied to its order or payment. */
 export const receiptReasons = ['late', 'double', 'wrong_amount', 'unknown'] as const;
 export type ReceiptReason = (typeof receiptReasons)[number];
 
-/** Ends a receipt's workflow: a decision made by two people (`decisions/`). */
+/** Completes a receipt's workflow: a decision made by two people (`decisions/`). */
 export interface ReceiptSettlement {
   decision_id: string;
 }
 
 /**
- * Whether a receipt's workflow that has ended may run again: always. One that ended unconfirmed, or whose history was
- * lost, looks again at the next hint, so that its money is not missed; one whose receipt is settled reads it and ends
- * at once, without effect, because the receipt is unique in the database.
+ * Whether a closed workflow of a receipt may run again: always. One that completed unconfirmed, or whose history was
+ * lost, checks again on the next hint, so that its money is not missed; one whose receipt is settled reads it and
+ * completes at once, without effect, because the receipt is unique in the database.
  */
 export const receiptReusePolicy = 'ALLOW_DUPLICATE';

@@ -36,20 +36,20 @@ export interface InviteUserInput {
 }
 
 export interface Invitation {
-  /** Shown once; only its digest is kept. */
+  /** Shown once; only its digest is stored. */
   token: string;
   expiresAt: Date;
   user: User;
 }
 
-/** The organization that the invited user will belong to: the inviter's own; for platform inviters the one named. */
+/** The organization of the invited user: the inviter's own, or the one that a platform inviter names. */
 async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
     if (!isPlatform(caller))
       refuse('FORBIDDEN', 'only platform users can invite users of type platform', { field: 'user_type' });
     if (organizationId !== undefined)
-      refuse('REQUEST_INVALID', 'a platform user has none', { field: 'organization_id' });
+      refuse('REQUEST_INVALID', 'must be absent for a platform user', { field: 'organization_id' });
     return null;
   }
   if (!isPlatform(caller)) {
@@ -69,9 +69,10 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
 
 /**
  * Invites a user with a role (by default the default role of the type). Inviting grants the role's permissions, so the
- * inviter must hold all of them. A user who has not accepted yet may be invited again, which voids the older token;
- * only a super admin may if a super admin invited the user (403). An expired invitation frees its address. Throws
- * TOO_MANY_REQUESTS for an organization, which anybody may sign up, that invites an address often or asks for many.
+ * inviter must hold all of them. A user who has not accepted yet may be invited again, which revokes the older token;
+ * if a super admin sent the first invitation, only a super admin may (403). An expired invitation frees its address.
+ * Throws TOO_MANY_REQUESTS when an organization, which anybody may sign up, invites an address too often or sends too
+ * many invitations.
  */
 export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
@@ -129,16 +130,16 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   return countingTaken(em, { attempt, requestId }, () => em.transactional(invite));
 }
 
-/** Writes the mail with the token, in the place of one not yet sent whose token is void now. */
+/** Writes the mail with the token, replacing an unsent one whose token is now revoked. */
 async function recordInvitationMail(tx: EntityManager, sealer: Sealer, user: User, token: string): Promise<void> {
   await tx.execute("delete from mails where user_id = ? and kind = 'invitation' and status = 'pending'", [user.id]);
   const organization = user.organization_id ? await tx.findOne(Organization, user.organization_id) : null;
-  // Anybody may sign up an organization, of any name: it is not told to strangers before the platform has looked at it.
+  // Anybody may sign up an organization under any name: the mail names it only once the platform has approved it.
   const facts = { token, ...(organization?.status === 'active' && { organization: organization.name }) };
   await recordMail(tx, sealer, { userId: user.id, kind: 'invitation', facts });
 }
 
-/** Gives an already invited user the name and role of the new invitation; an event names what changed. */
+/** Gives an already invited user the name and role of the new invitation; an event lists the changes. */
 async function changeInvited(
   tx: EntityManager,
   sealer: Sealer,

@@ -2,20 +2,20 @@ import { unlessErased, unlessMissing } from '../../platform/encryption/personal-
 import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
 import { newId } from '../../shared/ids.ts';
 
-/** What names a user. It is stored sealed under the user's own key, and gone with that key. */
+/** A user's personal data. It is stored sealed under the user's own key, and lost when that key is destroyed. */
 export interface Profile {
   email: string;
   name: string;
   profile_picture: string | null;
 }
 
-/** A profile as the columns of `users` hold it, with the digest by which the address is found. */
+/** A profile as stored in the columns of `users`, with the digest used to look up the address. */
 export interface SealedProfile {
   profile_sealed: string;
   email_digest: string;
 }
 
-/** Somebody who is to become a user: the id, and the profile sealed under a key that is written down already. */
+/** A person about to become a user: the id, and the profile sealed under a key that is already stored. */
 export interface NewPerson extends SealedProfile {
   id: string;
 }
@@ -27,13 +27,13 @@ interface ProfileRow {
 
 const placeOf = (userId: string) => ({ table: 'users', column: 'profile_sealed', row: userId });
 
-/** The canonical spelling of an e-mail address, by which its account is found and its failures are counted. */
+/** The canonical spelling of an e-mail address, used to look up its account and to count failed logins. */
 export const foldEmail = (email: string): string => email.trim().toLowerCase();
 
-/** The digest of an address in any case, by which its user is found. Throws KeysAway. */
+/** The digest of an address in any case, used to look up its user. Throws KeysAway. */
 export const emailDigest = (sealer: Sealer, email: string): Promise<string> => sealer.digest(foldEmail(email));
 
-/** Seals a user's profile. Throws KeysAway, also where the key is missing, and KeyErased for a user who was erased. */
+/** Seals a user's profile. Throws KeysAway, also when the key is missing, and KeyErased for an erased user. */
 export const sealProfile = (sealer: Sealer, userId: string, profile: Profile): Promise<SealedProfile> =>
   sealFor(sealer, { id: userId }, profile);
 
@@ -45,8 +45,8 @@ async function sealFor(sealer: Sealer, person: NonNullable<Place['person']>, pro
 }
 
 /**
- * Makes the key of somebody who is to become a user, and seals the profile: before the transaction that writes the user,
- * because the key is in another database. A key whose user is never written is swept. Throws KeysAway.
+ * Creates the key of a person about to become a user, and seals the profile. Runs before the transaction that writes
+ * the user, because the key is in another database. A key whose user is never written is swept. Throws KeysAway.
  */
 export async function preparePerson(
   sealer: Sealer,
@@ -56,14 +56,14 @@ export async function preparePerson(
   return { id, ...(await sealFor(sealer, { id, isNew: true }, { email, name, profile_picture: null })) };
 }
 
-/** What is shown of a user whose profile was erased. */
+/** What is shown for a user whose profile was erased. */
 export const erasedProfile = (userId: string): Profile => ({
   email: `${userId}@erased.invalid`,
   name: 'Erased user',
   profile_picture: null,
 });
 
-/** A user's profile, unsealed; an erased user's is anonymous. Throws KeysAway. */
+/** A user's profile, decrypted; that of an erased user is anonymous. Throws KeysAway. */
 export async function openProfile(sealer: Sealer, { id, profile_sealed: sealed = null }: ProfileRow): Promise<Profile> {
   if (sealed === null) return erasedProfile(id);
   const opened = await unlessErased(sealer.open(placeOf(id), sealed));
@@ -71,8 +71,8 @@ export async function openProfile(sealer: Sealer, { id, profile_sealed: sealed =
 }
 
 /**
- * The same to be shown: of a user whose key is missing it says that nobody can read it now. Throws KeysAway where the keys
- * do not answer at all.
+ * The profile for display: a placeholder for a user whose key is missing. Throws KeysAway when the keys database is
+ * down.
  */
 export async function showProfile(sealer: Sealer, user: ProfileRow): Promise<Profile> {
   const { id } = user;

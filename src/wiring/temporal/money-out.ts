@@ -57,7 +57,7 @@ const attributesOf = ({ partnerId, amount }: { partnerId?: string; amount: Money
   { key: searchAttributeKeys.AmountIdr, value: wholeRupiah(amount) },
 ];
 
-/** The update that answers when the money is reserved. */
+/** The update that returns once the money is reserved. */
 const reservationOf = (payoutId: string) => ({
   name: 'awaitReservation' as const,
   id: updateIdOf('reservation', payoutId),
@@ -69,7 +69,7 @@ const families = {
   payment_refund: { workflow: 'paymentRefund', summary: 'A refund, resumed' },
 } as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
 
-/** The workflow of a payout that has its row: joined if it runs, otherwise started again. */
+/** The workflow of a payout that already has its row: signalled if it runs, otherwise restarted. */
 const again = ({ id, kind }: PayoutPlace): WorkflowRun<(typeof families)[PayoutKind]['workflow']> => ({
   ...families[kind],
   subject: id,

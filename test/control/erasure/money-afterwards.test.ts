@@ -43,7 +43,7 @@ async function returned(): Promise<BuiltUser> {
 }
 const waiting = async () => {
   const found = (await readBacklog(stack.em())).find(({ what }) => what === 'money_of_erased');
-  if (found === undefined) throw new Error('nobody looks for money of the erased');
+  if (found === undefined) throw new Error('no alarm for money of the erased');
   return found;
 };
 const refusal = async (proposal: object) => {

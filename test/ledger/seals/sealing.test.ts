@@ -74,7 +74,7 @@ describe('A sealing run', () => {
     expect((await expectIntact(stack)).unsealed).toBe(0);
   });
 
-  it('A sealing run without journals makes a seal that says so', async () => {
+  it('A sealing run without journals creates an empty seal', async () => {
     await sealAll(stack);
     const before = await countSeals(stack);
     expect(await sealAll(stack)).toMatchObject([{ number: before + 1, journals: 0, done: true }]);
@@ -209,7 +209,7 @@ describe('A failing sealing activity', () => {
 });
 
 describe('Seal metrics', () => {
-  it('Seal metrics report up to when everything is sealed, and when the last seal was made', async () => {
+  it('Seal metrics report up to when everything is sealed, and when the last seal was created', async () => {
     const metrics = createMetrics({ defaults: false });
     measureSeals(metrics, stack.deps.orm);
     const read = async (name: string) =>

@@ -201,7 +201,7 @@ describe('Money that arrived for a final payment without a callback', () => {
   };
 
   it.each(casesOf<Final>(['PAID', 'FAILED', 'EXPIRED'], (status) => status === 'PAID'))(
-    'A callback for an order that ended %s finds money that arrived later without one',
+    'A callback for an order that became %s finds money that arrived later without one',
     async (status) => {
       const order = await openOrder();
       await end('payment_orders', order, status);
@@ -217,7 +217,7 @@ describe('Money that arrived for a final payment without a callback', () => {
     ['EXPIRED', 0],
   ];
   it.each(casesOf(ends, ([status, hours]) => status === 'EXPIRED' || hours > 0))(
-    'A callback for a partner’s payment that ended %s, with a settlement delay of %d hours, finds later money',
+    'A callback for a partner’s payment that became %s, with a settlement delay of %d hours, finds later money',
     async (status, hours) => {
       partner = await buildPartner(stack, { settlementDelayHours: hours });
       const mine = await openPartnerPayment();

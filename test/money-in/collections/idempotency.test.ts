@@ -190,7 +190,7 @@ describe('An idempotency key', () => {
       ({ items }) => /unknown/.test(JSON.stringify(items)),
     );
     expect(timeline.next.text).toMatch(/^By then the provider is asked again/);
-    // The next poll, not the deadline, which is a day away.
+    // The next poll, not the deadline a day later.
     expect(Date.parse(timeline.next.at)).toBeGreaterThan(Date.now());
     expect(Date.parse(timeline.next.at)).toBeLessThan(Date.now() + 6 * 60_000);
     await stack.sandbox.put('/sandbox/faults', {});

@@ -38,7 +38,7 @@ interface Rail {
   open(): Promise<Opened>;
   cancel(id: string): Promise<HttpAnswer>;
   read(id: string): Promise<HttpAnswer>;
-  /** The answer to a cancellation that comes after the payment. */
+  /** The answer to a cancellation that arrives after the payment. */
   refusal: number;
   /** What is credited for everything that was paid and applied, IDR. */
   credited(): Promise<number>;
@@ -93,7 +93,7 @@ const callBack = ({ id: reference_id }: Opened, { id, payment_method }: Payment)
     },
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
-/** A busy machine may report it as pending, and is asked again. */
+/** A busy machine may report it as pending; then the request is repeated. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 
@@ -159,7 +159,7 @@ describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail
       );
       const endOf = new Map(ends.map(({ id, status }) => [id, status]));
       expect([...new Set(endOf.values())].toSorted()).toEqual(expected);
-      // The canceller is told the outcome.
+      // The caller who cancels gets the outcome.
       expect(raced.map(({ answer }) => answer.status)).toEqual(
         raced.map(({ id }) => (endOf.get(id) === 'PAID' ? rail.refusal : 200)),
       );

@@ -29,7 +29,7 @@ interface Kind {
   /** Requests it under a key; what was created is found by its new rows. */
   ask(key: string): Promise<HttpAnswer>;
   cancel(id: string): Promise<{ status: number }>;
-  /** The answer to a cancellation that comes after the payment. */
+  /** The answer to a cancellation that arrives after the payment. */
   paidFirst: number;
 }
 const kinds: [string, Kind][] = [

@@ -62,7 +62,7 @@ const when = (id: string, status: string) =>
     () => statusOf(id),
     (now) => now === status,
   );
-/** A busy machine may report it as pending, and is asked again. */
+/** A busy machine may report it as pending; then the request is repeated. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 const pay = ({ code }: Opened) => stack.sandbox.post('/sandbox/pay', { payment_code: code });
@@ -79,7 +79,7 @@ const eventsOf = async (id: string) =>
     );
 
 describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
-  it('Cancelling an order expires its instrument at the provider and ends it EXPIRED, also when repeated', async () => {
+  it('Cancelling an order expires its instrument at the provider and makes it EXPIRED, also when repeated', async () => {
     const opened = await order();
     expect(await cancelOrder(opened.id)).toMatchObject({
       status: 200,

@@ -55,7 +55,7 @@ async function plant(trigger: string, code: string, count: number): Promise<void
     );
 }
 
-/** How many transactions met the planted conflict, or came after it. */
+/** How many transactions met the planted conflict, or started after it. */
 const met = async (): Promise<number> =>
   Number((await stack.owner().execute<[{ met: string }]>('select last_value as met from planted_conflicts'))[0].met);
 
@@ -82,7 +82,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   });
 
   whileWritten(
-    'A transaction conflict of many donations written together leaves each made or not at all, and refuses none',
+    'A transaction conflict of many donations written together leaves each one complete or absent, and refuses none',
     async () => {
       const first = await must(balanceWays['a donation'], 'a donation is a way to pay').build(stack);
       /**

@@ -34,7 +34,7 @@ const resultOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-p
 
 describe('A payment order at its deadline of 24 hours', () => {
   itInFull(
-    'An unpaid order is expired at the provider after 24 hours and ends EXPIRED, and its instrument accepts no more orders',
+    'An unpaid order is expired at the provider after 24 hours and becomes EXPIRED, and its instrument accepts no more money',
     async () => {
       const order = await topUp();
       expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
@@ -138,7 +138,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'An order whose provider fails past its deadline stays open until then and ends EXPIRED, never REFUSED',
+    'An order whose provider fails past its deadline stays open until then and becomes EXPIRED, never REFUSED',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
@@ -204,7 +204,7 @@ const rails = {
 };
 
 describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => rail === 'partner_payments'))(
-  'At the deadline, a row of %s never ends EXPIRED',
+  'At the deadline, a row of %s never becomes EXPIRED',
   (table) => {
     const rowOf = async (id: string) =>
       (
@@ -261,7 +261,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
         ['FAILED', 'EXPIRED'],
       ] as const),
     )(
-      'A payment of the right amount pending at the deadline does not expire; once that is %s, it ends %s',
+      'A payment of the right amount pending at the deadline does not expire; once that is %s, it becomes %s',
       async (status, end) => {
         await drop();
         const payment = await rails[table]();
@@ -288,4 +288,4 @@ async function settlingPayments(): Promise<number> {
   return Number(value);
 }
 
-describe('Money that comes after the deadline', () => describeLateMoney(() => stack));
+describe('Money that arrives after the deadline', () => describeLateMoney(() => stack));

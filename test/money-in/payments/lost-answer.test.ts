@@ -65,7 +65,7 @@ describe('A payment from a balance whose statement was not answered', () => {
       ['transfer', toPocket],
     ] as const),
   )(
-    'A %s without a key whose commit got no answer is made once and reported as made',
+    'A %s without a key whose commit got no answer is executed once and reported as paid',
     async (_, prepare) => {
       const payer = await buildPayer();
       const pay = await prepare(payer);
@@ -79,7 +79,7 @@ describe('A payment from a balance whose statement was not answered', () => {
     120_000,
   );
 
-  it('A balance payment during a database restart is made once and reported as made', async () => {
+  it('A balance payment during a database restart is executed once and reported as paid', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { awayMs: 1_200 });
     const { status, body } = await donate(payer);
@@ -117,7 +117,7 @@ describe('A payment from a balance whose statement was not answered', () => {
     expect(await linesOf(creator)).toBe(1);
   }, 120_000);
 
-  it('Payments posted together whose commit got no answer are each made once', async () => {
+  it('Payments posted together whose commit got no answer are each executed once', async () => {
     const payers = await Promise.all(Array.from({ length: isFullRun() ? 20 : 8 }, buildPayer));
     await loseOneAnswer(payers[0] as BuiltUser);
     const answers = await Promise.all(payers.map((payer) => donate(payer)));
@@ -186,7 +186,7 @@ const wayOf = (name: string) => must(balanceWays[name], `${name} is a way to pay
 
 describe('A payment whose statement reaches the database after its request was answered', () => {
   itInFull.each(ways)(
-    'A payment sent as %s without a key whose statement arrives after the answer is not made, and the answer names its transaction',
+    'A payment sent as %s without a key whose statement arrives after the answer is not executed, and the answer names its transaction',
     async (_, way) => {
       const request = await way.build(stack);
       const [answer] = await stall([request]);
@@ -196,7 +196,7 @@ describe('A payment whose statement reaches the database after its request was a
   );
 
   itInFull.each(ways)(
-    'A payment sent as %s with a key whose statement arrives after the answer is not made, and a retry makes it',
+    'A payment sent as %s with a key whose statement arrives after the answer is not executed, and a retry executes it',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -206,7 +206,7 @@ describe('A payment whose statement reaches the database after its request was a
     120_000,
   );
 
-  it('A payment whose statement arrives after the answer is not made: the answer names its transaction, or a retry under its key makes it', async () => {
+  it('A payment whose statement arrives after the answer is not executed: the answer names its transaction, or a retry under its key executes it', async () => {
     const donation = await wayOf('a donation').build(stack);
     const contribution = await wayOf('a contribution to a circle').build(stack);
     const key = freshKey();
@@ -218,7 +218,7 @@ describe('A payment whose statement reaches the database after its request was a
 
 describe('A payment whose PostgreSQL backend is paused', () => {
   itInFull(
-    'A payment whose PostgreSQL backend is paused before the checks is not made when it resumes',
+    'A payment whose PostgreSQL backend is paused before the checks is not executed when it resumes',
     async () => {
       const request = await wayOf('a donation').build(stack);
       let pid = 0;

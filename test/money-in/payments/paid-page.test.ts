@@ -64,7 +64,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
 }
 
-describeInBrowser('A payer who comes back from a wallet', () => {
+describeInBrowser('A payer who returns from a wallet', () => {
   it('A payer who paid an order lands on our page, which says that it is paid', async () => {
     const { body } = await stack.post(
       '/v1/payments/gateway',

@@ -67,7 +67,7 @@ describe('The schedules', () => {
     const lastWasThere: boolean[] = [];
     const beginAnew = async () => {
       lastWasThere.push(await isThere(last));
-      if (lastWasThere.length % 2 === 1) throw new Error('the database is away for a moment');
+      if (lastWasThere.length % 2 === 1) throw new Error('the database is down for a moment');
     };
     const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
     await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, beginAnew }, 200);

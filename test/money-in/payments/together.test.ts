@@ -138,7 +138,7 @@ describe('Balance payments that arrive together', () => {
     expect(await balanceOf(stack, payerAt(3).accountId)).toBe('1000.0000');
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
-    // The key of a payment that was not made is free.
+    // The key of a payment that was not executed is free.
     const keys = await stack.em().execute('select 1 from requests where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
@@ -367,7 +367,7 @@ describe('The statement that makes payments in a batch', () => {
     expect(outcomes).toEqual([{ outcome: 'busy' }, { outcome: 'paid' }, { outcome: 'busy' }]);
   });
 
-  it('A batch makes no payment whose journal exists already, and leaves no key behind', async () => {
+  it('A batch executes no payment whose journal exists already, and leaves no key behind', async () => {
     const first = payment(payerAt(0));
     const again = { ...first, journal_id: newId(), key_hash: 'again', fingerprint: 'again', request_number: '1' };
     expect(await outcomesOf([first], [cause.accountId])).toEqual([{ outcome: 'paid' }]);

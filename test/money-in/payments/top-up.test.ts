@@ -104,14 +104,14 @@ describe('A top-up by gateway', () => {
     ]);
   });
 
-  it('A declined top-up ends FAILED and changes no balance', async () => {
+  it('A declined top-up becomes FAILED and changes no balance', async () => {
     const { body } = await topUp({ payment_id: dana });
     await stack.sandbox.post('/sandbox/decline', { payment_code: codeOf(body.data) });
     await orderWhen(body.data.payment_order_id, 'FAILED');
     expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
   });
 
-  it('A top-up expired by the provider ends EXPIRED', async () => {
+  it('A top-up expired by the provider becomes EXPIRED', async () => {
     const { body } = await topUp({ payment_id: qris });
     await stack.sandbox.post('/sandbox/expire', { payment_code: codeOf(body.data) });
     await orderWhen(body.data.payment_order_id, 'EXPIRED');

@@ -116,7 +116,7 @@ async function expectOnceAtProvider(what: 'payments' | 'transfers', ids: string[
 /** The next attempt follows within five minutes of the last one, however many have failed. */
 const nextAttemptMs = 360_000;
 
-/** Pays as soon as the provider has returned a code; ends as `paid`. */
+/** Pays as soon as the provider has returned a code; becomes `paid`. */
 async function payWhenAsked(read: () => Promise<HttpAnswer>, paid: string): Promise<void> {
   const readData = async () => (await read()).body.data;
   const { payment_code } = await eventually(readData, (payment) => payment?.payment_code != null, nextAttemptMs);
@@ -169,7 +169,7 @@ const troubles: [string, object, met: number[]][] = [
 describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
   'While the provider answers %s,',
   (_, requests, wanted) => {
-    it(`With a failing provider, ${count} top-ups, ${count} payouts and ${collections} partners’ payments at once are all accepted and each made once`, async () => {
+    it(`With a failing provider, ${count} top-ups, ${count} payouts and ${collections} partners’ payments at once are all accepted and each executed once`, async () => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const [topUps, collected, payouts] = await Promise.all([
         insistAll(topUp),

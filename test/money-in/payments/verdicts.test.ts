@@ -159,7 +159,7 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
 }
 
 describe('A delayed payment', () => {
-  it('A payment delayed before it has its key is not made once its retry was refused, and the key is free again', async () => {
+  it('A payment delayed before it has its key is not executed once its retry was refused, and the key is free again', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();

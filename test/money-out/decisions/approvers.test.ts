@@ -85,18 +85,18 @@ describe('An approver', () => {
       'proposed by the inviter': await statusOf(invited, first, second),
       'approved by the inviter': await statusOf(invited, second, first),
       'proposed by the new one': await statusOf(invited, invited, second),
-      'proposed by somebody whom the approver invited': await statusOf(invited, admitted, second),
-      'approved by somebody whom the proposer invited': await statusOf(invited, second, admitted),
-      'proposed by somebody whom one invited by the approver invited': await statusOf(ofAdmitted, ofPuppet, first),
-      'invited by somebody whom the approver invited': await statusOf(ofPuppet, second, first),
+      'proposed by an invitee of the approver': await statusOf(invited, admitted, second),
+      'approved by an invitee of the proposer': await statusOf(invited, second, admitted),
+      'proposed by an invitee of an invitee of the approver': await statusOf(ofAdmitted, ofPuppet, first),
+      'invited by an invitee of the approver': await statusOf(ofPuppet, second, first),
     }).toEqual({
       'proposed by the inviter': 403,
       'approved by the inviter': 403,
       'proposed by the new one': 403,
-      'proposed by somebody whom the approver invited': 403,
-      'approved by somebody whom the proposer invited': 403,
-      'proposed by somebody whom one invited by the approver invited': 403,
-      'invited by somebody whom the approver invited': 403,
+      'proposed by an invitee of the approver': 403,
+      'approved by an invitee of the proposer': 403,
+      'proposed by an invitee of an invitee of the approver': 403,
+      'invited by an invitee of the approver': 403,
     });
     expect(await isApprover(invited)).toBe(false);
     // An admitted approver is responsible for their own invitees.

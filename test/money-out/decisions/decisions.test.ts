@@ -209,7 +209,7 @@ describe('Refused decisions', () => {
     const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
     expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('second factor') } });
     expect(await read(id)).toMatchObject({ status: 'pending' });
-    // To reject, nobody else is needed.
+    // Rejecting needs no second person.
     expect((await reject(id, token)).body.data).toMatchObject({ status: 'rejected' });
   });
 

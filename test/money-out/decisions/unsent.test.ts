@@ -37,8 +37,8 @@ const expectRefused = async (payoutId: string) => {
   expect([status, body.message]).toEqual([400, neverSent]);
 };
 
-describe('Decisions before the provider was ever asked', () => {
-  it('People cannot settle a payout as succeeded before the provider was asked', async () => {
+describe('Decisions before any request to the provider', () => {
+  it('People cannot settle a payout as succeeded before it was requested from the provider', async () => {
     const partner = await buildPayer(stack);
     stack.arm('send-transfer.before=hold');
     const { id } = await pay(partner);
@@ -50,7 +50,7 @@ describe('Decisions before the provider was ever asked', () => {
   }, 180_000);
 
   itInFull(
-    'A decision that a payout succeeded, proposed despite the check, is not executed before the provider was asked',
+    'A decision that a payout succeeded, proposed despite the check, is not executed before the payout was requested from the provider',
     async () => {
       const partner = await buildPayer(stack);
       stack.arm('send-transfer.before=hold');

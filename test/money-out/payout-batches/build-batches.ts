@@ -64,7 +64,7 @@ export const batchWhen = (partner: BuiltPartner, id: string, status: string, wit
     withinMs,
   );
 
-/** How often the provider was asked for a transfer of each reference. */
+/** How often a transfer was requested under each reference. */
 export async function transfersOfItems(stack: PayoutPlace, ids: readonly string[]): Promise<number[]> {
   const answers = await Promise.all(ids.map((id) => stack.sandbox.get(`/sandbox/records?reference_id=${id}`)));
   return answers.map(({ body }) => body.transfers.length);

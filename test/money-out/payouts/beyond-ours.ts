@@ -61,7 +61,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     operators = await buildOperators(stack);
   }, 60_000);
 
-  it('A second live transfer under a payout’s reference is a difference as soon as the provider is asked, and is booked as a loss', async () => {
+  it('A second live transfer under a payout’s reference is a difference as soon as the provider is queried, and is booked as a loss', async () => {
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');
     const second = await transferElsewhere(stack, id);

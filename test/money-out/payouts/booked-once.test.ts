@@ -195,7 +195,7 @@ it('A second transfer that was booked as lost, and by which its payout then succ
   await stuckWhen(second, 0);
 }, 120_000);
 
-it('A second transfer is booked while its payout is being asked about', async () => {
+it('A second transfer is booked while its payout is being queried', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
   const second = await transferElsewhere(stack, id);
@@ -207,7 +207,7 @@ it('A second transfer is booked while its payout is being asked about', async ()
   let approving: Promise<Response> | undefined;
   await stack.owner().transactional(async (asking) => {
     await asking.execute('select from payouts where id = ? for update', [id]);
-    // Once: a deadlock is a 503, after which a client asks again.
+    // Once: a deadlock is a 503, after which a client retries.
     approving = fetch(`${stack.url}/v1/decisions/${proposed.body.data.id}/approve`, {
       method: 'POST',
       headers: { authorization: `Bearer ${operators.approver.token}` },

@@ -83,7 +83,7 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
   }
   await payoutWhen(partner, taken, 'succeeded', 90_000);
   expect(await transfersOf(stack, taken)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: taken }]);
-  // The other is never taken, and how it ended cannot be known: its money stays reserved.
+  // The other is never accepted, and its outcome cannot be determined: its money stays reserved.
   expect(await settled(partner, never)).toMatchObject({ status: 'pending' });
   expect(await transfersOf(stack, never)).toEqual([]);
   expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '100000.0000' });

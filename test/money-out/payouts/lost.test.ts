@@ -38,7 +38,7 @@ it('A payout whose workflow is reset', async () => {
 
 describe('A payout whose workflow is reset to its first task', () => {
   it.each(casesOf(['111111', '900003', '131313', '900004']))(
-    'A payout to %s whose workflow is reset to its first task sends nothing again and ends as before',
+    'A payout to %s whose workflow is reset to its first task sends nothing again and has the same outcome',
     async (digits) => {
       const partner = await buildPayer(stack);
       const { id } = await pay(partner, { bank_account_number: magicAccount(digits) });

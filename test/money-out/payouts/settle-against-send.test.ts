@@ -124,7 +124,7 @@ describe('A payout settled by operators while its request is repeated', () => {
       for (const payout of payouts) {
         const outcome = await outcomeOf(payout);
         if (outcome.sent) sent += 1;
-        // A decision that came after the bank's final status has lapsed.
+        // A decision that was approved after the bank's final status has lapsed.
         const decision = expect.stringMatching(/^(refused|lapsed)$/);
         expect(outcome).toEqual(outcome.sent ? { ...asSent, decision } : asSettled);
       }

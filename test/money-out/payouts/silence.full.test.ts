@@ -45,7 +45,7 @@ const detailsOf = async (id: string): Promise<string> => {
 const days = isFullRun() ? 30 : 7;
 
 describe('A payout without a callback', () => {
-  it('A payout that was accepted but whose callback never came is queried and completes', async () => {
+  it('A payout that was accepted but whose callback never arrived is queried and completes', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(

@@ -80,7 +80,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
     expect(await readBalance(partner)).toMatchObject({ available, pending: '0.0000' });
   }, 120_000);
 
-  it('Twins of a payout whose balance covers one create it, and none gets an insufficient balance error', async () => {
+  it('Twins of a payout create one payout when the balance covers only one, and none gets an insufficient balance error', async () => {
     const poor = await buildPayer(stack, { available: '100000' });
     partner = poor;
     const key = freshKey();

@@ -38,7 +38,7 @@ const payouts = async (limits: object): Promise<Limited> => {
     whose: partner.id,
   };
 };
-/** The first represents the others: all count by one function, whose boundaries `tallies` covers. */
+/** The first represents the others: one function counts them all, and `tallies` covers its boundaries. */
 const windows: [string, string, Build][] = [
   [
     'the amount of withdrawals in 24 hours',

@@ -14,7 +14,7 @@ const build = async () => {
   const user = await buildIndividual(stack);
   return { user, product: await buildTransaction(stack, user) };
 };
-/** Keeps an upload in progress until it is ended; one that is refused, as another has its slot, is started again. */
+/** Keeps an upload in progress until it is stopped; one refused because another has its slot is restarted. */
 function hold({ user, product }: { user: BuiltUser; product: string }) {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   let isOver = false;

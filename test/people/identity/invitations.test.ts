@@ -135,7 +135,7 @@ describe('Invited users', () => {
       ).toEqual([200, 400]);
     });
 
-    it('An acceptance that comes second is refused: the token is void', async () => {
+    it('A second acceptance is refused: the token is revoked', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       const [undone, accepted] = await race(
         () => undo(user),

@@ -204,7 +204,7 @@ describe('Logging in and out', () => {
     const answers = await Promise.all(secrets.map(untilTold));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
-    // Accepted if it came early; otherwise refused like everything after the tenth failure.
+    // Accepted if it arrived early; otherwise refused like every attempt after the tenth failure.
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
     expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));

@@ -63,7 +63,7 @@ describe('Mail to people', () => {
     });
   });
 
-  it('Mail to strangers contains no text of whoever entered their address: no name, and no organization not yet reviewed', async () => {
+  it('Mail to strangers contains no text by the person who entered their address: no name, and no unapproved organization', async () => {
     const link = `https://${newId()}.example/x`;
     const signedUp = `${newId()}@example.org`;
     await stack.post('/v1/auth/signup', { name: `Open ${link}`, email: signedUp, password });

@@ -112,7 +112,7 @@ describe('Receipts', () => {
       }),
     );
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [late.id]);
-    // As retention does after months. The mail arrives before its row says so.
+    // As retention does after months. The mail arrives before its row records it.
     await eventually(
       () =>
         stack

@@ -22,7 +22,7 @@ const tooMuch = 999_999_999_999;
 
 const { gatewayClearing, feeRevenue, providerCost, suspense, openDonationPool } = systemAccounts;
 
-/** The loot: a stack with a history, and its ids. */
+/** The target of the attacks: a stack with a history, and its ids. */
 interface Loot {
   stack: Stack;
   urls: { owner: string; app: string; reader: string };
@@ -32,12 +32,12 @@ interface Loot {
   admin: BuiltUser;
   second: BuiltUser;
   third: BuiltUser;
-  /** An order that is paid, and one that waits. */
+  /** A paid order, and an open one. */
   paid: string;
   open: string;
   /** A payout that succeeded, with its attempt. */
   payout: string;
-  /** One that waits for the provider. */
+  /** A payout that waits for the provider. */
   waiting: string;
   /** A receipt in suspense. */
   receipt: string;
@@ -99,7 +99,7 @@ afterAll(async () => {
   await loot.stack.stop();
 });
 
-/** A session of each role, for attacks that leave nothing behind. */
+/** A session of each role, for attacks that leave no trace. */
 const sessions = new Map<string, pg.Client>();
 
 async function sessionOf(url: string): Promise<pg.Client> {
@@ -111,7 +111,7 @@ async function sessionOf(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** How statements end: the SQLSTATE of the first that is refused. They leave nothing behind. */
+/** How statements end: the SQLSTATE of the first refused one. They leave no trace. */
 async function attempt(url: string, ...statements: string[]): Promise<string> {
   const client = await sessionOf(url);
   try {
@@ -133,7 +133,7 @@ const journal = (kind: string, key: string, postings: Record<string, number>) =>
 
 const decision = newId();
 const settle = `select settle_receipt('${newId()}', '${decision}')`;
-/** Two platform users decide that the suspense money is the thief's, or another claim. */
+/** Two platform users decide that the suspense money belongs to the thief, or another claim. */
 const decided = (
   it: Loot,
   {
@@ -152,7 +152,7 @@ type Attack = [never: string, statements: (it: Loot) => string[], refusal: strin
 
 const one = (statement: string) => (): string[] => [statement];
 
-/** Refused to both roles in the same words: what belongs to the owner, or to the machine. */
+/** Refused to both roles with the same error: what belongs to the owner, or to the machine. */
 const ofTheOwner: Attack[] = [
   ['disables all triggers', one("set session_replication_role = 'replica'"), notPermitted],
   ['disables the triggers of a table', one('alter table postings disable trigger all'), notPermitted],
@@ -282,7 +282,7 @@ const payFromBalance = (
     purpose: 'pocket_transfer',
     answer: '',
   };
-  // A refused payment is an outcome and no error; here it becomes one.
+  // A refused payment is an outcome, not an error; here it is turned into one.
   return `select 1 / (outcome = 'paid')::integer
     from pay_from_balances('${JSON.stringify([asked])}', targets_at(array['${target}'::uuid]))`;
 };
@@ -325,7 +325,7 @@ const partnerOver = (it: Loot, account: string): string[] => {
   ];
 };
 
-/** Refused to the application's role by checks; the reader may not even ask. */
+/** Refused to the application's role by checks; the reader has no right to try. */
 const ofTheApplication: Attack[] = [
   ['moves a paid order back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
   ['moves a final payout back', (it) => [moved('payouts', 'pending', it.payout)], againstItsLaw],
@@ -863,7 +863,7 @@ function reservationOf(
 
 const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
 
-/** The reader is refused the same by the rights on the same tables; a few represent the others. */
+/** The reader is refused the same statements by rights on the same tables; a few represent the others. */
 const aFew = (_: Attack, index: number): boolean => index % 8 === 0;
 
 describe.each(['app', 'reader'])('An attacker with the password of the %s', (role) => {

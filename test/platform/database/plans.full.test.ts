@@ -14,7 +14,7 @@ import { findProductStatements, piecesOf } from './product-statements.ts';
 import { indexesIn, type PlanNode, type RunStatement, readPlans, tableOf, tablesReadWhole } from './read-plans.ts';
 import { type Cast, readBooks, runProduct } from './run-product.ts';
 
-/** The planner has chosen its indexes by then; `AMANAH_PLAN_ROWS=1000000` takes half an hour. */
+/** The planner has settled on its indexes by then; `AMANAH_PLAN_ROWS=1000000` takes half an hour. */
 const rows = Number(process.env.AMANAH_PLAN_ROWS ?? (isFullRun() ? 60_000 : 20_000));
 const preparedWithinMs = isFullRun() ? 90 * 60_000 : 300_000;
 
@@ -32,7 +32,7 @@ const exemptions: Exemption[] = [
   [
     /^select (row|t|"\w+")\.\*.*(kind|status|type|visibility|is_default)"? (= (\?|true|false)|= any\(|in \(\?).* limit \d+/,
     'any',
-    'a page narrowed by a word that few rows have; not each word has an index',
+    'a page filtered by a value that few rows have; not every value has an index',
   ],
   [/^select id, event, .* from events where true and (event|resource_type) = \? .* limit \d+/, ['events'], 'the same'],
   [
@@ -48,27 +48,27 @@ const exemptions: Exemption[] = [
   [
     /^select 1 from users where id = \? .* transaction_organizations where .* limit 1\)$/,
     ['transaction_organizations'],
-    'ends with the first row, which most have',
+    'stops at the first matching row, and most rows match',
   ],
   [
     /^delete from bank_account_(checks|questions) where ctid = any/,
     ['bank_account_checks', 'bank_account_questions'],
-    'half of a year of them is forgotten at once here; in life there are those of a day',
+    'half a year of rows is deleted at once here; in production only a day’s',
   ],
   [
     /^delete from login_failures where account_hash = /,
     ['login_failures'],
-    'once for each erased person; there are those of fifteen minutes',
+    'once for each erased person; only rows of fifteen minutes exist',
   ],
   [
     /^update gateway_callbacks c set delivered_at = null/,
     ['gateway_callbacks', 'receipts'],
-    'once, when Temporal has lost what it knew',
+    'once, when Temporal has lost its data',
   ],
   [
     /^(select array_agg\(old\.id|delete from events where id = any|update (gateway_callbacks c|webhook_deliveries d) set body_sealed = null)/,
     ['events', 'gateway_callbacks', 'webhook_deliveries'],
-    'as many are forgotten at once as these months have',
+    'as many are deleted at once as these months have',
   ],
   // Half of the rows here expire in one round; in a larger table they are few, and found by age.
   ...(isFullRun() ? [] : [[/^update requests set answer_status = null/, ['requests'], 'the same'] satisfies Exemption]),
@@ -76,12 +76,12 @@ const exemptions: Exemption[] = [
   [
     /^update roles r set permission_names = /,
     ['roles'],
-    'a list of changed roles of which nothing is known beforehand',
+    'a list of changed roles, about which nothing is known beforehand',
   ],
   [
     /^select a\.id from accounts a where a\.kind in \(\?, \?\)$/,
     ['accounts'],
-    'a place in the order of locks; nobody runs it',
+    'a position in the order of locks; it is never run',
   ],
 ];
 
@@ -91,18 +91,14 @@ const unplanned: [file: string, statement: RegExp, reason: string][] = [
   [
     'src/money-in/collections/open-partner-payment.ts',
     /^with claim as/,
-    'its parts are those of the statement beside it',
+    'its parts are those of the neighbouring statement',
   ],
   ['src/money-in/payments/obtain-instrument.ts', /^select from/, 'a row by its id, after a refusal'],
   ['src/people/identity/refresh-tokens.ts', /^insert/, 'a row'],
   ['src/people/mail/unsubscribe.ts', /^update/, 'a row by its id'],
   ['src/platform/encryption/reencrypt.ts', /./, 'an operator re-encrypts whole tables, in batches by id'],
-  ['src/platform/encryption/own-keys.ts', /./, 'of the database of the keys, each by its primary key'],
-  [
-    'src/platform/encryption/personal-keys.ts',
-    /./,
-    'of the database of the keys, each by its primary key or a partial index',
-  ],
+  ['src/platform/encryption/own-keys.ts', /./, 'of the keys database, each by its primary key'],
+  ['src/platform/encryption/personal-keys.ts', /./, 'of the keys database, each by its primary key or a partial index'],
   ['src/platform/archive/month-rows.ts', /./, 'the owner archives whole months, in parts by id'],
   ['src/platform/archive/why-needed.ts', /./, 'the same'],
   ['src/platform/archive/archive-month.ts', /./, 'the same'],
@@ -111,7 +107,7 @@ const unplanned: [file: string, statement: RegExp, reason: string][] = [
   [
     'src/platform/housekeeping/sweep-rows.ts',
     /^with never_looked_at/,
-    'gives back by its key what a sweep claimed, when time is up',
+    'releases by its key what a sweep claimed, when time is up',
   ],
 ];
 
@@ -121,19 +117,17 @@ const idleIndexes: Record<string, string> = {
   payment_orders_settling: 'the same',
   partner_payments_pending: 'the same, of the payments of partners',
   partner_payments_settling: 'the same',
-  transactions_of_batch: 'for who follows a journal to its transactions',
-  events_of_reads: 'as many are forgotten at once as these months have',
+  transactions_of_batch: 'for following a journal to its transactions',
+  events_of_reads: 'as many are deleted at once as these months have',
   gateway_callbacks_with_body: 'the same',
   webhook_deliveries_with_body: 'the same',
-  donation_subscriptions_by_change:
-    'few change since the night; what the checks read then has other ways over so few rows',
-  donation_allocations_by_time: 'used over 20,000 rows; over more the check of what came since takes another way',
-  events_by_time: 'so small that it pays over many events only',
-  donations_of_batch: 'for who follows an allocation to its donations',
-  transaction_organizations_by_time:
-    'used over fewer rows; over a million the check of what came since takes another way',
-  requests_by_id: 're-encryption goes through the table by it',
-  requests_for_resource: 'for people, who ask what became of a request',
+  donation_subscriptions_by_change: 'few change since the night; over so few rows the checks use other plans',
+  donation_allocations_by_time: 'used up to 20,000 rows; above that the incremental check uses another plan',
+  events_by_time: 'so small that it pays off only with many events',
+  donations_of_batch: 'for following an allocation to its donations',
+  transaction_organizations_by_time: 'used with fewer rows; with a million the incremental check uses another plan',
+  requests_by_id: 're-encryption scans the table with it',
+  requests_for_resource: 'for people who look up the outcome of a request',
 };
 
 let stack: Stack;

@@ -58,7 +58,7 @@ async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   );
 }
 
-/** A replica that was late or down is skipped for a while; a read makes it serve again. */
+/** A replica that was late or down is skipped for a while; a successful read puts it back into use. */
 const untilServing = () =>
   eventually(
     () => readFresh(product(), isReplica),

@@ -44,7 +44,7 @@ import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 
-/** All users of the product here, most of them with a long history. */
+/** All callers of the product here, most of them with a long history. */
 export interface Cast {
   platform: BuiltUser;
   admin: BuiltUser;
@@ -83,7 +83,7 @@ const words: Ids = { type: 'legal_agreement', day, year: day.slice(0, 4) };
 const pathOf = ({ path }: Route, ids: Ids): string =>
   path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? words[name] ?? '');
 
-/** A line for each account, of which each calls the function that a statement calls once. */
+/** A row for each account, so that a function in a statement is called once for each. */
 const isLong = ({ path }: Route): boolean => path.endsWith('/balances');
 
 /** Every `GET`, by the resource's owner, the platform and the partner, with each of its parameters. */
@@ -114,7 +114,7 @@ async function readAll(stack: Stack, cast: Cast, routes: Route[]): Promise<void>
   }
 }
 
-/** Every `DELETE` of a resource, by its owner and by the platform: references to it are searched. */
+/** Every `DELETE` of a resource, by its owner and by the platform: foreign keys to it are searched. */
 async function removeThings(stack: Stack, cast: Cast): Promise<void> {
   for (const route of every('delete').filter(namesThings)) {
     for (const owner of ownersOf(cast)) {
@@ -181,7 +181,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   await done(() => payFromBalance('saving_goal_contribution', goal.id));
   await done(() => payFromBalance('investment', product.id));
   await payFromBalance('charitable_cause_donate', person.id, 'refused-key');
-  // Two go alone, and the others queue behind them.
+  // Two are written alone, and the others queue behind them.
   const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
   const given = donors.map(({ id, accountId }) =>
     stack.deps.payTogether(charitableCauseDonate, {
@@ -360,7 +360,7 @@ async function decideThings(stack: Stack, { partner, person }: Cast): Promise<vo
   await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 days' where id = ?", [old]);
 }
 
-/** What reads the books: every line of a day, and every check, whole and of what came within the last hour. */
+/** What reads the books: every line of a day, and every check, in full and for the last hour. */
 export async function readBooks(stack: Stack, cast: Cast): Promise<void> {
   await readAll(stack, cast, every('get').filter(isLong));
   const [{ since }] = await stack.em().execute<[{ since: string }]>("select uuidv7(interval '-1 hour') as since");

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack?.stop());
 
-/** As a superuser of the database of the keys. */
+/** As a superuser of the keys database. */
 const inKeys = (sql: string, params: unknown[] = []) =>
   withClient(
     keysUrlBeside(String(stack.owner().config.get('clientUrl'))),

@@ -56,7 +56,7 @@ async function reencrypt(env: Record<string, string> = {}): Promise<{ code: numb
   return { code, said };
 }
 
-/** Ids of encryption keys, or `person` for the key of the person it is about. */
+/** Ids of encryption keys, or `person` for a person's own key. */
 const withKey = async (id: string): Promise<number> => {
   const rows = await stack.em().execute<{ details_sealed: string }[]>('select details_sealed from official_documents');
   const kidOf = (sealed: string) => JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString()).kid;

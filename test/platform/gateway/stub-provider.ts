@@ -11,12 +11,12 @@ export interface SeenRequest {
 
 export interface StubAnswer {
   status: number;
-  /** Text goes out as it is, everything else as JSON. */
+  /** Text is sent as is, everything else as JSON. */
   body: unknown;
   headers?: Record<string, string>;
 }
 
-/** A provider that answers as the test says; `null` never answers. For answers that the sandbox does not give. */
+/** A provider with scripted answers; `null` never answers. For answers that the sandbox cannot return. */
 export async function openStubProvider() {
   const seen: SeenRequest[] = [];
   let answer: (request: SeenRequest) => StubAnswer | null | Promise<StubAnswer | null> = () => null;

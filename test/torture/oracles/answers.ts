@@ -71,7 +71,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
         .map(({ event, resourceType, resourceId }) => ({
           oracle,
           resourceId,
-          says: `${tell(attempt)}, and yet ${event} of ${resourceType} ${resourceId} was done for it`,
+          says: `${tell(attempt)}, and yet it caused ${event} of ${resourceType} ${resourceId}`,
         })),
     );
   // The refusal of a retry also proves that the earlier attempt had no effect.
@@ -88,7 +88,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
           .map(({ requestId, resourceId }) => ({
             oracle,
             resourceId,
-            says: `${tell(refused)}, and yet ${requestId}, under way before it under the same key, made ${resourceId} afterwards`,
+            says: `${tell(refused)}, and yet ${requestId}, started before it under the same key, created ${resourceId} afterwards`,
           })),
       );
   });
@@ -99,7 +99,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   const made = facts.asked.flatMap(({ kind, id, requestId }) => {
     const attempt = refused.get(requestId ?? '');
     if (attempt === undefined) return [];
-    return [{ oracle, resourceId: id, says: `${tell(attempt)}, and yet the ${kind} ${id} was made for it` }];
+    return [{ oracle, resourceId: id, says: `${tell(attempt)}, and yet it created the ${kind} ${id}` }];
   });
   return [...done, ...later, ...made];
 }
@@ -107,18 +107,18 @@ const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 
 /** All other finishing writes record their event in the same transaction, with their request. */
 const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 
-/** From how many operations of a kind on it is suspicious if all are refused or lost. */
+/** The minimum number of operations of a kind for which it is suspicious that all are refused or lost. */
 const surelyDone = 20;
 
 /**
- * Clients and decisions get through: of each frequent kind of request, at least one succeeded. Otherwise little is left
- * to judge.
+ * Clients and decisions get through: of each frequent kind of request, at least one succeeded. Otherwise the run proves
+ * little.
  */
 export function clientsGetThrough({ attempts, decisions, refundDecisions, verdicts }: Facts): Finding[] {
   const find = (kind: string, asked: number): Finding => ({
     oracle: 'clients-get-through',
     resourceId: null,
-    says: `${kind} was asked for by ${asked} requests, and none was answered with success`,
+    says: `${kind} was requested ${asked} times, and no request succeeded`,
   });
   const ofClients = [...Map.groupBy(attempts, ({ kind }) => kind)]
     .filter(
@@ -127,8 +127,8 @@ export function clientsGetThrough({ attempts, decisions, refundDecisions, verdic
     .map(([kind, asked]) => find(kind, asked.length));
   const approvals = (decided: readonly Decided[]) => decided.flatMap((one) => one.approvals);
   const ofPeople = Object.entries({
-    'the approval of how a case of suspense ends': approvals(decisions),
-    'the approval that a donation goes back': approvals(refundDecisions),
+    'the approval of a decision about money in suspense': approvals(decisions),
+    'the approval of a donation’s refund': approvals(refundDecisions),
     'the approval of a disbursement': verdicts.filter(({ verdict }) => verdict === 'approve'),
     'the rejection of a disbursement': verdicts.filter(({ verdict }) => verdict === 'reject'),
   })
@@ -146,7 +146,7 @@ export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
     .map(({ kind, id, requestId }) => ({
       oracle,
       resourceId: id,
-      says: `the ${kind} ${id} names the request ${requestId ?? 'of nobody'}, which no client has made`,
+      says: `the ${kind} ${id} names the request ${requestId ?? '(none)'}, which no client sent`,
     }));
   const twins = [...Map.groupBy(asked, ({ kind, requestId }) => `${kind} ${requestId}`).values()]
     .filter(({ length }) => length > 1)
@@ -178,7 +178,7 @@ export function endsAreKept({ attempts, ends }: Facts): Finding[] {
       {
         oracle: 'ends-are-kept',
         resourceId: attempt.target,
-        says: `${tell(attempt)}, and ${attempt.target} is ${end?.status ?? 'not there'}`,
+        says: `${tell(attempt)}, and ${attempt.target} is ${end?.status ?? 'missing'}`,
       },
     ];
   });
@@ -298,7 +298,7 @@ export function providersRefusalIsKept(facts: Facts): Finding[] {
           .map((attempt) => ({
             oracle: 'providers-refusal-is-kept',
             resourceId: attempt.resourceId,
-            says: `${tell(attempt)}, although ${refused.requestId} had been told before that the provider refuses it`,
+            says: `${tell(attempt)}, although ${refused.requestId} had been answered before that the provider refuses it`,
           })),
       ),
   );
@@ -314,15 +314,15 @@ export function answersTellTheBooks({ attempts, made }: Facts): Finding[] {
       const row = books.get(resourceId ?? '');
       const told = toldAmount(attempt);
       const problems = [
-        ...(row === undefined ? ['there is no such thing'] : []),
+        ...(row === undefined ? ['it does not exist'] : []),
         ...(row && amount !== null && compareMoney(row.asked, amount) !== 0
-          ? [`IDR ${amount} was asked for, and the books say ${row.asked}`]
+          ? [`IDR ${amount} was requested, and the books have ${row.asked}`]
           : []),
         ...(row && told !== undefined && compareMoney(row.amount, told) !== 0
-          ? [`it tells of IDR ${told}, and the books of ${row.amount}`]
+          ? [`it reports IDR ${told}, and the books have ${row.amount}`]
           : []),
         ...(row && target !== null && !row.targets.includes(target)
-          ? [`it was asked for ${target}, and the books say ${row.targets.join(' or ')}`]
+          ? [`it was requested for ${target}, and the books have ${row.targets.join(' or ')}`]
           : []),
       ];
       return problems.map((problem) => ({
@@ -352,7 +352,7 @@ export function askingTells(facts: Facts): Finding[] {
       {
         oracle: 'asking-tells',
         resourceId: last.resourceId,
-        says: `${tell(last)}, long after all faults had stopped; nobody can tell what became of the key ${last.key}`,
+        says: `${tell(last)}, long after all faults had stopped; the outcome of the key ${last.key} is unknown`,
       },
     ];
   });

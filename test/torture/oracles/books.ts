@@ -95,7 +95,7 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     if (type === undefined) continue;
     const told = deliveries.filter((delivery) => delivery.resourceId === id && delivery.type === type).length;
     if (told !== 1)
-      findings.push({ oracle, resourceId: id, says: `${id} became ${to}, and ${told} webhooks tell of it` });
+      findings.push({ oracle, resourceId: id, says: `${id} became ${to}, and ${told} webhooks report it` });
   }
   for (const { id, resourceId, partnerId, type, version } of deliveries) {
     const arrived = received.get(webhookIdOf(id)) ?? [];
@@ -111,7 +111,7 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
     const amount = made.find((row) => row.id === resourceId)?.amount;
     for (const body of bodies) {
       const { type: toldType, data } = JSON.parse(body);
-      if (toldType !== type || data?.id !== resourceId) find(`tells of ${toldType} of ${data?.id}`);
+      if (toldType !== type || data?.id !== resourceId) find(`reports ${toldType} of ${data?.id}`);
       if (data?.status !== type.split('.')[1] || data?.amount !== amount || data?.version !== version) {
         find(`says: ${data?.status}, IDR ${data?.amount}, version ${data?.version}; it is of IDR ${amount}`);
       }
@@ -127,7 +127,7 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
   const strays = [...received.keys()].filter((id) => !known.has(id));
   return [
     ...findings,
-    ...strays.map((id) => ({ oracle, resourceId: null, says: `a webhook ${id} arrived that nobody has written` })),
+    ...strays.map((id) => ({ oracle, resourceId: null, says: `a webhook ${id} arrived without a row` })),
   ];
 }
 
@@ -151,11 +151,11 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
     ...alone.map(({ workflowId, status }) => ({
       oracle,
       resourceId: idOf(workflowId),
-      says: `${workflowId} is ${status} in the database, and no workflow looks after it`,
+      says: `${workflowId} is ${status} in the database, without a workflow`,
     })),
     ...[...running]
       .filter((id) => !wanted.has(id) && !isClaim(id))
-      .map((id) => ({ oracle, resourceId: idOf(id), says: `the workflow ${id} runs, and its row waits for nothing` })),
+      .map((id) => ({ oracle, resourceId: idOf(id), says: `the workflow ${id} runs, but its row waits for nothing` })),
   ];
 }
 
@@ -183,7 +183,7 @@ export function timesAreTrue({ instants, window }: Facts): Finding[] {
   return outside(instants, window).map(({ place, earliest, latest }) => ({
     oracle: 'times-are-true',
     resourceId: null,
-    says: `${place} tells instants from ${tell(earliest)} to ${tell(latest)}; all of it happened from ${tell(window.from)} to ${tell(window.to)}`,
+    says: `${place} has instants from ${tell(earliest)} to ${tell(latest)}; the run was from ${tell(window.from)} to ${tell(window.to)}`,
   }));
 }
 

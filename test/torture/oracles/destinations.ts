@@ -20,7 +20,7 @@ export function transfersGoWhereAsked(facts: Facts): Finding[] {
     const wanted = asker.goesTo;
     if (wanted?.account === goesTo.account && wanted.holder === goesTo.holder) return [];
     const to = wanted === null ? 'no bank account' : `${wanted.account} of ${wanted.holder}`;
-    const says = `${asker.kind} ${asker.requestId} was to go to ${to}, and the transfer ${id} of ${reference} goes to ${goesTo.account} of ${goesTo.holder}`;
+    const says = `${asker.kind} ${asker.requestId} was to go to ${to}, but the transfer ${id} of ${reference} goes to ${goesTo.account} of ${goesTo.holder}`;
     return [{ oracle: 'transfers-go-where-asked', resourceId: reference, says }];
   });
 }

@@ -1,6 +1,6 @@
 import type { Attempt, Facts, Finding } from '../facts.ts';
 
-/** How many pieces of work may fail in any run, and what share of all. */
+/** The number of pieces of work that may fail in any run, and the share of all. */
 const handful = 5;
 const shares = { idle: 0.25, brokenOff: 0.05 };
 const toldReasons = 5;
@@ -15,8 +15,8 @@ export function plansAreCarriedOut({ effort: { faults, idle, work, brokenOff } }
     ];
   };
   return [
-    ...judge(idle, faults, shares.idle, 'faults found nothing to do'),
-    ...judge(brokenOff, work, shares.brokenOff, 'pieces of work broke off'),
+    ...judge(idle, faults, shares.idle, 'faults had no effect'),
+    ...judge(brokenOff, work, shares.brokenOff, 'pieces of work failed'),
   ];
 }
 
@@ -44,7 +44,7 @@ export function answersComeInTime({ attempts, calm }: Facts): Finding[] {
     ),
     ...judge(
       asked.filter(({ status }) => status === null || status >= 500),
-      'had no answer, or one that says that it is not known',
+      'had no answer, or one with an unknown outcome',
     ),
   ];
 }
@@ -54,6 +54,6 @@ export function logsTellNothing({ leaks }: Facts): Finding[] {
   return leaks.map(({ part, what }) => ({
     oracle: 'logs-tell-nothing',
     resourceId: null,
-    says: `${part} tells ${what}`,
+    says: `${part} contains ${what}`,
   }));
 }

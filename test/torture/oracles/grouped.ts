@@ -22,7 +22,7 @@ export function batchesAreWhole({ batches = [], payouts, transfers }: Facts): Fi
       ...(made.length === due ? [] : find(`and ${made.length} of its ${itemIds.length} items are payouts`)),
       ...(twice.length === 0 ? [] : find(`and ${twice.join(', ')} were sent more than once`)),
       ...(status === 'completed' && pending.length > 0 ? find(`and ${pending.length} of its payouts are pending`) : []),
-      ...(status === 'processing' && pending.length === 0 ? find('although all its payouts have ended') : []),
+      ...(status === 'processing' && pending.length === 0 ? find('although all its payouts are final') : []),
     ];
   });
 }
@@ -41,7 +41,7 @@ export function instrumentsSumUp({ instruments = [], requests, orders, receipts 
     const held = receipts.filter(({ reference, state }) => reference === id && state !== 'applied');
     const ours = addMoney('0', ...paid.map(({ total }) => total), ...held.map(({ amount }) => amount));
     if (compareMoney(theirs, ours) === 0 && taken.length === paid.length + held.length) return [];
-    const says = `the provider took ${taken.length} payments of ${theirs} under the instrument ${id}; ${paid.length} are payments and ${held.length} are held, together ${ours}`;
+    const says = `the provider received ${taken.length} payments of ${theirs} under the instrument ${id}; ${paid.length} are payments and ${held.length} are held, together ${ours}`;
     return [{ oracle, resourceId: id, says }];
   });
 }

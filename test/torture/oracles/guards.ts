@@ -47,7 +47,7 @@ export function suspenseHasItsReason({ receipts, orders, instruments = [] }: Fac
     const ofNone = instrument === undefined ? 'unknown' : ofInstrument ? 'wrong_amount' : 'late';
     const due = order === undefined ? ofNone : ofKnown(order.status, isWhole);
     if (reason === due) return [];
-    const says = `the receipt ${id} of ${amount} for ${reference} is in suspense as ${reason ?? 'nothing'}, and it is ${due}`;
+    const says = `the receipt ${id} of ${amount} for ${reference} is in suspense as ${reason ?? 'nothing'}, and should be ${due}`;
     return [{ oracle: 'suspense-has-its-reason', resourceId: reference, says }];
   });
 }
@@ -86,8 +86,8 @@ export function periodsArePaidOnce({ guards: { subscriptions } }: Facts): Findin
   const oracle = 'periods-are-paid-once';
   return subscriptions.flatMap(({ id, periodsPaid, periodsDue, donations, triedEarly }): Finding[] => {
     const find = (says: string) => [{ oracle, resourceId: id, says: `the subscription ${id} ${says}` }];
-    if (periodsPaid > periodsDue) return find(`has ${periodsPaid} paid periods, and ${periodsDue} have begun`);
-    if (triedEarly > 0) return find(`was attempted ${triedEarly} times for a period that had not begun`);
+    if (periodsPaid > periodsDue) return find(`has ${periodsPaid} paid periods, and ${periodsDue} have started`);
+    if (triedEarly > 0) return find(`was attempted ${triedEarly} times for a period that had not started`);
     return donations === periodsPaid ? [] : find(`has ${periodsPaid} paid periods, and ${donations} donations`);
   });
 }

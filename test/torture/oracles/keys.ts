@@ -36,7 +36,7 @@ export function madeIsNotRefused(facts: Facts): Finding[] {
           .map(({ resourceId, requestId, at }) => ({
             oracle: 'made-is-not-refused',
             resourceId,
-            says: `${tell(attempt)}, although ${requestId} ${at < attempt.sentAt ? 'had made' : 'made'} ${resourceId} under the same key${at < attempt.sentAt ? ' before' : ', and no refusal is written down'}`,
+            says: `${tell(attempt)}, although ${requestId} ${at < attempt.sentAt ? 'had made' : 'made'} ${resourceId} under the same key${at < attempt.sentAt ? ' before' : ', and no refusal is stored'}`,
           })),
       );
   });

@@ -52,7 +52,7 @@ export function feesAreAsAgreed({ made }: Facts): Finding[] {
     .map(({ id, fee, dueFee }) => ({
       oracle: 'fees-are-as-agreed',
       resourceId: id,
-      says: `${id} has a fee of IDR ${fee}, and IDR ${dueFee ?? '0'} was agreed`,
+      says: `${id} has a fee of IDR ${fee}, agreed was IDR ${dueFee ?? '0'}`,
     }));
 }
 
@@ -86,12 +86,12 @@ export function decisionsAreKept(facts: Facts): Finding[] {
     .map(({ id, reference, state, creditedTo }) => ({
       oracle,
       resourceId: reference,
-      says: `the receipt ${id} is ${state}${creditedTo ? ` to ${creditedTo}` : ''}, which no two people have decided`,
+      says: `the receipt ${id} is ${state}${creditedTo ? ` to ${creditedTo}` : ''}, without a decision by two people`,
     }));
   const unkept = decisions.filter(isCarriedOut).flatMap(({ receiptId, action, decisionId }) => {
     const receipt = receipts.find(({ id }) => id === receiptId);
     if (receipt?.state === stateOf[action]) return [];
-    const says = `the decision ${decisionId} to ${action} the receipt ${receiptId} was carried out, and it is ${receipt?.state ?? 'not there'}`;
+    const says = `the decision ${decisionId} to ${action} the receipt ${receiptId} was carried out, but its state is ${receipt?.state ?? 'missing'}`;
     return [{ oracle, resourceId: receipt?.reference ?? receiptId, says }];
   });
   return [...unasked, ...unkept, ...misnamed(facts)];
@@ -105,7 +105,7 @@ function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Fin
       { oracle: 'decisions-are-kept', resourceId: withdrawalId ?? id, says: `the decision ${id} ${says}` },
     ];
     const isOfOne = [...approvedBy, rejectedBy].includes(proposedBy) || new Set(approvedBy).size < approvedBy.length;
-    if (isOfOne) return find(`names one person for two steps of it: ${proposedBy}, ${approvedBy.join(', ')}`);
+    if (isOfOne) return find(`names one person for two steps: ${proposedBy}, ${approvedBy.join(', ')}`);
     const own = known.get(id);
     if (own !== undefined && own.proposedBy !== proposedBy) {
       return find(`was proposed by ${own.proposedBy}, and names ${proposedBy}`);
@@ -118,8 +118,8 @@ function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Fin
       names.find((name) => name !== null && !said(verdict).some((told) => told.by === name && mayHaveDone(told)));
     // Decisions proposed without an answer are unknown, and nobody approves them.
     const approver = unasked(approvedBy, 'approve');
-    if (approver !== undefined) return find(`names ${approver} as an approver, who has not approved it`);
+    if (approver !== undefined) return find(`names ${approver} as an approver, who did not approve it`);
     const rejecter = unasked([rejectedBy], 'reject');
-    return rejecter === undefined ? [] : find(`names ${rejecter} as who rejected it, who has not`);
+    return rejecter === undefined ? [] : find(`names ${rejecter} as its rejecter, who did not reject it`);
   });
 }

@@ -34,25 +34,25 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
     ...[...cases]
       .filter(([id]) => !shown.has(id))
       .map(([id, reference]) =>
-        find(reference, `the money ${id} for ${reference} is nobody's, and operators are not told`),
+        find(reference, `the money ${id} for ${reference} matches no payment, and is in no list of operators`),
       ),
     ...[...listed]
       .filter(([, receipt]) => receipt === undefined || !cases.has(receipt.providerPaymentId))
       .map(([id, receipt]) =>
-        find(receipt?.reference ?? id, `operators are asked about the receipt ${id}, which needs nobody`),
+        find(receipt?.reference ?? id, `the receipt ${id} is listed for operators, but needs no decision`),
       ),
-    ...inOneList.map((id) => find(id, `the receipt ${id} is in one of the two lists of money in suspense`)),
+    ...inOneList.map((id) => find(id, `the receipt ${id} is in only one of the two lists of money in suspense`)),
     ...unknown
       .filter((id) => !stuck.has(id))
-      .map((id) => find(id, `nobody can tell what became of the payout ${id}, and it is not listed as stuck`)),
+      .map((id) => find(id, `the outcome of the payout ${id} is unknown, and it is not listed as stuck`)),
     ...lists.stuck
       .filter(({ id }) => !unknown.includes(id))
-      .map(({ id, reason }) => find(id, `the payout ${id} is listed as stuck (${reason}), and has ended`)),
-    ...searched.map((id) => find(id.split('/').at(-1) ?? id, `${id} waits for operators, who have nothing to decide`)),
+      .map(({ id, reason }) => find(id, `the payout ${id} is listed as stuck (${reason}), but is final`)),
+    ...searched.map((id) => find(id.split('/').at(-1) ?? id, `${id} waits for operators without need`)),
     ...lists.parked.map((id) => find(id, `the webhook ${id} is parked after minutes`)),
     ...lists.waiting
       .filter(({ what, rows }) => !byTheCalendar.has(what) && rows !== (counted[what] ?? 0))
-      .map(({ what, rows }) => find(null, `${what} has ${rows} rows where there are ${counted[what] ?? 0} cases`)),
+      .map(({ what, rows }) => find(null, `${what} has ${rows} rows, and ${counted[what] ?? 0} cases are counted`)),
   ];
 }
 

@@ -18,8 +18,8 @@ const total = (withdrawals: readonly WithdrawalFact[], amountOf: (withdrawal: Wi
   addMoney('0', ...withdrawals.map(amountOf));
 
 /**
- * Nobody has withdrawn more than a day's limit, whatever came at once, as a run is shorter than a day; and of a cause no
- * more was disbursed than it was given.
+ * Nobody has withdrawn more than a day's limit, whatever arrived at once, as a run is shorter than a day; and no more
+ * was disbursed from a cause than was donated to it.
  */
 export function withdrawalsStayWithin(facts: Facts): Finding[] {
   const oracle = 'withdrawals-stay-within';
@@ -28,7 +28,7 @@ export function withdrawalsStayWithin(facts: Facts): Finding[] {
   const counted = withdrawals.filter(({ id, causeId }) => causeId === null && !failed.has(id));
   const overLimit = [...Map.groupBy(counted, ({ userId }) => userId)].flatMap(([userId, own]): Finding[] => {
     const used = total(own, ({ amount }) => amount);
-    const says = `the user ${userId} has withdrawn ${used} of the day's ${dailyLimit}`;
+    const says = `the user ${userId} has withdrawn ${used}, more than the day's ${dailyLimit}`;
     return compareMoney(used, dailyLimit) > 0 ? [{ oracle, resourceId: own.at(-1)?.id ?? null, says }] : [];
   });
   const disbursements = withdrawals.filter(({ causeId }) => causeId !== null);
@@ -36,14 +36,14 @@ export function withdrawalsStayWithin(facts: Facts): Finding[] {
     ([causeId, own]): Finding[] => {
       const gone = total(own, leftBy(facts));
       const had = given[causeId] ?? '0';
-      const says = `the cause ${causeId} was given ${had}, and ${gone} was disbursed`;
+      const says = `the cause ${causeId} received ${had}, and ${gone} was disbursed`;
       return compareMoney(gone, had) > 0 ? [{ oracle, resourceId: own.at(-1)?.id ?? null, says }] : [];
     },
   );
   return [...overLimit, ...overGiven];
 }
 
-/** Whether a request about a decision may have been done: it was, or its outcome is unknown. */
+/** Whether a request about a decision may have been carried out: it was, or its outcome is unknown. */
 export const mayHaveDone = ({ status }: ToldFact): boolean => status === null || status < 400 || status >= 500;
 
 /** A payout that waits for people is sent once two of them have approved it, and not if one has rejected it. */
@@ -59,12 +59,12 @@ export function disbursementsAreApproved({ withdrawals, payouts, transfers, verd
     const find = (says: string) => [{ oracle, resourceId: id, says: `the disbursement ${id} ${says}` }];
     const isSent = sent.has(id) || status === 'succeeded' || status === 'reversed';
     if (waits && isSent && peopleOf(id, 'approve') < 2) {
-      return find(`was sent, and ${peopleOf(id, 'approve')} people have approved it`);
+      return find(`was sent, approved by ${peopleOf(id, 'approve')}`);
     }
     const isRejected = (said.get(id) ?? []).some(({ told }) => told === 'rejected');
     if (isRejected && (isSent || status !== 'failed')) return find(`was rejected, and is ${status}`);
     const isDecided = payouts.some((payout) => payout.id === id && payout.isDecided);
-    if (isDecided && peopleOf(id, 'reject') === 0) return find('failed by a decision, and nobody has rejected it');
+    if (isDecided && peopleOf(id, 'reject') === 0) return find('failed by a decision, but nobody rejected it');
     return [];
   });
 }

@@ -18,18 +18,18 @@ export function paymentsMatchReceipts(facts: Facts): Finding[] {
   const findings: Finding[] = taken.flatMap(({ id, amount, reference }) => {
     const found = receipts.get(id) ?? [];
     if (found.length !== 1) {
-      const says = `the provider took ${amount} for ${reference} (${id}), which has ${found.length} receipts`;
+      const says = `the provider received ${amount} for ${reference} (${id}), which has ${found.length} receipts`;
       return [{ oracle, resourceId: reference, says }];
     }
     const [receipt] = found;
     if (receipt === undefined || compareMoney(receipt.amount, money(amount)) === 0) return [];
-    const says = `the provider took ${amount} for ${reference} (${id}), its receipt says ${receipt.amount}`;
+    const says = `the provider received ${amount} for ${reference} (${id}), its receipt has ${receipt.amount}`;
     return [{ oracle, resourceId: reference, says }];
   });
   const known = new Set(taken.map(({ id }) => id));
   for (const { id, providerPaymentId, reference, amount, state, appliedTo } of facts.receipts) {
     if (!known.has(providerPaymentId)) {
-      const says = `the receipt ${id} of ${amount} for ${reference} is of a payment that the provider did not take`;
+      const says = `the receipt ${id} of ${amount} for ${reference} belongs to no payment at the provider`;
       findings.push({ oracle, resourceId: reference, says });
     }
     const instrumentId = facts.orders.find((order) => order.id === appliedTo)?.instrumentId ?? null;
@@ -67,14 +67,14 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
     if (request?.status === 'SUCCEEDED' && order.status !== 'PAID') {
       return find(`is ${order.status}, and its instrument at the provider is SUCCEEDED`);
     }
-    // Money may arrive between the instrument's end and our discovery of it: then it is accepted.
+    // Money may arrive between the instrument's expiry and our discovery of it: then it is accepted.
     const covers = ({ amount, status }: { amount: number; status: string }) =>
       status === 'SUCCEEDED' && compareMoney(money(amount), order.total) === 0;
     if (order.status === 'PAID' && !request?.payments.some(covers)) {
-      return find('is PAID, and the provider has taken no such money for it');
+      return find('is PAID, but the provider received no such money for it');
     }
     if (isOpenAtProvider(request?.status) && order.status !== 'PENDING' && order.status !== 'WAITING_PAYMENT') {
-      return find(`is ${order.status}, and its instrument at the provider still takes money`);
+      return find(`is ${order.status}, but its instrument at the provider still accepts money`);
     }
     if (request !== undefined && compareMoney(money(request.amount), order.total) !== 0) {
       return find(`is of ${order.total}, its instrument of ${request.amount}`);
@@ -88,7 +88,7 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
     ...strays.map(({ id, reference }) => ({
       oracle,
       resourceId: reference,
-      says: `the provider has an instrument ${id} for ${reference}, which we do not know`,
+      says: `the provider has an instrument ${id} for ${reference}, which is unknown to us`,
     })),
   ];
 }
@@ -130,7 +130,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
   const unposted = facts.payouts.flatMap((payout): Finding[] => {
     const steps = (posted.get(payout.id) ?? []).map(({ businessKey }) => businessKey.split('/')[2] ?? '').sort();
     if (steps.join() === stepsOf[payout.status]?.join()) return [];
-    const says = `the payout ${payout.id} is ${payout.status}, and posted is: ${steps.join(', ') || 'nothing'}`;
+    const says = `the payout ${payout.id} is ${payout.status}, and has the postings: ${steps.join(', ') || 'nothing'}`;
     return [{ oracle, resourceId: payout.id, says }];
   });
   const misposted = facts.payouts.flatMap((payout) => {
@@ -157,7 +157,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
       // It failed without a transfer only if the provider refused the request, never because the outcome was unknown.
       const mayFail = isRefused(facts, payout) || payout.isDecided;
       const mayBe = payout.status === 'pending' || (payout.status === 'failed' && mayFail);
-      return mayBe ? [] : find(`is ${payout.status}, and the provider has no transfer of it`);
+      return mayBe ? [] : find(`is ${payout.status}, but the provider has no transfer of it`);
     }
     if (compareMoney(money(transfer.amount), payout.net) !== 0) {
       return find(`pays ${payout.net}, its transfer ${transfer.amount}`);
@@ -169,7 +169,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     if (payoutStatusOf[transfer.status] !== payout.status) {
       return find(`is ${payout.status}, its transfer at the provider is ${transfer.status}`);
     }
-    return payout.contradicted ? find('is contradicted, although both say the same') : [];
+    return payout.contradicted ? find('is contradicted, although both sides agree') : [];
   });
   const known = new Set(facts.payouts.map(({ id }) => id));
   const strays = facts.transfers.filter(({ reference }) => !known.has(reference));
@@ -180,7 +180,7 @@ export function payoutsMatchTransfers(facts: Facts): Finding[] {
     ...strays.map(({ id, reference, amount }) => ({
       oracle,
       resourceId: reference,
-      says: `the provider made a transfer ${id} of ${amount} for ${reference}, which we do not know`,
+      says: `the provider made a transfer ${id} of ${amount} for ${reference}, which is unknown to us`,
     })),
   ];
 }
@@ -198,6 +198,6 @@ export function moneyIsConserved({ money: { before, after }, requests, transfers
   const back = addMoney('0', ...receipts.filter(({ state }) => state === 'refunded').map(({ amount }) => amount));
   const moved = addMoney(total(came), negateMoney(total(went)), negateMoney(back));
   if (compareMoney(changed, moved) === 0) return [];
-  const says = `all accounts together changed by ${changed}; at the provider ${total(came)} came in and ${total(went)} went out, and ${back} was given back`;
+  const says = `all accounts together changed by ${changed}; at the provider ${total(came)} came in and ${total(went)} went out, and ${back} was refunded`;
   return [{ oracle: 'money-is-conserved', resourceId: null, says }];
 }

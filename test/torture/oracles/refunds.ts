@@ -30,18 +30,18 @@ export function refundsStayWithin({ refunds, payouts, orders, requests, transfer
     );
     return [
       ...(compareMoney(ours, payment.total) > 0
-        ? find(`of the payment ${paymentId} of ${payment.total}, ${ours} is given back`)
+        ? find(`of the payment ${paymentId} of ${payment.total}, ${ours} is refunded`)
         : []),
       ...(compareMoney(theirs, payment.total) > 0
-        ? find(`of the payment ${paymentId} of ${payment.total}, the provider gives back ${theirs}`)
+        ? find(`of the payment ${paymentId} of ${payment.total}, the provider refunds ${theirs}`)
         : []),
     ];
   });
 }
 
 /**
- * A donation is refunded if its donor or two people requested that, once, whole, from the account that holds it to the
- * account that paid it; and a cause's donated total is shown without it.
+ * A donation is refunded if its donor or two people requested it: once, in full, from the account that holds it to the
+ * account that paid it; and a cause's donated total excludes it.
  */
 export function donationsAreGivenBack(facts: Facts): Finding[] {
   const oracle = 'donations-are-given-back';
@@ -51,14 +51,14 @@ export function donationsAreGivenBack(facts: Facts): Finding[] {
   const wrong = donations.flatMap(({ id, amount, status, backTo, heldBy }): Finding[] => {
     const find = (says: string) => [{ oracle, resourceId: id, says: `the donation ${id} ${says}` }];
     const journal = posted.get(`donation/${id}/refunded`);
-    if (status !== 'refunded') return journal === undefined ? [] : find(`is ${status}, and was given back`);
-    if (journal === undefined) return find('is refunded, and nothing was given back');
-    if (!asked.has(id)) return find('is refunded, which nobody has asked for without being refused');
+    if (status !== 'refunded') return journal === undefined ? [] : find(`is ${status}, but was refunded`);
+    if (journal === undefined) return find('is refunded, but nothing was paid back');
+    if (!asked.has(id)) return find('is refunded, which nobody requested without being refused');
     if (compareMoney(journal.amount, amount) !== 0)
-      return find(`is of ${amount}, and ${journal.amount} was given back`);
+      return find(`has an amount of ${amount}, and ${journal.amount} was paid back`);
     const [credited, debited] = [journal.credited.join(', '), journal.debited.join(', ')];
     if (credited === backTo && debited === heldBy) return [];
-    return find(`goes from ${heldBy} back to ${backTo}, and went from ${debited} to ${credited}`);
+    return find(`should go back from ${heldBy} to ${backTo}, and went from ${debited} to ${credited}`);
   });
   const statusOf = new Map(donations.map(({ id, status }) => [id, status]));
   const unkept = refundDecisions
@@ -66,13 +66,13 @@ export function donationsAreGivenBack(facts: Facts): Finding[] {
     .map(({ decisionId, donationId }) => ({
       oracle,
       resourceId: donationId,
-      says: `the decision ${decisionId} was carried out, and the donation ${donationId} is ${statusOf.get(donationId)}`,
+      says: `the decision ${decisionId} was carried out, but the donation ${donationId} is ${statusOf.get(donationId)}`,
     }));
   const misTold = Object.entries(toldAmounts).flatMap(([causeId, told]): Finding[] => {
     const given = donations.filter((donation) => donation.causeId === causeId && donation.status === 'completed');
     const sum = total(given.map(({ amount }) => amount));
     if (compareMoney(sum, told) === 0) return [];
-    const says = `the cause ${causeId} is told to have been given ${told}, and has ${sum} without what was given back`;
+    const says = `the cause ${causeId} reports ${told} as donated, and has ${sum} without refunds`;
     return [{ oracle, resourceId: causeId, says }];
   });
   return [...wrong, ...unkept, ...misTold];

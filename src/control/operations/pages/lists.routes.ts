@@ -8,7 +8,7 @@ import { complain, type Markup } from './layout.ts';
 import { type ListOf, listsShown, type Row } from './lists.ts';
 import type { Listed } from './part.ts';
 
-/** How many rows a page has, and a CSV file at most. */
+/** The number of rows on a page, and the maximum in a CSV file. */
 const perPage = 50;
 const csvPages = 100;
 const csvPerPage = 100;
