@@ -5,6 +5,7 @@ import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { setPassword } from '../../../src/people/identity/operate-users.ts';
 import { emailDigest } from '../../../src/people/members/profile.ts';
 import { User } from '../../../src/people/members/user.entity.ts';
+import { asRefusal, errorCodeOf } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { begun, opened } from '../../circles/begin-circle.ts';
 import { buildIndividual } from '../../support/build.ts';
