@@ -64,6 +64,20 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     '',
   ],
   [
+    'an instrument that looks without waiting',
+    'partnerInstrument',
+    'workflows/partner-instrument.ts',
+    'if (!hasMore) await condition(() => hints > seen, waitMs);',
+    '',
+  ],
+  [
+    'a batch that looks twice before it begins payouts',
+    'partnerPayoutBatch',
+    'workflows/partner-payout-batch.ts',
+    'const batch = await lookAtPayoutBatch({ batchId });',
+    'await lookAtPayoutBatch({ batchId });\n    const batch = await lookAtPayoutBatch({ batchId });',
+  ],
+  [
     'a circle that checks without waiting',
     'savingCircle',
     'workflows/saving-circle.ts',

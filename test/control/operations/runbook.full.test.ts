@@ -46,7 +46,7 @@ function commandsOf({ path, text: document }: { path: string; text: string }, fo
 /** Commands that are not run here, and why. */
 const notHere: [RegExp, string][] = [
   [/^aws s3/, 'the versions of a real S3'],
-  [/^(docker compose|kubectl) /, 'in containers'],
+  [/^\s*(docker compose|kubectl) /, 'in containers'],
   [/^npm run migrate$/, 'as the owner; migrations have tests of their own'],
   [/^npm run archive/, 'as the owner; archives have tests of their own'],
   [/^npm run sql$/, 'every query of the runbook is read by it'],

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute(
-      `insert into reconciled_records (day, kind, key) select ?, 'payment', 'py-' || n from generate_series(1, ${payments}) n
+      `insert into reconciled_records (provider, day, kind, key) select 'xendit', ?, 'payment', 'py-' || n from generate_series(1, ${payments}) n
          where 'py-' || n <> all(?::text[])`,
       [day, `{${unlisted.join(',')}}`],
     );
