@@ -33,7 +33,7 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
     const why = await whyNotErasable(em, user);
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { user_type, status } = user;
-    return { provider: null, books: { user_type, status, holds: null } };
+    return { evidence: { provider: null, books: { user_type, status, holds: null } }, isProven: false };
   },
   sweep: erasureSweep,
   // Two erasures of one person begin one after the other.

@@ -46,7 +46,10 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       if (!isProviderUnknown(error)) throw error;
       return null;
     });
-    return { provider: balance === null ? null : { balance }, books: { clearing, own_money: own, ...account } };
+    return {
+      evidence: { provider: balance === null ? null : { balance }, books: { clearing, own_money: own, ...account } },
+      isProven: false,
+    };
   },
   whyMoved: async () => null,
   async act(tx, _, { id, account_id }) {

@@ -14,7 +14,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
     if (difference.state === 'resolved') {
       refuse('REQUEST_INVALID', 'the difference is resolved: both sides agree', { field: 'reconciliation_id' });
     }
-    return evidenceOf(difference);
+    return { evidence: evidenceOf(difference), isProven: true };
   },
   ofOne: true,
   hold: (tx, { reconciliation_id }) => lockDifference(tx, reconciliation_id ?? ''),

@@ -19,7 +19,10 @@ export const refundingDonation: DecisionHandling<'refund_donation'> = {
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { status, amount, cause_id, paid_at, account_id, refund_account_id } = facts;
     const paidAt = new Date(must(paid_at, 'a refundable donation was paid')).toISOString();
-    return { provider: null, books: { status, amount, cause_id, paid_at: paidAt, account_id, refund_account_id } };
+    return {
+      evidence: { provider: null, books: { status, amount, cause_id, paid_at: paidAt, account_id, refund_account_id } },
+      isProven: false,
+    };
   },
   hold: (tx, decision) => lockRefund(tx, donationOf(decision)),
   async whyMoved(tx, { donation_id }) {

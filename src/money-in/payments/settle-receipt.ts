@@ -90,8 +90,11 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       });
     }
     return {
-      provider: { says, payment_id: receipt.provider_payment_id },
-      books: { status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
+      evidence: {
+        provider: { says, payment_id: receipt.provider_payment_id },
+        books: { status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
+      },
+      isProven: false,
     };
   },
   hear: async (em, gateways, { receipt_id }) =>

@@ -23,7 +23,7 @@ export const admittingApprover: DecisionHandling<'admit_approver'> = {
     const why = await whyNotAdmissible(em, user);
     if (why !== null) refuse('REQUEST_INVALID', why, { field });
     const { user_type, status, role_id } = user;
-    return { provider: null, books: { user_type, status, role_id } };
+    return { evidence: { provider: null, books: { user_type, status, role_id } }, isProven: false };
   },
   hold: (tx, decision) => tx.execute('select from users where id = ? for no key update', [personOf(decision)]),
   async act(tx, _, decision) {

@@ -31,7 +31,7 @@ export async function proposeDecision(
   { caller, proposal, note, requestId }: Proposing,
 ): Promise<Decision> {
   const handling: DecisionHandling<ProposedKind> = ports.decisionKinds[proposal.kind];
-  const evidence = await handling.look(em.fork(), ports.gateways, proposal, caller.userId);
+  const { evidence, isProven } = await handling.look(em.fork(), ports.gateways, proposal, caller.userId);
   const id = newId();
   const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
   const columns = Object.keys(facts);
@@ -46,7 +46,7 @@ export async function proposeDecision(
     await recordAction(tx, by, ['DECISION_PROPOSED', 'HIGH'], ['decision', id], { ...proposal, note });
   });
   try {
-    if (handling.ofOne) return await carryOut(em, ports, id);
+    if (isProven) return await carryOut(em, ports, id);
   } catch (error) {
     // The proposal stands all the same.
     if (!isDomainError(error)) throw error;

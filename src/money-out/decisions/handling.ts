@@ -23,13 +23,20 @@ export interface DecisionPorts {
   workflows: DecisionWorkflows;
 }
 
+/** What was found at the time of proposal. */
+export interface Look {
+  evidence: Evidence;
+  /** One person is enough: the provider's final status proves it, or it moves no money. */
+  isProven: boolean;
+}
+
 /** Undefined where the effect is done; otherwise the decision waits for a second person, or ends without effect. */
 export type Effect = undefined | 'waits' | { status: 'refused' | 'lapsed'; reason: string };
 export const refused = (reason: string): Effect => ({ status: 'refused', reason });
 
 /** How one kind of decision is carried out: its effect, in the transaction that locks, judges and ends it (`carryOut`). */
 export interface CarryingOut {
-  /** One person may be enough, as it moves no money, or the provider's final status proves it: its effect says. */
+  /** One person may be enough for it: its effect says. */
   ofOne?: true;
   /** Asks the provider, before the transaction; throws SERVICE_UNAVAILABLE where the decision cannot go on without. */
   hear?(em: EntityManager, gateways: Gateways, decision: Decision): Promise<unknown>;
@@ -50,7 +57,7 @@ export interface DecisionHandling<Kind extends ProposedKind> extends CarryingOut
    * Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out as things are, and FORBIDDEN when the proposer may
    * have no part in it; then nothing is written.
    */
-  look(em: EntityManager, gateways: Gateways, proposal: ProposalOf<Kind>, proposerId: string): Promise<Evidence>;
+  look(em: EntityManager, gateways: Gateways, proposal: ProposalOf<Kind>, proposerId: string): Promise<Look>;
 }
 
 /** The handling of each kind; a kind without one does not compile. */

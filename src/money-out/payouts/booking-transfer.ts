@@ -5,7 +5,7 @@ import { refuse } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { compareMoney, type Money } from '../../shared/money.ts';
 import type { Evidence } from '../decisions/decision.ts';
-import { type DecisionHandling, refused } from '../decisions/handling.ts';
+import { type DecisionHandling, type Look, refused } from '../decisions/handling.ts';
 import { amountMade, hearProvider } from '../payouts/ask-transfer.ts';
 import { noteGone } from '../payouts/beyond-ours.ts';
 import { Payout } from '../payouts/payout.entity.ts';
@@ -37,7 +37,7 @@ const unanswered = (cause?: unknown): never =>
 const whyNotMade = (says: string): string => `the provider does not say that the transfer succeeded; it says: ${says}`;
 const noSuchTransfer = 'there is no such transfer that is not booked';
 
-async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: string): Promise<Evidence> {
+async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: string): Promise<Look> {
   const field = 'payout_id';
   const payout =
     (await em.findOne(Payout, { id: payoutId })) ?? refuse('NOT_FOUND', 'the payout was not found', { field });
@@ -55,8 +55,11 @@ async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: str
     [source_account_id],
   );
   return {
-    provider: { says, transfer_id: provider_transfer_id ?? null, amount },
-    books: { status, net_amount, source_balance: source?.balance },
+    evidence: {
+      provider: { says, transfer_id: provider_transfer_id ?? null, amount },
+      books: { status, net_amount, source_balance: source?.balance },
+    },
+    isProven: false,
   };
 }
 
@@ -79,7 +82,7 @@ const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
   );
 
 /** An unknown transfer, or the second one under a reference. */
-async function lookBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Evidence> {
+async function lookBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Look> {
   const field = 'provider_reference';
   const [transfer, another] = await findBeyond(em, named);
   if (transfer === undefined) return refuse('NOT_FOUND', noSuchTransfer, { field });
@@ -88,8 +91,11 @@ async function lookBeyond(em: EntityManager, gateways: Gateways, named: string):
   const why = whyNotAsListed(transfer, found);
   if (found === undefined || why !== null) return refuse('REQUEST_INVALID', why ?? noSuchTransfer, { field });
   return {
-    provider: { says: found.status, transfer_id: transfer.subject, amount: found.amount },
-    books: { kind: transfer.kind, reference: transfer.reference, reconciliation_id: transfer.id },
+    evidence: {
+      provider: { says: found.status, transfer_id: transfer.subject, amount: found.amount },
+      books: { kind: transfer.kind, reference: transfer.reference, reconciliation_id: transfer.id },
+    },
+    isProven: false,
   };
 }
 

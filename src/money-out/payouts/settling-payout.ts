@@ -36,20 +36,23 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
     const { status, amount, fee, net_amount, last_word, unknown_since } = payout;
     const attempts = (await findMadeAttempts(em, payoutId)).length;
     return {
-      provider: {
-        says,
-        transfer_id: 'providerTransferId' in report ? report.providerTransferId : null,
-        failure_code: 'failureCode' in report ? report.failureCode : null,
+      evidence: {
+        provider: {
+          says,
+          transfer_id: 'providerTransferId' in report ? report.providerTransferId : null,
+          failure_code: 'failureCode' in report ? report.failureCode : null,
+        },
+        books: {
+          status,
+          amount,
+          fee,
+          net_amount,
+          attempts,
+          provider_said_before: last_word ?? null,
+          unknown_since: unknown_since?.toISOString() ?? null,
+        },
       },
-      books: {
-        status,
-        amount,
-        fee,
-        net_amount,
-        attempts,
-        provider_said_before: last_word ?? null,
-        unknown_since: unknown_since?.toISOString() ?? null,
-      },
+      isProven: proven === outcome,
     };
   },
   ofOne: true,
