@@ -77,7 +77,7 @@ describeInBrowser('The console', () => {
       '0004',
       'B*** S******',
       'IDR 100,000',
-      'What was reserved goes back',
+      'The reservation of IDR 100,000 is released',
       'ticket 4711',
     ]) {
       expect(shown).toContain(fact);
@@ -130,7 +130,7 @@ describeInBrowser('The console', () => {
       expect(await heading(page)).toBe(`Batch ${reference}`);
     };
     await open(waiting);
-    expect(await main(page)).toContain('approves it, another than the one that made it');
+    expect(await main(page)).toContain('approves it: not the key that created it');
     await page.getByRole('button', { name: 'Reject this batch' }).click();
     expect(await main(page)).toMatch(/rejected[\s\S]*by key amk_/);
     expect(await page.getByRole('button', { name: 'Reject this batch' }).count()).toBe(0);

@@ -111,7 +111,7 @@ describeInBrowser('The pages for operators', () => {
     await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
     await first.getByRole('button', { name: 'Propose' }).click();
     expect(await heading(first)).toBe('Decision pending');
-    expect(await first.locator('main').textContent()).toContain('somebody else approves or rejects it');
+    expect(await first.locator('main').textContent()).toContain('somebody else must approve or reject it');
     const decision = first.url();
 
     const second = await visit({ width: 390 });
@@ -360,7 +360,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await heading(page)).toBe('What waits');
     const shown = await page.locator('main').textContent();
     expect(shown).toMatch(/Differences with the provider\s+This is currently unavailable/);
-    expect(shown).toMatch(/Decisions waiting for a second person\s+(None|IDR)/);
+    expect(shown).toMatch(/Decisions waiting for a second person\s+(None|Book|IDR)/);
     await keepPicture(page, 'unreadable');
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });
@@ -368,7 +368,7 @@ describeInBrowser('The pages for operators', () => {
   it('The pages for operators are for platform users only', async () => {
     const page = await visit();
     await logIn(page, await withPassword(await buildIndividual(stack)));
-    expect(await complaint(page)).toContain('for operators of the platform');
+    expect(await complaint(page)).toContain('for platform operators');
     await page.getByRole('button', { name: 'Log out' }).click();
     expect(await heading(page)).toBe('Log in');
   });

@@ -473,7 +473,7 @@ describe('A decision about suspense money', () => {
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     expect(await propose(stack, operators, credit)).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('says that the payment is voided') },
+      body: { message: expect.stringContaining('reports the payment as voided') },
     });
     expect((await propose(stack, operators, about(receipt, { action: 'refund' }))).status).toBe(201);
   });

@@ -220,7 +220,7 @@ describe('The OpenAPI document', () => {
     const partners = keyed.filter(({ route }) => route.path.startsWith('/v1/partners/'));
     expect([partners.length > 0, partners.length < keyed.length]).toEqual([true, true]);
     for (const operation of keyed) {
-      expect(saidOf(operation)).toContain('for two minutes it may still begin: repeat the same request');
+      expect(saidOf(operation)).toContain('the request may still start for two minutes: retry it with the same key');
       const warns = saidOf(operation).includes('Without a key, a retry may create a second one.');
       expect(warns).toBe(!partners.includes(operation));
     }
