@@ -1,9 +1,9 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { workflowIds } from '../../../shared/workflow-ids.ts';
 import type { Console } from './console.routes.ts';
-import type { Markup } from './layout.ts';
 import { tableOf } from './lists.routes.ts';
 import { batchItemColumns, type Row } from './lists.ts';
 import { type Listed, unreadable } from './part.ts';

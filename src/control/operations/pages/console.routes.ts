@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Context } from 'koa';
 import type { Config } from '../../../platform/config/config.ts';
 import type { Answer } from '../../../platform/http/answer.ts';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { asDomainError, noteRefusal } from '../../../platform/http/errors.ts';
 import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
 import { callRoute, type Doors, type ServingPorts } from '../../../platform/http/serve-route.ts';
@@ -9,7 +10,7 @@ import type { Logger } from '../../../platform/process/log.ts';
 import { must } from '../../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError } from '../../../shared/errors.ts';
 import type { DecisionShown } from './decision-page.ts';
-import { layout, type Markup, type SwitchShown } from './layout.ts';
+import { layout, type SwitchShown } from './layout.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 
 /** The logged-in user. */

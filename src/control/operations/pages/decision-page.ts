@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { DecisionKind, DecisionStatus } from '../../../money-out/decisions/decision.ts';
-import { complain, type Markup } from './layout.ts';
+import type { Markup } from '../../../platform/http/card-page.ts';
+import { complain } from './layout.ts';
 import { instant, money, type Names, nameOf } from './spell.ts';
 
 /** The parts of a decision in the API's answers that the pages show. */

@@ -1,10 +1,11 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { type DomainError, errorStatuses } from '../../../shared/errors.ts';
 import { newId } from '../../../shared/ids.ts';
 import type { Console } from './console.routes.ts';
-import { complain, type Markup } from './layout.ts';
+import { complain } from './layout.ts';
 
 const complaintsOf = ({ message, messages = [] }: DomainError): Markup =>
   messages.length > 1

@@ -1,8 +1,6 @@
 import { html, raw } from 'hono/html';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { instant } from './spell.ts';
-
-/** Markup in which every value is escaped. */
-export type Markup = ReturnType<typeof html>;
 
 const styles = `
 :root { color-scheme: light dark; --ink: #1d2329; --quiet: #59636e; --line: #d5dae0; --paper: #fff; --lift: #f5f7f9;

@@ -1,10 +1,11 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { sentenceOf } from '../../../platform/http/errors.ts';
 import { csvLine } from '../../../shared/csv.ts';
 import type { Console } from './console.routes.ts';
-import { complain, type Markup } from './layout.ts';
+import { complain } from './layout.ts';
 import { type ListOf, listsShown, type Row } from './lists.ts';
 import type { Listed } from './part.ts';
 

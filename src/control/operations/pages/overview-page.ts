@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { type DecisionShown, saysWhat } from './decision-page.ts';
-import type { Markup } from './layout.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 import { instant, money, type Names, nameOf } from './spell.ts';
 

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { Context, Next } from 'koa';
 import { type ProposedKind, proposedKinds } from '../../../money-out/decisions/decision.ts';
 import { isSafe } from '../../../platform/http/access.ts';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { asDomainError, noteRefusal, sentenceOf } from '../../../platform/http/errors.ts';
 import { readForm } from '../../../platform/http/forms.ts';
 import type { RouteGroup } from '../../../platform/http/route-group.ts';
@@ -13,7 +14,7 @@ import { batchPages } from './batch.routes.ts';
 import { createConsole, type PagePorts } from './console.routes.ts';
 import { type DecisionShown, decisionPage } from './decision-page.ts';
 import { importPages } from './import.routes.ts';
-import { complain, type Markup } from './layout.ts';
+import { complain } from './layout.ts';
 import { listPages } from './lists.routes.ts';
 import {
   type DifferenceShown,

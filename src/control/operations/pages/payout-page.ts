@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { workflowIds } from '../../../shared/workflow-ids.ts';
 import { type DecisionShown, saysWhat } from './decision-page.ts';
-import type { Markup } from './layout.ts';
 import type { Listed, Part } from './part.ts';
 import { unreadable } from './part.ts';
 import { choices, noteField, outcomes } from './propose-page.ts';

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { ProposedKind } from '../../../money-out/decisions/decision.ts';
-import { complain, type Markup } from './layout.ts';
+import type { Markup } from '../../../platform/http/card-page.ts';
+import { complain } from './layout.ts';
 
 /** The values submitted with a proposal's form. */
 export type Filled = Readonly<Record<string, string>>;

@@ -1,11 +1,11 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { readForm } from '../../../platform/http/forms.ts';
 import { workflowIds } from '../../../shared/workflow-ids.ts';
 import type { Console } from './console.routes.ts';
 import type { DecisionShown } from './decision-page.ts';
-import type { Markup } from './layout.ts';
 import {
   type DeliveryShown,
   decisionsOf,

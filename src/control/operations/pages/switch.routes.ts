@@ -1,11 +1,12 @@
 import type Router from '@koa/router';
 import { html } from 'hono/html';
 import type { Context } from 'koa';
+import type { Markup } from '../../../platform/http/card-page.ts';
 import { sentenceOf } from '../../../platform/http/errors.ts';
 import { readForm } from '../../../platform/http/forms.ts';
 import { errorStatuses } from '../../../shared/errors.ts';
 import type { Console, Me } from './console.routes.ts';
-import { complain, type Markup, type SwitchShown } from './layout.ts';
+import { complain, type SwitchShown } from './layout.ts';
 import { instantOr } from './spell.ts';
 
 const title = 'Hold or release all payouts';
