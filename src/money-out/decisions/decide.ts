@@ -70,7 +70,11 @@ interface Deciding {
  * UNAUTHENTICATED when the session has ended meanwhile, REQUEST_INVALID when the decision has ended, and
  * SERVICE_UNAVAILABLE when it is approved but not carried out yet.
  */
-export async function approveDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
+export async function approveDecision(
+  em: EntityManager,
+  ports: DecisionPorts,
+  deciding: Deciding & { needsSecondFactor: boolean },
+): Promise<Decision> {
   const { decisionId: id } = deciding;
   const decision = await decide(em, ports, deciding, async (tx, pending) => {
     if (pending.approved_by) return;
