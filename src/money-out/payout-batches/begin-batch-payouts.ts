@@ -27,6 +27,7 @@ export async function beginBatchPayouts(
     `select i.id ${unsent} and p.look_again_at is null order by i.place limit ?`,
     [batchId, free],
   );
+  if (next.length === 0) return 0;
   const ids = next.map(({ id }) => id);
   await Promise.all(ids.map((id) => workflows.hintPayout({ id, kind: 'partner_payout' })));
   await failpoint('begin-batch-payouts.after');
