@@ -1,16 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import {
+  claimFor,
   findFirstAnswer,
-  fingerprintOf,
-  hashKey,
   keepFirstAnswer,
   type SentAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { withdrawalIdFor } from '../../shared/ids.ts';
 import { formatMoney } from '../../shared/money.ts';
-import { claimOfUser } from '../../shared/opening.ts';
 import { createReservationTurns } from '../payouts/reserve-in-turn.ts';
 import { findWithdrawal } from './find-withdrawals.ts';
 import { prepareWithdrawal, type WithdrawalRequest } from './prepare-withdrawal.ts';
@@ -41,9 +39,8 @@ export async function createWithdrawal(
 ): Promise<SentAnswer> {
   const id = withdrawalIdFor(caller.userId, key);
   const asked = { ...body, amount: formatMoney(body.amount) };
-  const fingerprint = fingerprintOf('POST', `/v1/accounts/${accountId}/withdrawals`, asked);
-  const idempotency = key === undefined ? null : { keyHash: hashKey(key), fingerprint };
-  const claim = claimOfUser({ userId: caller.userId, idempotency });
+  const claim = claimFor(caller.userId, key, `/v1/accounts/${accountId}/withdrawals`, asked);
+  const idempotency = claim && { keyHash: claim.keyHash, fingerprint: claim.fingerprint };
   const first = claim && (await findFirstAnswer(em.fork(), claim));
   if (first !== null) return first;
   const found = await reserveInTurn(
