@@ -52,7 +52,7 @@ const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
 /** Returned with every advance of the clock, for callers who wait for something it does not move. */
 const notMoved =
-  'The clock of the caller: its own deadlines, settlement delays and retries; and anything ' + 'created from now on.';
+  'The clock of the caller: its own deadlines, settlement delays and retries; and anything created from now on.';
 
 const presentSettled = ({ instrument, payment }: Settled) => ({
   ...presentPayment(instrument, payment),

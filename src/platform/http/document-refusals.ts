@@ -51,7 +51,7 @@ const reasons: Record<number, string> = {
   500: 'Internal error.',
   502: 'The payment provider refused.',
   503: 'A dependency is unavailable; see Retry-After.',
-  504: 'The outcome at the provider is unknown: poll, or retry with the same key; never send it with another ' + 'key.',
+  504: 'The outcome at the provider is unknown: poll, or retry with the same key; never send it with another key.',
 };
 
 /** What a 503 also means on routes that create under an idempotency key. */

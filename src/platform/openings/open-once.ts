@@ -220,10 +220,11 @@ const lookEveryMs = 200;
  * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
  * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
  * resource that was made meanwhile is returned instead. Without a key no other request can have this id: nothing is written
- * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws what the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a
- * retry under the same key joins what may still begin, and without a key, where a retry is another request, nothing
- * begins any more. If the database cannot be asked after the workflow has answered, the resource may have been made: only
- * a key makes it safe to repeat that, and without one the refusal names the resource and is not to be repeated.
+ * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws what
+ * the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a retry under the same key
+ * joins what may still begin, and without a key, where a retry is another request, nothing begins any more. If the
+ * database cannot be asked after the workflow has answered, the resource may have been made: only a key makes it safe to
+ * repeat that, and without one the refusal names the resource and is not to be repeated.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
