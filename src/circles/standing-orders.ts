@@ -5,6 +5,7 @@ import { lockSource } from '../ledger/lock-order.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
+import { presentFields } from '../platform/http/present-fields.ts';
 import { isVerdict } from '../platform/openings/open-once.ts';
 import { forEachOf } from '../shared/concurrency.ts';
 import { refuse } from '../shared/errors.ts';
@@ -15,7 +16,7 @@ import { type AskingForPlace, getPlace, lockLiveCircle, recordChange, shareCircl
 import { CircleMember } from './circle-member.entity.ts';
 import { findPositions } from './find-positions.ts';
 import { type Debit, findDueOrders } from './find-progress.ts';
-import type { StandingOrderAnswer } from './present-circle.ts';
+import { StandingOrderAnswer } from './present-circle.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw } from './saving-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
@@ -23,8 +24,10 @@ import { guaranteeOf } from './terms.ts';
 
 type StandingOrder = z.input<typeof StandingOrderAnswer>;
 
-const columns = `id as member_id, source_account_id, amount::text, guarantee_amount::text,
-  to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
+const columns = 'id as member_id, source_account_id, amount::text, guarantee_amount::text, created_at';
+
+const present = (order: StandingOrder): StandingOrder =>
+  presentFields(StandingOrderAnswer.shape, { ...order, created_at: new Date(order.created_at) });
 
 /** How many are paid per step. */
 const paidAtOnce = 50;
@@ -59,7 +62,7 @@ export function setStandingOrder(
     const { amount, guarantee_amount } = order;
     const kept = { standing_order: sourceAccountId, member_id: member.id, amount, guarantee_amount };
     await recordChange(tx, circleId, kept, { by: ordering });
-    return order;
+    return present(order);
   });
 }
 
@@ -75,7 +78,7 @@ export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): P
     );
     if (ended === undefined) refuse('NOT_FOUND', 'the standing order was not found', { field: 'member_id' });
     await recordChange(tx, ordering.circleId, { standing_order: null, member_id: member.id }, { by: ordering });
-    return ended;
+    return present(ended);
   });
 }
 
