@@ -37,7 +37,6 @@ export async function changePassword(
   const known = await em.findOneOrFail(User, caller.userId);
   const attempt = loginAttempt(must(known.email_digest, 'an active user has an address'), input.address);
   await refuseThrottled(em, attempt);
-  const before = known.password_sealed ?? null;
   const { matches } = await verifyPassword(sealer, known, currentPassword, attempt.address);
   await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
   if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
@@ -46,9 +45,8 @@ export async function changePassword(
   refuseGuessable(newPassword, (await openProfile(sealer, known)).email, 'new_password');
   const password_sealed = await hashPassword(sealer, known.id, newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
+    // Of two concurrent changes, the first ends the token of the second.
     const user = await lockOwnRow(tx, caller);
-    // Of two concurrent changes, the second's current password is no longer right.
-    if (user.password_sealed !== before) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
     tx.assign(user, { password_sealed, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);
     await tx.flush();

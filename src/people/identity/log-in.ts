@@ -72,8 +72,9 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const user = await em.transactional(async (tx) => {
     // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
     const user = factor ? await lockUserRow(tx, entered.id) : await holdUserRow(tx, entered.id);
-    // A user who was suspended or erased, or whose password has changed since, must not get in.
-    if (user.status !== 'active' || user.password_sealed !== entered.password_sealed) refuseUnknown();
+    // Suspension, erasure and every change of the password end tokens. The sealed text proves nothing: a rotation of
+    // keys changes it too.
+    if (user.status !== 'active' || user.token_generation !== entered.token_generation) refuseUnknown();
     const current = await findSecondFactor(tx, entered.id);
     if (factor) {
       await refuseThrottled(tx, attempt, { ofCodes: true });
@@ -99,11 +100,11 @@ async function hashAnew(
   address: string,
 ): Promise<void> {
   const anew = await hashPassword(sealer, account.id, password, address);
-  const changed = await em.execute<unknown[]>(
-    'update users set password_sealed = ? where id = ? and password_sealed = ? returning 1',
-    [anew, account.id, account.password_sealed],
-  );
-  if (changed.length > 0) account.password_sealed = anew;
+  await em.execute('update users set password_sealed = ? where id = ? and password_sealed = ?', [
+    anew,
+    account.id,
+    account.password_sealed,
+  ]);
 }
 
 function refuseUnknown(): never {

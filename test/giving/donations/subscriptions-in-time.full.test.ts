@@ -109,20 +109,6 @@ describe('Subscriptions under time skipping', () => {
         return `/v1/organizations/${organizationId}`;
       },
     ],
-    [
-      'its cause’s organization is',
-      async () => {
-        const owner = await buildOrganizationAdmin(stack);
-        causeId = await buildCause(stack, owner, superAdmin);
-        await stack
-          .owner()
-          .execute("update charitable_causes set owner_type = 'organization', organization_id = ? where id = ?", [
-            owner.organizationId,
-            causeId,
-          ]);
-        return `/v1/organizations/${owner.organizationId}`;
-      },
-    ],
   ])(
     'A subscription pays nothing while %s suspended, and pays the period if that ends within its three attempts',
     async (_, build) => {
@@ -198,12 +184,5 @@ describe('Subscriptions under time skipping', () => {
     ]);
     expect(Date.parse((await read(id)).next_payment_at)).toBe(startedAt + 28 * dayMs);
     await stop(id);
-  });
-
-  it('A cause that no longer accepts donations refuses periods of subscriptions too', async () => {
-    const { id } = await begin();
-    await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
-    expect(await endOf(id)).toBe('failed');
-    expect(await balanceOf(stack, donor.accountId)).toBe('9000.0000');
   });
 });

@@ -68,11 +68,10 @@ describe('Decisions before any request to the provider', () => {
 
   it('People cannot settle a disbursement as succeeded right after its rejection', async () => {
     const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
-    stack.arm('resolve-payout.before=hold');
+    await stack.kill('worker');
     const rejected = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token: approver });
     expect(rejected.body.data).toMatchObject({ status: 'rejected' });
     await expectRefused(id);
-    stack.arm('');
     await stack.restart();
     expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
   }, 180_000);
@@ -81,14 +80,13 @@ describe('Decisions before any request to the provider', () => {
     'People cannot settle a disbursement as succeeded right after its decision lapsed',
     async () => {
       const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
-      stack.arm('resolve-payout.before=hold');
+      await stack.kill('worker');
       await withoutTriggers(stack, "update decisions set created_at = created_at - interval '8 days' where id = ?", [
         decisionId,
       ]);
       const late = await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approver });
       expect(late.body.data).toMatchObject({ status: 'lapsed' });
       await expectRefused(id);
-      stack.arm('');
       await stack.restart();
       expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
     },
