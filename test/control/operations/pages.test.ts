@@ -152,7 +152,7 @@ describeInBrowser('The pages for operators', () => {
       await logIn(first, proposer);
       expect(await heading(first)).toBe('What waits');
       await keepPicture(first, 'overview');
-      await first.locator(`a[href*="${payoutId}"]`).click();
+      await first.locator(`a[href*="payout_id=${payoutId}"]`).click();
       expect(await heading(first)).toBe('Propose a payout’s outcome');
       await first.getByLabel('It was not paid').check();
       await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
@@ -164,7 +164,7 @@ describeInBrowser('The pages for operators', () => {
       const second = await visit({ width: 390 });
       await logIn(second, approver, code());
       const waiting = second.locator(`a[href="${new URL(first.url()).pathname}"]`);
-      expect(await waiting.textContent()).toBe(`End payout ${payoutId} as failed`);
+      expect(await waiting.textContent()).toBe(`Settle payout ${payoutId} as failed`);
       await keepPicture(second, 'overview-390');
       await waiting.click();
       const shown = await second.locator('main').textContent();
