@@ -26,7 +26,10 @@ interface At {
   at: string;
 }
 
-/** Activities of payouts, one per business step; each is idempotent by its payout. */
+/**
+ * Activities of payouts, one per business step; each is idempotent by its payout. Sending and asking record the provider's
+ * status and then, in a transaction of its own, post what it implies.
+ */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways, sealer, payoutKinds, prover, workflows } = deps;
@@ -59,13 +62,14 @@ export function createPayoutActivities(deps: Dependencies) {
           opening: opening && provenOpening(prover, { kind: 'payment_refund', resourceId: payoutId }, opening),
         }),
     ),
-    sendTransfer: step(deps, 'sendTransfer', (em, input: OnePayout & At) =>
-      sendTransfer(em, ports, { ...input, signal: cancellationSignal() }),
-    ),
-    askTransfer: step(deps, 'askTransfer', (em, input: OnePayout & At) =>
-      askTransfer(em, ports, { ...input, signal: cancellationSignal() }),
-    ),
-    resolvePayout: step(deps, 'resolvePayout', (em, input: OnePayout) => resolvePayout(em, deps, input)),
+    sendTransfer: step(deps, 'sendTransfer', async (em, input: OnePayout & At) => ({
+      report: await sendTransfer(em, ports, { ...input, signal: cancellationSignal() }),
+      payout: await resolvePayout(em.fork(), deps, input),
+    })),
+    askTransfer: step(deps, 'askTransfer', async (em, input: OnePayout & At) => ({
+      report: await askTransfer(em, ports, { ...input, signal: cancellationSignal() }),
+      payout: await resolvePayout(em.fork(), deps, input),
+    })),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, deps, { ...input, signal: cancellationSignal() }),
     ),

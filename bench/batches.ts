@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createPartnerClient } from '../sdk/index.ts';
 import { systemAccounts } from '../src/ledger/accounts/account.ts';
-import { begunAtOnce, pauseAfterBeginning } from '../src/money-out/payout-batches/payout-batch.ts';
+import { pauseAfterBeginning } from '../src/money-out/payout-batches/payout-batch.ts';
 import { must } from '../src/shared/assert.ts';
 import { endBench } from './bounds.ts';
 import { median } from './figures.ts';
 import { findViolations } from './prove-checks.ts';
 import { argument, startBenchStack } from './stack.ts';
+import { countCpu } from './usage.ts';
 import { createWatch } from './watch.ts';
 import { seedPartners, startWholeStack } from './whole-stack.ts';
 
@@ -64,6 +65,8 @@ const items = Array.from({ length: count }, (_, place) => ({
   ...account,
 }));
 const { id } = await maker.payoutBatches.create({ items }, { idempotencyKey: randomUUID() });
+const { temporal: Temporal, sandbox, worker, api: API } = whole;
+const used = countCpu({ API, worker, Temporal, PostgreSQL: stack.postgres, sandbox });
 const asked = performance.now();
 await approver.payoutBatches.approve(id);
 const reservedIn = performance.now() - asked;
@@ -85,15 +88,17 @@ const completion = (async () => {
 const during = await payOften((done) => isCompleted && done > 0);
 await completion;
 const sentIn = performance.now() - asked;
+const cpu = Object.entries(used()).map(([part, ms]) => `${part} ${Math.round(ms / (count + during.length))}`);
 const after = await payOften((done) => done >= around);
 
 const perSecond = count / (sentIn / 1000);
-const pace = (begunAtOnce * 1000) / pauseAfterBeginning(0);
+const pace = 1000 / pauseAfterBeginning(0);
 const [inside, outside] = [median(during), median([...before, ...after])];
 say(`A batch of ${count}: reserved in ${Math.round(reservedIn)} ms, completed after ${(sentIn / 1000).toFixed(1)} s.`);
 say(
   `Payouts of another partner settled in ${Math.round(outside)} ms (p50), and in ${Math.round(inside)} ms during the batch.`,
 );
+say(`CPU for each payout meanwhile, in ms: ${cpu.join(', ')}.`);
 
 const problems: string[] = [];
 const [sums] = await em().execute<{ succeeded: number; twice: number; left: string }[]>(

@@ -5,7 +5,6 @@ import {
   defineSignal,
   proxyActivities,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
@@ -14,7 +13,6 @@ import {
   type PayoutBatchInput,
   type PayoutBatchStanding,
   type PayoutBatchStatus,
-  pauseAfterBeginning,
 } from '../src/money-out/payout-batches/payout-batch.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
@@ -30,8 +28,8 @@ const { beginBatchPayouts, lookAtPayoutBatch } = proxyActivities<Activities>(led
 const longestHistory = 1500;
 
 /**
- * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts,
- * a few at a time, and waits until each has ended by itself.
+ * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts
+ * one after another, and waits until each has ended by itself.
  */
 export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise<PayoutBatchStatus> {
   let hints = 0;
@@ -48,12 +46,8 @@ export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise
     for (const deliveryId of batch.deliveryIds) await startDelivery(deliveryId, 'batch of payouts');
     tell(batch);
     if (isFinalBatch(batch.status)) return batch.status;
-    const lookedAt = Date.now();
-    if (batch.status === 'processing' && (await beginBatchPayouts({ batchId })) > 0) {
-      await sleep(pauseAfterBeginning(Date.now() - lookedAt));
-    } else {
-      await condition(() => hints > seen, batch.waitMs);
-    }
+    const begun = batch.status === 'processing' ? await beginBatchPayouts({ batchId }) : 0;
+    if (begun === 0) await condition(() => hints > seen, batch.waitMs);
     if (workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof partnerPayoutBatch>({ batchId });

@@ -24,7 +24,7 @@ import { isUuid } from '../src/shared/uuid.ts';
 import { tellPayout } from './payout-progress.ts';
 import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
-import { ledgerStep, providerStep } from './step-options.ts';
+import { providerStep } from './step-options.ts';
 
 /** The request waits for this: the money was reserved, or the reason why not. */
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
@@ -36,7 +36,6 @@ export const callbackArrived = defineSignal('callbackArrived');
  */
 export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
 
-const { resolvePayout } = proxyActivities<Activities>(ledgerStep);
 const { askTransfer, sendTransfer, settlePayout: endByHand } = proxyActivities<Activities>(providerStep);
 
 /** How the workflow ends: with the payout, or without one. */
@@ -108,7 +107,7 @@ export async function payOut(
 }
 
 /**
- * Waits for the decision of people, where a payout must not be sent without one. After a hint the provider is asked: a
+ * Waits for the decision of people, where a payout must not be sent without one. The provider is asked at each look: a
  * restore may have taken the decision back, and not the transfer.
  */
 async function waitForDecision(run: Run, isNew: boolean): Promise<void> {
@@ -116,10 +115,8 @@ async function waitForDecision(run: Run, isNew: boolean): Promise<void> {
   while (run.payout?.isHeld && isPending(run)) {
     await condition(() => run.hints > seen || !isPending(run), decisionLookMs);
     if (!isPending(run)) break;
-    const isHinted = run.hints > seen;
     seen = run.hints;
-    if (isHinted) await proceed(run, 'ask');
-    else await keep(run, await resolvePayout({ payoutId: run.payoutId }));
+    await proceed(run, 'ask');
   }
 }
 
@@ -176,10 +173,11 @@ function tell(run: Run, waitMs: number): void {
 /** Sends the transfer or asks about it, and applies the provider's answer to the payout. */
 async function proceed(run: Run, step: 'send' | 'ask'): Promise<ProviderReport> {
   const { payoutId } = run;
-  const report = await (step === 'send' ? sendTransfer({ payoutId, at: now() }) : askTransfer({ payoutId, at: now() }));
+  const act = step === 'send' ? sendTransfer : askTransfer;
+  const { report, payout } = await act({ payoutId, at: now() });
   run.restMs = restOf(report);
   if (run.restMs === 0 || report.said !== 'silent') run.said = report.said;
-  await keep(run, await resolvePayout({ payoutId }));
+  await keep(run, payout);
   return report;
 }
 

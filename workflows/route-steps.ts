@@ -39,7 +39,6 @@ const queues: Record<keyof Activities, StepQueue> = {
   reserveRefund: 'ledger',
   sendTransfer: 'provider',
   askTransfer: 'provider',
-  resolvePayout: 'ledger',
   settlePayout: 'provider',
   sweepPayouts: 'background',
   lookAtPayoutBatch: 'ledger',

@@ -1,40 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { overdueGraceMs } from '../../shared/asking-intervals.ts';
 import { failpoint } from '../../shared/failpoint.ts';
-import { textArray } from '../../shared/postgres.ts';
 import type { PayoutWorkflows } from '../payouts/payout.ts';
-import { begunAtOnce } from './payout-batch.ts';
+import { mostUnsent, pauseAfterBeginning } from './payout-batch.ts';
 
 /**
- * Begins the workflows of the next few payouts of a batch, but never so many that more than `begunAtOnce` are begun and
- * not yet sent: a batch goes at the pace of what sends it. One that is begun is due for a look from then on, so a sweep
- * continues it; each sends its transfer once, however often it is begun. Returns how many. Throws when Temporal does not
- * take one.
+ * Begins the workflows of a batch's payouts, one after another with a pause between them, for `forMs` milliseconds; while
+ * `mostUnsent` have begun and not been sent, it begins no other. A payout that has begun is due for a look from then on, so
+ * a sweep continues it; each sends its transfer once, however often it begins. Returns how many began. Throws when Temporal
+ * does not accept one.
  */
 export async function beginBatchPayouts(
   em: EntityManager,
   workflows: Pick<PayoutWorkflows, 'hintPayout'>,
-  { batchId }: { batchId: string },
+  { batchId, forMs = 5000 }: { batchId: string; forMs?: number },
 ): Promise<number> {
   await failpoint('begin-batch-payouts.before');
-  const unsent = `from payout_batch_items i join payouts p on p.id = i.id where i.batch_id = ? and p.status = 'pending'
-    and not exists (select from payout_attempts a where a.payout_id = i.id)`;
-  const [{ free }] = await em.execute<[{ free: number }]>(
-    `select greatest(0, ? - count(*))::int as free ${unsent} and p.look_again_at is not null`,
-    [begunAtOnce, batchId],
+  const started = performance.now();
+  const isOver = () => performance.now() - started >= forMs;
+  let begun = 0;
+  for (;;) {
+    const next = await findNext(em, batchId);
+    if (next === null) return begun;
+    for (const id of next) {
+      const asked = performance.now();
+      await workflows.hintPayout({ id, kind: 'partner_payout' });
+      const tookMs = performance.now() - asked;
+      await failpoint('begin-batch-payouts.after');
+      await em.execute(
+        `update payouts set look_again_at = now() + ? * interval '1 millisecond'
+         where id = ? and status = 'pending' and look_again_at is null`,
+        [overdueGraceMs, id],
+      );
+      begun += 1;
+      if (isOver()) return begun;
+      await delay(pauseAfterBeginning(tookMs));
+    }
+    if (isOver()) return begun;
+    if (next.length === 0) await delay(pauseAfterBeginning(0));
+  }
+}
+
+/** The payouts that may begin now, in the batch's order; null when all have begun. */
+async function findNext(em: EntityManager, batchId: string): Promise<string[] | null> {
+  const [{ ids, is_over }] = await em.execute<[{ ids: string[]; is_over: boolean }]>(
+    `select coalesce(array_agg(u.id order by u.place) filter (where u.look_again_at is null and u.number <= ? - u.begun), '{}')
+         as ids,
+       not coalesce(bool_or(u.look_again_at is null), false) as is_over
+     from (
+       select p.id, i.place, p.look_again_at, count(p.look_again_at) over () as begun,
+         row_number() over (partition by p.look_again_at is null order by i.place) as number
+       from payout_batch_items i join payouts p on p.id = i.id
+       where i.batch_id = ? and p.status = 'pending'
+         and not exists (select from payout_attempts a where a.payout_id = i.id)
+     ) u`,
+    [mostUnsent, batchId],
   );
-  const next = await em.execute<{ id: string }[]>(
-    `select i.id ${unsent} and p.look_again_at is null order by i.place limit ?`,
-    [batchId, free],
-  );
-  if (next.length === 0) return 0;
-  const ids = next.map(({ id }) => id);
-  await Promise.all(ids.map((id) => workflows.hintPayout({ id, kind: 'partner_payout' })));
-  await failpoint('begin-batch-payouts.after');
-  await em.execute(
-    `update payouts set look_again_at = now() + ? * interval '1 millisecond'
-     where id = any(?::uuid[]) and status = 'pending' and look_again_at is null`,
-    [overdueGraceMs, textArray(ids)],
-  );
-  return ids.length;
+  return is_over ? null : ids;
 }

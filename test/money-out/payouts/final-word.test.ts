@@ -1,4 +1,3 @@
-import { createActivities } from '../../../activities/index.ts';
 import type { DecisionStatus } from '../../../src/money-out/decisions/decision.ts';
 import type { PayoutSettlement } from '../../../src/money-out/payouts/payout.ts';
 import { newId } from '../../../src/shared/ids.ts';
@@ -183,11 +182,6 @@ describe('A succeeded payout', () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
-    // The input of an activity, if forged, is no evidence.
-    const forged = { payoutId: id, word: { said: 'reversed', providerTransferId: 'mine', failureCode: null } };
-    expect(await createActivities(stack.deps).resolvePayout(forged)).toMatchObject({ status: 'succeeded' });
-    const refuted = { payoutId: id, word: { said: 'failed', providerTransferId: 'mine', failureCode: 'X' } };
-    expect(await createActivities(stack.deps).resolvePayout(refuted)).toMatchObject({ status: 'succeeded' });
     const [row] = await stack.em().execute('select contradicted_at from payouts where id = ?', [id]);
     expect(row).toEqual({ contradicted_at: null });
     await expect(stack.em().execute("update payouts set status = 'reversed' where id = ?", [id])).rejects.toMatchObject(

@@ -253,13 +253,16 @@ describe('An attacker with access to Temporal', () => {
       async () => (await handle.describe()).raw.pendingActivities ?? [],
       (pending) => pending.some(({ activityType }) => activityType?.name === 'askTransfer'),
     );
-    const word = { said: 'reversed', providerTransferId: 'mine', failureCode: null };
+    const answer = {
+      report: { said: 'reversed', providerTransferId: 'mine', failureCode: null },
+      payout: { status: 'reversed', unknownSince: null, reservedAt: new Date().toISOString(), deliveryIds: [] },
+    };
     await client.workflowService.respondActivityTaskCompletedById({
       namespace: 'default',
       workflowId,
       activityId: asking.find(({ activityType }) => activityType?.name === 'askTransfer')?.activityId ?? '',
       result: {
-        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(word)) }],
+        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(answer)) }],
       },
     });
     await eventually(
