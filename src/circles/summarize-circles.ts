@@ -7,17 +7,20 @@ import type { summaryFields } from './present-circle.ts';
 
 type CircleSummary = { [Name in keyof typeof summaryFields]: z.input<(typeof summaryFields)[Name]> };
 
-const query = `select o.id as organization_id, o.name as organization_name,
+/** Two statements, as one condition for both would read every circle for the organization's too. */
+const queryOf = (condition: string) => `select o.id as organization_id, o.name as organization_name,
     count(c.id) filter (where c.status = 'completed')::text as completed_circles,
     count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,
     round(coalesce(sum(p.amount), 0), 4)::text as total_contribution_amount,
     coalesce(avg(c.capacity), 0)::numeric(20, 2)::text as average_capacity,
     coalesce(avg(c.current_turn), 0)::numeric(20, 2)::text as average_current_turn
   from (select) one left join organizations o on o.id = ?::uuid
-  left join saving_circles c on c.deleted_at is null and (?::uuid is null or c.organization_id = o.id)
+  left join saving_circles c on c.deleted_at is null ${condition}
   left join lateral (select sum(amount) as amount from saving_circle_contributions
     where saving_circle_id = c.id and status = 'completed') p on true
   group by o.id`;
+const ofAll = queryOf('');
+const ofOrganization = queryOf('and c.organization_id = o.id');
 
 /**
  * Totals over the circles of an organization and its users, the same that the platform lists by `organization_id`,
@@ -34,7 +37,7 @@ export async function summarizeCircles(
     });
   }
   const asked = isPlatform(caller) ? organizationId : caller.organizationId;
-  const [summary] = await em.execute<[CircleSummary]>(query, [asked ?? null, asked ?? null]);
+  const [summary] = await em.execute<[CircleSummary]>(asked === undefined ? ofAll : ofOrganization, [asked ?? null]);
   if (asked !== undefined && summary.organization_id === null) {
     refuse('NOT_FOUND', 'the organization was not found', { field: 'organization_id' });
   }
