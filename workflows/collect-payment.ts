@@ -104,6 +104,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     // Where callbacks come, one that did not is a payment that the provider shows by itself.
     const isRoutine: boolean = callbacksCome && !isHinted && !isOverdue && settlingSince === null;
     const said: Confirmation = await (isRoutine ? steps.confirm({ briefly: true }) : steps.confirm());
+    await followRow(steps, status, said);
     // The order may have been cancelled meanwhile, which brings its deadline forward.
     opened = { ...opened, deadline: said.deadline };
     callbacksCome = said.callbacksCome ?? false;
@@ -124,12 +125,15 @@ export async function collectPayment<Opened extends OpenedOrder>(
       await condition(() => hints > seen || isDone);
       if (hints === seen) return;
       seen = hints;
-      await suspendStrays(await steps.confirm());
+      const said = await steps.confirm();
+      await followRow(steps, status, said);
+      await suspendStrays(said);
     }
   })();
   // Awaited below; unhandled until then, a failure would fail the workflow task.
   looking.catch(() => undefined);
-  if (status === 'PAID') await steps.whenPaid?.(opened);
+  // A row that is gone or open again does not wait for what remains to be done.
+  if (status === 'PAID') await Promise.race([steps.whenPaid?.(opened), looking]);
   isDone = true;
   await looking;
   await condition(allHandlersFinished);
@@ -185,6 +189,15 @@ async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     return false;
   }
+}
+
+/** Where a restore has taken back what this run knows of its row: continues from the row. */
+async function followRow(
+  steps: PaymentSteps<OpenedOrder>,
+  status: PaymentOrderStatus,
+  said: Confirmation,
+): Promise<void> {
+  if (said.status !== undefined && said.status !== status) await steps.continueAsNew();
 }
 
 async function resolve(

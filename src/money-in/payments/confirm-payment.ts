@@ -35,6 +35,7 @@ export async function confirmInstrument(
   return {
     ...verdict,
     deadline: expected.deadline.toISOString(),
+    status: expected.status,
     ...(verdict.outcome === 'waiting' && (await doCallbacksCome(em)) && { callbacksCome: true }),
   };
 }

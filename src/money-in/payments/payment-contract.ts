@@ -70,6 +70,8 @@ export interface StrayPayment extends Omit<ConfirmedPayment, 'amount'> {
 export type Confirmation = Verdict & {
   /** ISO 8601: earlier than before when the payment was cancelled meanwhile. */
   deadline: string;
+  /** Of its row: after a restore, an earlier one than the workflow knows. */
+  status?: PaymentOrderStatus;
   /** The provider's callbacks come, so that it is asked less often. */
   callbacksCome?: boolean;
 };
