@@ -81,8 +81,8 @@ export async function partnerInstrument({
     status = look.status;
     hasMore = look.hasMore;
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
-    // The next run looks at once.
-    if (status === 'active' && isLong) {
+    // The next run begins with the row, and looks at once.
+    if (status === 'active' && (isLong || look.lacksCode)) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof partnerInstrument>({ instrumentId });
     }

@@ -18,6 +18,7 @@ afterEach(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 const collect = (key: string) => partner.post('/payments', { method: 'qris', amount: '50000' }, key);
+const keep = (key: string) => partner.post('/instruments', { method: 'qris' }, key);
 const topUp = async (key: string) => {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const { token } = payer;
@@ -68,11 +69,11 @@ describe('A restore to before a payment was paid, while its net waits for its re
 });
 
 describe('A restore to the moment between a row and its instrument', () => {
-  const requests = { collect, topUp };
-  const tables = { collect: 'partner_payments', topUp: 'payment_orders' };
+  const requests = { collect, keep, topUp };
+  const tables = { collect: 'partner_payments', keep: 'partner_instruments', topUp: 'payment_orders' };
   const codeOf = ({ body }: { body: { data?: { payment_code?: string | null } } }) => body.data?.payment_code ?? null;
 
-  it.each(['collect', 'topUp'] as const)(
+  it.each(['collect', 'keep', 'topUp'] as const)(
     'A row without its instrument gets it again (%s)',
     async (name) => {
       const key = freshKey();

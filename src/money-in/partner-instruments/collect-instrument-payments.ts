@@ -69,6 +69,7 @@ export async function collectInstrumentPayments(
     waiting: [],
     hasMore: fresh.length > mostAtOnce || rest !== null,
     callbacksCome: await doCallbacksCome(em),
+    ...(!instrument.payment_code && !instrument.closing_at && { lacksCode: true as const }),
   };
   for (const payment of fresh.slice(0, mostAtOnce)) {
     const taken = await em.fork().transactional((tx) => take(tx, sealer, { instrumentId, payment }));

@@ -52,6 +52,8 @@ export interface InstrumentLook {
   hasMore: boolean;
   /** The provider's callbacks come, so that it is asked less often. */
   callbacksCome: boolean;
+  /** Its row has no payment code: a restore took it back. */
+  lacksCode?: true;
 }
 
 /** The port to the workflows of instruments; implemented in `temporal/`. */
