@@ -396,12 +396,13 @@ set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $$;
 
--- Why a disbursement that nobody has sent ends: its decision was rejected or has lapsed, or its owner, a user or an
--- organization, may not move money any more. Null while it does not.
+-- Why a disbursement that nobody has sent ends: its decision was rejected or has lapsed, its owner, a user or an
+-- organization, may not move money any more, or the platform has stopped its cause. Null while it does not.
 create function why_disbursement_ends(p_withdrawal_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when d.status in ('rejected', 'lapsed') then 'DECISION_' || upper(d.status)
-      when d.status is distinct from 'pending' and owner_of_disbursement(w.id) is not null
+      when d.status is distinct from 'pending' and (owner_of_disbursement(w.id) is not null
+          or exists (select from charitable_causes c where c.id = w.cause_id and c.stopped_from is not null))
         and not exists (select from payout_attempts a where a.payout_id = w.id and a.outcome is distinct from 'unsent')
         then 'DECISION_LAPSED' end
   from withdrawals w left join decisions d on d.withdrawal_id = w.id

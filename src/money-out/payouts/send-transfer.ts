@@ -56,7 +56,7 @@ export async function sendTransfer(
   return report;
 }
 
-/** Whether it fails, as people said no or its owner may not move money: once the provider has said that it has nothing. */
+/** Whether it fails (`heldBy`): once the provider has said that it has nothing. */
 async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId: string): Promise<boolean> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
   return Boolean((await payoutKinds[payout.kind].heldBy?.(em, payout))?.failureCode);

@@ -1,11 +1,12 @@
 import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
+import { secureSession } from '../../support/decide.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 import { atProvider, buildPaid, refund } from '../refunds/build-refunds.ts';
-import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
+import { buildOwner, buildWaitingDisbursement, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { ageAttempts, buildPayer, pay, payoutWhen, reserve, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
@@ -116,6 +117,26 @@ describe('While all payouts are on hold', () => {
       );
     }
   }, 90_000);
+
+  it('A disbursement approved on hold is not sent after release if its cause was stopped: its money is released', async () => {
+    const approvers = await Promise.all(
+      [0, 1].map(async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
+    );
+    const { id, owner, causeId, decisionId } = await buildWaitingDisbursement(stack);
+    const decided: string[] = [];
+    for (const token of approvers) {
+      const { body } = await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token });
+      decided.push(body.data.status);
+    }
+    expect(decided).toEqual(['pending', 'carried_out']);
+    const { token } = admin;
+    const stop = await stack.post(`/v1/charitable-causes/${causeId}/stop`, { reason: 'it was a fraud' }, { token });
+    expect(stop.status).toBe(200);
+    await release();
+    await wake();
+    expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
+    expect(await transfersOf(stack, id)).toEqual([]);
+  }, 60_000);
 
   it('A request that the provider does not have is not repeated while all payouts are on hold', async () => {
     await release();
