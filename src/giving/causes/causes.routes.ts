@@ -244,7 +244,8 @@ routes.post(
     summary: 'Stop a charitable cause',
     description:
       'A cause in any status becomes `rejected`, and only the platform can undo that: donations, allocations and periods of ' +
-      'subscriptions are refused. Its money stays, and open orders are settled. 400 if it is already stopped.',
+      'subscriptions are refused. Its money stays, that of a disbursement not yet sent too, and open orders are settled. 400 if ' +
+      'it is already stopped.',
     access: ofTheSuperAdmin,
     params,
     body: why,
