@@ -42,8 +42,8 @@ function movesOnAt(circle: CircleProgress, now: number): number | null {
 }
 
 /**
- * Wakes the workflow of a circle that should have moved on a minute ago. Any other is passed over: its rounds until
- * something of the open one is due, and contributions that complete none for good.
+ * Wakes the workflow of a circle that should have moved on a minute ago. Any other, and a cancelled one once it was woken,
+ * is passed over: its rounds until something of the open one is due, and contributions that complete none for good.
  */
 async function lookAfter(
   em: EntityManager,
@@ -54,7 +54,9 @@ async function lookAfter(
   const circle = await findProgress(em, id);
   const now = (await readDatabaseClock(em)).getTime();
   const at = movesOnAt(circle, now);
-  if (at !== null && at < now - minuteMs) return lookAfterSavingCircle(id);
+  const isDue = at !== null && at < now - minuteMs;
+  if (isDue) await lookAfterSavingCircle(id);
+  if (isDue && circle.phase !== 'ended') return;
   const lookAt = circle.phase === 'collecting' && at !== null ? new Date(at) : null;
   await em.transactional(async (tx) => {
     await tx.execute(
@@ -66,7 +68,7 @@ async function lookAfter(
     await tx.execute('update saving_circle_contributions set swept_at = now() where id = any(?::uuid[])', [
       contributions,
     ]);
-    await forgetLooks(tx, 'saving_circle', [id]);
+    if (!isDue) await forgetLooks(tx, 'saving_circle', [id]);
   });
 }
 

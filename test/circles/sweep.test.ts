@@ -1,6 +1,6 @@
-import { sweepCircles } from '../../src/circles/sweep-circles.ts';
+import { overdueCircles, sweepCircles } from '../../src/circles/sweep-circles.ts';
 import type { CircleTerms } from '../../src/circles/terms.ts';
-import type { BuiltUser } from '../support/build.ts';
+import { type BuiltUser, buildSuperAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { begun as begunAt, move } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
@@ -131,5 +131,21 @@ describe('The sweep of circles', () => {
       .execute('update saving_circle_standing_orders set attempted_turn = 1 where id = ?', [memberIds[0]]);
     expect(await isWoken(id)).toBe(false);
     expect((await looks(id)).before).toBe('1 day');
+  });
+
+  it('The sweep wakes a cancelled circle once, and then leaves its open round and earlier contributions alone', async () => {
+    const { id, members } = await begun(3, {});
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    for (const days of [0, 31]) await move(stack, id, new Date(Date.parse(longAgo) + days * 86_400_000).toISOString());
+    const superAdmin = await buildSuperAdmin(stack);
+    expect((await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: superAdmin.token })).status).toBe(
+      200,
+    );
+    await waitForSignals(id);
+    await update("look_at = now() - interval '1 hour'", id);
+    await stack.owner().execute("update saving_circles set ended_at = ended_at - interval '1 hour' where id = ?", [id]);
+    expect(await isWoken(id)).toBe(true);
+    expect(await isWoken(id)).toBe(false);
+    expect(await stack.em().execute(`select 1 from (${overdueCircles}) overdue where id = ?`, [id])).toEqual([]);
   });
 });
