@@ -86,7 +86,7 @@ describe('Logging in and out', () => {
 
   it.each([
     ['suspends the user', "status = 'suspended'"],
-    ['gives the user another password', "password_sealed = 'another'"],
+    ['gives the user another password', "password_sealed = 'another', token_generation = token_generation + 1"],
   ])('A login that waits for a transaction which %s is refused', async (_, change) => {
     const { email, id } = await signUp();
     const begin = () => logIn(email, password, '203.0.113.5');
