@@ -14,9 +14,18 @@ const noAddress = '';
 /** Sign-ups share the turn of one address: however many come, from wherever, a login waits for one of them. */
 export const turnOfSignUps = 'sign-ups';
 
-/** Network addresses take turns: many requests from one do not hold up a login from another. */
-async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
-  const leave = await semaphore.enter({ key: address, waitMs: longestWaitMs });
+/** Where a request comes from, in the form of `countedAddress`, and whether its account is known to log in there. */
+interface Origin {
+  address: string;
+  goesFirst?: boolean;
+}
+
+/**
+ * Network addresses take turns: many requests from one do not hold up a login from another. Known logins go first: requests
+ * from very many addresses hold up only strangers.
+ */
+async function inPlace<T>({ address, goesFirst = false }: Origin, work: () => Promise<T>): Promise<T> {
+  const leave = await semaphore.enter({ key: address, goesFirst, waitMs: longestWaitMs });
   try {
     return await work();
   } finally {
@@ -59,7 +68,7 @@ export async function hashPassword(
   password: string,
   address = noAddress,
 ): Promise<string> {
-  return seal(sealer, userId, await inPlace(address, () => hash(normalizePassword(password), parameters)));
+  return seal(sealer, userId, await inPlace({ address }, () => hash(normalizePassword(password), parameters)));
 }
 
 /**
@@ -71,14 +80,14 @@ export async function verifyPassword(
   sealer: Sealer,
   account: Account | null,
   password: string,
-  address = noAddress,
+  origin: Origin = { address: noAddress },
 ): Promise<{ matches: boolean; isAsTyped: boolean }> {
   const sealed = account?.password_sealed ?? null;
   const known = await (account && sealed !== null
     ? sealer.open(placeOf(account.id), sealed)
     : sealer.open(placeOf(nobody), await strangerOf(sealer)));
   const normal = normalizePassword(password);
-  const matches = async (text: string) => (await inPlace(address, () => verify(known, text))) && sealed !== null;
+  const matches = async (text: string) => (await inPlace(origin, () => verify(known, text))) && sealed !== null;
   if (await matches(normal)) return { matches: true, isAsTyped: false };
   const isAsTyped = normal !== password && (await matches(password));
   return { matches: isAsTyped, isAsTyped };

@@ -127,9 +127,29 @@ describe('Logging in and out', () => {
     const signUps = Array.from({ length: 8 }, () =>
       hashPassword(sealer, newId(), password, turnOfSignUps).then(() => ended.push('sign-up')),
     );
-    const login = verifyPassword(sealer, null, password, '203.0.113.21').then(() => ended.push('login'));
+    const login = verifyPassword(sealer, null, password, { address: '203.0.113.21' }).then(() => ended.push('login'));
     await Promise.all([...signUps, login]);
     expect(ended.indexOf('login')).toBeLessThan(3);
+  });
+
+  it('Logging in where one did within 30 days is never starved by strangers from however many addresses', async () => {
+    const [regular, home] = [await signUp(), '203.0.113.22'];
+    expect((await logIn(regular.email, password, home)).status).toBe(200);
+    const ended: string[] = [];
+    const attempt = async (who: string, email: string, secret: string, address: string) => {
+      await logIn(email, secret, address);
+      ended.push(who);
+    };
+    const strangers = Array.from({ length: 30 }, (_, n) =>
+      attempt('stranger', `${newId()}@example.org`, 'wrong password', `192.0.2.${n + 1}`),
+    );
+    await eventually(
+      async () => ended.length,
+      (count) => count > 2,
+    );
+    await Promise.all([...strangers, attempt('regular', regular.email, password, home)]);
+    // Those whose password was being checked already, and those who were recorded meanwhile.
+    expect(ended.indexOf('regular')).toBeLessThan(15);
   });
 
   it('A password matches in any Unicode form of the same text, and is normalized to one', async () => {
