@@ -12,7 +12,9 @@ const longestWaitMs = 10_000;
 const noAddress = '';
 
 /** Sign-ups share the turn of one address: however many come, from wherever, a login waits for one of them. */
-export const turnOfSignUps = 'sign-ups';
+const turnOfSignUps = 'sign-ups';
+/** Among themselves they take turns by their addresses. */
+const signUps = createSemaphore(1, { mostWaiting: 100 });
 
 /** Where a request comes from, in the form of `countedAddress`, and whether its account is known to log in there. */
 interface Origin {
@@ -58,18 +60,30 @@ export const normalizePassword = (password: string): string => password.normaliz
 
 /**
  * The argon2id hash of a user's password (`normalizePassword`), parameters and salt included, for a request from this
- * address (in the form of `countedAddress`). It is sealed for the row of this user: whoever writes to the database can
- * neither make one nor copy another's, and no log shows it. Throws SERVICE_UNAVAILABLE when too many wait, or after
- * waiting 10 seconds.
+ * address (in the form of `countedAddress`) by somebody who has proven who they are, and goes first. It is sealed for the
+ * row of this user: whoever writes to the database can neither make one nor copy another's, and no log shows it. Throws
+ * SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
  */
-export async function hashPassword(
+export const hashPassword = (sealer: Sealer, userId: string, password: string, address = noAddress): Promise<string> =>
+  hashInPlace(sealer, userId, password, { address, goesFirst: true });
+
+/** As `hashPassword`, for somebody who signs up from this address. */
+export async function hashForSignUp(
   sealer: Sealer,
   userId: string,
   password: string,
-  address = noAddress,
+  address: string,
 ): Promise<string> {
-  return seal(sealer, userId, await inPlace({ address }, () => hash(normalizePassword(password), parameters)));
+  const leave = await signUps.enter({ key: address, waitMs: longestWaitMs });
+  try {
+    return await hashInPlace(sealer, userId, password, { address: turnOfSignUps });
+  } finally {
+    leave();
+  }
 }
+
+const hashInPlace = async (sealer: Sealer, userId: string, password: string, origin: Origin): Promise<string> =>
+  seal(sealer, userId, await inPlace(origin, () => hash(normalizePassword(password), parameters)));
 
 /**
  * Whether the password is that of the account, and if so whether only as it was typed: then it is to be hashed anew.

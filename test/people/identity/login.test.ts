@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import { hashPassword, turnOfSignUps, verifyPassword } from '../../../src/people/identity/password.ts';
+import { hashForSignUp, verifyPassword } from '../../../src/people/identity/password.ts';
 import { emailDigest } from '../../../src/people/members/profile.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
@@ -124,12 +124,21 @@ describe('Logging in and out', () => {
   it('Logging in is never starved by many sign-ups, wherever they come from', async () => {
     const ended: string[] = [];
     const { sealer } = stack.deps;
-    const signUps = Array.from({ length: 8 }, () =>
-      hashPassword(sealer, newId(), password, turnOfSignUps).then(() => ended.push('sign-up')),
+    const signUps = Array.from({ length: 8 }, (_, n) =>
+      hashForSignUp(sealer, newId(), password, `192.0.2.${n}`).then(() => ended.push('sign-up')),
     );
     const login = verifyPassword(sealer, null, password, { address: '203.0.113.21' }).then(() => ended.push('login'));
     await Promise.all([...signUps, login]);
     expect(ended.indexOf('login')).toBeLessThan(3);
+  });
+
+  it('Signing up is never starved by many sign-ups from another address', async () => {
+    const ended: string[] = [];
+    const attempt = (who: string, address: string) =>
+      hashForSignUp(stack.deps.sealer, newId(), password, address).then(() => ended.push(who));
+    const many = Array.from({ length: 8 }, () => attempt('many', '192.0.2.1'));
+    await Promise.all([...many, attempt('one', '192.0.2.2')]);
+    expect(ended.indexOf('one')).toBeLessThan(3);
   });
 
   it('Logging in where one did within 30 days is never starved by strangers from however many addresses', async () => {
