@@ -26,6 +26,9 @@ interface Waiter {
   call(): void;
 }
 
+/** A flood from ever new keys never leaves the line empty: no more keys than this are remembered. */
+const mostServed = 10_000;
+
 /**
  * A semaphore of `count` places; `enter` waits for one. A free place goes to the key that may have another and was
  * served longest ago, first come first served within a key: a busy key never holds up another. Waiters that waited too
@@ -37,7 +40,7 @@ export function createSemaphore(
 ): Semaphore {
   let free = count;
   const taken = new Map<string, number>();
-  /** The number of each key's latest entry; cleared when a place is freed and no entry waits. */
+  /** The number of each key's latest entry; cleared when a place is freed and no entry waits, and when there are many. */
   const served = new Map<string, number>();
   let entries = 0;
   const line: Waiter[] = [];
@@ -48,7 +51,7 @@ export function createSemaphore(
     else taken.set(key, now);
     free -= by;
     if (by === 1) served.set(key, ++entries);
-    else if (line.length === 0) served.clear();
+    else if (line.length === 0 || served.size > mostServed) served.clear();
   };
   const before = (a: Waiter, b: Waiter) =>
     Number(b.goesFirst) - Number(a.goesFirst) || (served.get(a.key) ?? 0) - (served.get(b.key) ?? 0);
