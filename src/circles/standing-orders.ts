@@ -5,6 +5,7 @@ import { lockSource } from '../ledger/lock-order.ts';
 import { mayUseAccount } from '../ledger/may-use-account.ts';
 import { payFromBalance } from '../money-in/payments/pay-from-balance.ts';
 import { readPayer } from '../people/identity/read-payer.ts';
+import { recordAction } from '../platform/events/record-event.ts';
 import { presentFields } from '../platform/http/present-fields.ts';
 import { isVerdict } from '../platform/openings/open-once.ts';
 import { forEachOf } from '../shared/concurrency.ts';
@@ -80,6 +81,27 @@ export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): P
     await recordChange(tx, ordering.circleId, { standing_order: null, member_id: member.id }, { by: ordering });
     return present(ended);
   });
+}
+
+/** Ends every standing order of the user, in the caller's transaction, with an event each. */
+export async function endStandingOrdersOf(
+  tx: EntityManager,
+  { userId, requestId }: { userId: string; requestId: string },
+): Promise<void> {
+  await tx.execute(
+    `select from saving_circles where id = any (array(select m.saving_circle_id from saving_circle_members m
+       join saving_circle_standing_orders o on o.id = m.id where m.user_id = ?)) order by id for update`,
+    [userId],
+  );
+  const ended = await tx.execute<{ member_id: string; circle_id: string }[]>(
+    `delete from saving_circle_standing_orders o using saving_circle_members m where m.id = o.id and m.user_id = ?
+     returning m.id as member_id, m.saving_circle_id as circle_id`,
+    [userId],
+  );
+  for (const { member_id, circle_id } of ended) {
+    const by = { actorId: userId, requestId };
+    await recordAction(tx, by, 'RESOURCE_UPDATED', ['saving_circle', circle_id], { standing_order: null, member_id });
+  }
 }
 
 async function getOwnPlace(

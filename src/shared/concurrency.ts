@@ -7,10 +7,10 @@ export const tooLate = (): DomainError => busy('The requests before this one too
 
 export interface Semaphore {
   /**
-   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Throws
-   * SERVICE_UNAVAILABLE.
+   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Those who go first pass
+   * all others in line. Throws SERVICE_UNAVAILABLE.
    */
-  enter(options?: { key?: string; waitMs?: number }): Promise<() => void>;
+  enter(options?: { key?: string; goesFirst?: boolean; waitMs?: number }): Promise<() => void>;
 }
 
 export interface SemaphoreBounds {
@@ -22,8 +22,12 @@ export interface SemaphoreBounds {
 
 interface Waiter {
   key: string;
+  goesFirst: boolean;
   call(): void;
 }
+
+/** A flood from ever new keys never leaves the line empty: no more keys than this are remembered. */
+const mostServed = 10_000;
 
 /**
  * A semaphore of `count` places; `enter` waits for one. A free place goes to the key that may have another and was
@@ -36,7 +40,7 @@ export function createSemaphore(
 ): Semaphore {
   let free = count;
   const taken = new Map<string, number>();
-  /** The number of each key's latest entry; cleared when a place is freed and no entry waits. */
+  /** The number of each key's latest entry; cleared when a place is freed and no entry waits, and when there are many. */
   const served = new Map<string, number>();
   let entries = 0;
   const line: Waiter[] = [];
@@ -47,21 +51,23 @@ export function createSemaphore(
     else taken.set(key, now);
     free -= by;
     if (by === 1) served.set(key, ++entries);
-    else if (line.length === 0) served.clear();
+    else if (line.length === 0 || served.size > mostServed) served.clear();
   };
-  const servedBefore = (a: Waiter, b: Waiter) => (served.get(a.key) ?? 0) - (served.get(b.key) ?? 0);
+  const before = (a: Waiter, b: Waiter) =>
+    Number(b.goesFirst) - Number(a.goesFirst) || (served.get(a.key) ?? 0) - (served.get(b.key) ?? 0);
   const leave = (key: string) => {
     move(key, -1);
-    const [waiter] = line.filter(({ key }) => mayEnter(key)).toSorted(servedBefore);
+    const [waiter] = line.filter(({ key }) => mayEnter(key)).toSorted(before);
     if (waiter === undefined) return;
     line.splice(line.indexOf(waiter), 1);
     move(waiter.key, 1);
     waiter.call();
   };
   return {
-    async enter({ key = '', waitMs } = {}) {
+    async enter({ key = '', goesFirst = false, waitMs } = {}) {
       if (mayEnter(key)) move(key, 1);
-      else if (line.filter((waiter) => waiter.key === key).length < mostWaiting) await waitIn(line, key, waitMs);
+      else if (line.filter((waiter) => waiter.key === key).length < mostWaiting)
+        await waitIn(line, { key, goesFirst }, waitMs);
       else throw busy('Too many are waiting for this; try again');
       let isIn = true;
       return () => {
@@ -73,11 +79,11 @@ export function createSemaphore(
 }
 
 /** Waits in line until called, with its place already taken; throws when `waitMs` has passed. */
-function waitIn(line: Waiter[], key: string, waitMs: number | undefined): Promise<void> {
+function waitIn(line: Waiter[], who: Omit<Waiter, 'call'>, waitMs: number | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const over = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
     const waiter = {
-      key,
+      ...who,
       call: () => {
         clearTimeout(over);
         resolve();

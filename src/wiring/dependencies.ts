@@ -1,4 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { endStandingOrdersOf } from '../circles/standing-orders.ts';
+import { stopSubscriptionsOf } from '../giving/donations/stop-subscription.ts';
 import { openFirstAccount } from '../ledger/accounts/open-account.ts';
 import { createSealKeys, type SealKeys } from '../ledger/seals/seal-keys.ts';
 import type { FindOwner } from '../money-in/callbacks/callback-workflows.ts';
@@ -11,6 +13,7 @@ import type { PayoutKinds } from '../money-out/payouts/handling.ts';
 import type { CausePort } from '../money-out/withdrawals/withdrawal.ts';
 import type { ProductOwners } from '../people/documents/require-product.ts';
 import { createFindCaller, type FindCaller } from '../people/identity/find-caller.ts';
+import type { EndOrders } from '../people/identity/recover-password.ts';
 import { createTokens, type Tokens } from '../people/identity/tokens.ts';
 import type { Config } from '../platform/config/config.ts';
 import { connectionOptions } from '../platform/config/connection-options.ts';
@@ -62,6 +65,7 @@ export interface Dependencies extends AsyncDisposable {
   readBacklog: typeof readBacklog;
   describePostings: typeof describePostings;
   openFirstAccount: typeof openFirstAccount;
+  endOrders: EndOrders;
   getPartnerPayment: typeof getPartnerPayment;
   storage: Storage;
   metrics: Metrics;
@@ -135,6 +139,10 @@ export async function openDependencies(config: Config, options: { process: strin
     readBacklog,
     describePostings,
     openFirstAccount,
+    async endOrders(tx, by) {
+      await stopSubscriptionsOf(tx, by);
+      await endStandingOrdersOf(tx, by);
+    },
     getPartnerPayment,
     storage,
     metrics,

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
@@ -6,7 +6,7 @@ import { refuse } from '../../shared/errors.ts';
 import { canMove } from '../../shared/status-law.ts';
 import { thenWake } from '../../shared/then-wake.ts';
 import { lockSubscription } from './open-subscription.ts';
-import type { Subscription } from './subscription.entity.ts';
+import { Subscription } from './subscription.entity.ts';
 import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
 
 /**
@@ -23,12 +23,33 @@ export function stopSubscription(
       const subscription = await lockSubscription(tx, subscriptionId);
       if (subscription.user_id !== caller.userId) refuse('FORBIDDEN', 'the subscription is not yours', { field: 'id' });
       if (!canMove(subscriptionLaw, subscription.status, 'stopped')) return subscription;
-      subscription.status = 'stopped';
-      subscription.ended_at = subscription.updated_at = await readDatabaseClock(tx);
-      await recordAction(tx, { caller, requestId }, 'RESOURCE_DELETED', ['donation_subscription', subscriptionId]);
-      await tx.flush();
+      await stop(tx, subscription, { actorId: caller.userId, requestId });
       return subscription;
     }),
     () => workflows.wakeSubscription(subscriptionId),
   );
+}
+
+/** Stops every subscription of the user, as `stopSubscription`, in the caller's transaction; the sweep wakes their workflows. */
+export async function stopSubscriptionsOf(
+  tx: EntityManager,
+  { userId, requestId }: { userId: string; requestId: string },
+): Promise<void> {
+  const active = await tx.find(
+    Subscription,
+    { user_id: userId, status: 'active' },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' }, refresh: true },
+  );
+  for (const subscription of active) await stop(tx, subscription, { actorId: userId, requestId });
+}
+
+async function stop(
+  tx: EntityManager,
+  subscription: Subscription,
+  by: { actorId: string; requestId: string },
+): Promise<void> {
+  subscription.status = 'stopped';
+  subscription.ended_at = subscription.updated_at = await readDatabaseClock(tx);
+  await recordAction(tx, by, 'RESOURCE_DELETED', ['donation_subscription', subscription.id]);
+  await tx.flush();
 }

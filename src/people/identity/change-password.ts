@@ -36,8 +36,8 @@ export async function changePassword(
   const { caller, currentPassword, newPassword, requestId } = input;
   const known = await em.findOneOrFail(User, caller.userId);
   const attempt = loginAttempt(must(known.email_digest, 'an active user has an address'), input.address);
-  await refuseThrottled(em, attempt);
-  const { matches } = await verifyPassword(sealer, known, currentPassword, attempt.address);
+  const goesFirst = await refuseThrottled(em, attempt);
+  const { matches } = await verifyPassword(sealer, known, currentPassword, { address: attempt.address, goesFirst });
   await countPassword(em, { attempt, userId: known.id, actorId: known.id, reason: 'password', requestId }, matches);
   if (!matches) refuse('REQUEST_INVALID', 'is wrong', { field: 'current_password' });
   if (normalizePassword(newPassword) === normalizePassword(currentPassword))

@@ -19,15 +19,14 @@ import { type NewPerson, openProfile, preparePerson, sealProfile } from '../memb
 import { User } from '../members/user.entity.ts';
 import { createUser } from './create-user.ts';
 import { invitationDays, invitePermissions } from './invitation.ts';
-import { countInvitation, countingTaken } from './limit-sign-ups.ts';
+import { countInvitation, countingTaken, countSignUp, type SignUpOrigin } from './limit-sign-ups.ts';
 import { loginAttempt } from './login-failures.ts';
 import { freeExpiredAddress, requireRightOverInvited } from './take-back-invitation.ts';
 
 export interface InviteUserInput {
   caller: Caller;
   requestId: string;
-  /** The network address the request came from. */
-  address: string;
+  origin: SignUpOrigin;
   email: string;
   name: string;
   userType: UserType;
@@ -71,8 +70,8 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
  * Invites a user with a role (by default the default role of the type). Inviting grants the role's permissions, so the
  * inviter must hold all of them. A user who has not accepted yet may be invited again, which revokes the older token;
  * if a super admin sent the first invitation, only a super admin may (403). An expired invitation frees its address.
- * Throws TOO_MANY_REQUESTS when an organization, which anybody may sign up, invites an address too often or sends too
- * many invitations.
+ * Throws TOO_MANY_REQUESTS when an organization invites an address too often, or, not yet approved by the platform, sends
+ * more invitations from a network address than sign-ups may come from it.
  */
 export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
@@ -81,6 +80,8 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   const person = await preparePerson(sealer, { email, name });
   const invite = async (tx: EntityManager): Promise<Invitation> => {
     if (!isPlatform(caller)) await countInvitation(tx, person.email_digest);
+    // Of an organization that anybody may have signed up, it is one more mail to whomever they like, as a sign-up is.
+    if (!isPlatform(caller) && caller.organizationStatus !== 'active') await countSignUp(tx, input.origin);
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
     const role = await lockRole(tx, roleId, 'hold');
     requireVisibleRole(caller, role);
@@ -126,7 +127,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
     return { token, expiresAt, user };
   };
   if (isPlatform(caller)) return em.transactional(invite);
-  const attempt = loginAttempt(person.email_digest, input.address);
+  const attempt = loginAttempt(person.email_digest, input.origin.address);
   return countingTaken(em, { attempt, requestId }, () => em.transactional(invite));
 }
 

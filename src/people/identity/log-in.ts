@@ -52,12 +52,15 @@ interface Account {
 export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
   const { email, password, totpCode, address, requestId } = input;
   const attempt = loginAttempt(await emailDigest(sealer, email), address);
-  await refuseThrottled(em, attempt);
+  const goesFirst = await refuseThrottled(em, attempt);
   const [found] = await em.execute<Account[]>(
     'select id, status, password_sealed, token_generation, profile_sealed from users where email_digest = ?',
     [attempt.account],
   );
-  const { matches, isAsTyped } = await verifyPassword(sealer, found ?? null, password, attempt.address);
+  const { matches, isAsTyped } = await verifyPassword(sealer, found ?? null, password, {
+    address: attempt.address,
+    goesFirst,
+  });
   const entered = matches && found?.status === 'active' ? found : null;
   const failure = { attempt, userId: found?.id, actorId: null, reason: 'password', requestId } as const;
   await countPassword(em, failure, entered !== null);

@@ -35,32 +35,38 @@ export function loginAttempt(emailDigest: string, address: string): LoginAttempt
 
 /**
  * Throws TOO_MANY_REQUESTS while the account from this address, or the address altogether, has failed too often. The
- * latter does not lock out accounts that are known to log in there. With `ofCodes` also while too many wrong codes of its
- * second factor came from anywhere.
+ * latter does not lock out accounts that are known to log in there: returns whether this one is. With `ofCodes` also while
+ * too many wrong codes of its second factor came from anywhere.
  */
 export async function refuseThrottled(
   em: EntityManager,
   { account, address }: LoginAttempt,
   { ofCodes = false } = {},
-): Promise<void> {
+): Promise<boolean> {
   const wait = (limit: number) =>
     `ceil(extract(epoch from (array_agg(failed_at order by failed_at desc))[${limit}] + interval '${windowMinutes} minutes' - clock_timestamp()))`;
-  const [row] = await em.execute<[Record<'by_account' | 'by_address' | 'by_code', string | null>]>(
-    `select (select ${wait(failuresPerAccountAndAddress)} from login_failures
+  const [row] = await em.execute<
+    [Record<'by_account' | 'by_address' | 'by_code', string | null> & { is_known: boolean }]
+  >(
+    `select known.is_known,
+            (select ${wait(failuresPerAccountAndAddress)} from login_failures
              where address = ? and account_hash = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_account,
             (select ${wait(failuresPerAddress)} from login_failures
              where address = ? and failed_at > clock_timestamp() - interval '${windowMinutes} minutes'
-               and not exists (select from known_logins k where k.account_hash = ? and k.address = ?
-                 and k.logged_in_at > clock_timestamp() - interval '${knownDays} days')) as by_address,
+               and not known.is_known) as by_address,
             (select ${wait(wrongCodesPerAccount)} from login_failures
              where ? and of_code and account_hash = ?
-               and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_code`,
-    [address, account, address, account, address, ofCodes, account],
+               and failed_at > clock_timestamp() - interval '${windowMinutes} minutes') as by_code
+     from (select exists (select from known_logins k where k.account_hash = ? and k.address = ?
+       and k.logged_in_at > clock_timestamp() - interval '${knownDays} days') as is_known) known`,
+    [address, account, address, ofCodes, account, account, address],
   );
   const waits = [row.by_account, row.by_address, row.by_code].filter((wait) => wait !== null);
-  if (waits.length === 0) return;
+  if (waits.length === 0) return row.is_known;
   const seconds = Math.max(...waits.map(Number));
-  refuse('TOO_MANY_REQUESTS', 'Too many failed logins; try again later', { retryAfterSeconds: Math.max(1, seconds) });
+  return refuse('TOO_MANY_REQUESTS', 'Too many failed logins; try again later', {
+    retryAfterSeconds: Math.max(1, seconds),
+  });
 }
 
 export interface LoginFailure {

@@ -12,11 +12,22 @@ const longestWaitMs = 10_000;
 const noAddress = '';
 
 /** Sign-ups share the turn of one address: however many come, from wherever, a login waits for one of them. */
-export const turnOfSignUps = 'sign-ups';
+const turnOfSignUps = 'sign-ups';
+/** Among themselves they take turns by their addresses. */
+const signUps = createSemaphore(1, { mostWaiting: 100 });
 
-/** Network addresses take turns: many requests from one do not hold up a login from another. */
-async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
-  const leave = await semaphore.enter({ key: address, waitMs: longestWaitMs });
+/** Where a request comes from, in the form of `countedAddress`, and whether its account is known to log in there. */
+interface Origin {
+  address: string;
+  goesFirst?: boolean;
+}
+
+/**
+ * Network addresses take turns: many requests from one do not hold up a login from another. Known logins go first: requests
+ * from very many addresses hold up only strangers.
+ */
+async function inPlace<T>({ address, goesFirst = false }: Origin, work: () => Promise<T>): Promise<T> {
+  const leave = await semaphore.enter({ key: address, goesFirst, waitMs: longestWaitMs });
   try {
     return await work();
   } finally {
@@ -49,18 +60,30 @@ export const normalizePassword = (password: string): string => password.normaliz
 
 /**
  * The argon2id hash of a user's password (`normalizePassword`), parameters and salt included, for a request from this
- * address (in the form of `countedAddress`). It is sealed for the row of this user: whoever writes to the database can
- * neither make one nor copy another's, and no log shows it. Throws SERVICE_UNAVAILABLE when too many wait, or after
- * waiting 10 seconds.
+ * address (in the form of `countedAddress`) by somebody who has proven who they are, and goes first. It is sealed for the
+ * row of this user: whoever writes to the database can neither make one nor copy another's, and no log shows it. Throws
+ * SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
  */
-export async function hashPassword(
+export const hashPassword = (sealer: Sealer, userId: string, password: string, address = noAddress): Promise<string> =>
+  hashInPlace(sealer, userId, password, { address, goesFirst: true });
+
+/** As `hashPassword`, for somebody who signs up from this address. */
+export async function hashForSignUp(
   sealer: Sealer,
   userId: string,
   password: string,
-  address = noAddress,
+  address: string,
 ): Promise<string> {
-  return seal(sealer, userId, await inPlace(address, () => hash(normalizePassword(password), parameters)));
+  const leave = await signUps.enter({ key: address, waitMs: longestWaitMs });
+  try {
+    return await hashInPlace(sealer, userId, password, { address: turnOfSignUps });
+  } finally {
+    leave();
+  }
 }
+
+const hashInPlace = async (sealer: Sealer, userId: string, password: string, origin: Origin): Promise<string> =>
+  seal(sealer, userId, await inPlace(origin, () => hash(normalizePassword(password), parameters)));
 
 /**
  * Whether the password is that of the account, and if so whether only as it was typed: then it is to be hashed anew.
@@ -71,14 +94,14 @@ export async function verifyPassword(
   sealer: Sealer,
   account: Account | null,
   password: string,
-  address = noAddress,
+  origin: Origin = { address: noAddress },
 ): Promise<{ matches: boolean; isAsTyped: boolean }> {
   const sealed = account?.password_sealed ?? null;
   const known = await (account && sealed !== null
     ? sealer.open(placeOf(account.id), sealed)
     : sealer.open(placeOf(nobody), await strangerOf(sealer)));
   const normal = normalizePassword(password);
-  const matches = async (text: string) => (await inPlace(address, () => verify(known, text))) && sealed !== null;
+  const matches = async (text: string) => (await inPlace(origin, () => verify(known, text))) && sealed !== null;
   if (await matches(normal)) return { matches: true, isAsTyped: false };
   const isAsTyped = normal !== password && (await matches(password));
   return { matches: isAsTyped, isAsTyped };

@@ -59,16 +59,25 @@ export interface ResetPasswordInput {
   requestId: string;
 }
 
+/** Ends what debits the user's accounts from time to time, in the caller's transaction, which locks no user before. */
+export type EndOrders = (tx: EntityManager, by: { userId: string; requestId: string }) => Promise<void>;
+
 /**
  * Sets the password of the user to whom this token was sent, and ends every session. If nobody ever proved to receive mail
- * at the address, whoever signed up with it may be somebody else: their second factor and bank accounts go. Throws REQUEST_INVALID for a token
- * that is unknown, expired or already used, and for a guessable password, which does not use up the token.
+ * at the address, whoever signed up with it may be somebody else: their second factor and bank accounts go, and their
+ * subscriptions and standing orders end. Throws REQUEST_INVALID for a token that is unknown, expired or already used, and
+ * for a guessable password, which does not use up the token.
  */
-export async function resetPassword(em: EntityManager, sealer: Sealer, input: ResetPasswordInput): Promise<User> {
+export async function resetPassword(
+  em: EntityManager,
+  { sealer, endOrders }: { sealer: Sealer; endOrders: EndOrders },
+  input: ResetPasswordInput,
+): Promise<User> {
   const { token, requestId } = input;
   const userId = (await findMailToken(em, sealer, 'reset_password', token)) ?? refuseMailToken();
-  const [known] = await em.execute<{ profile_sealed: string | null }[]>(
-    "select profile_sealed from users where id = ? and status = 'active'",
+  const [known] = await em.execute<{ profile_sealed: string | null; was_never_confirmed: boolean }[]>(
+    `select profile_sealed, email_confirmed_at is null and email_bounced_at is null as was_never_confirmed
+     from users where id = ? and status = 'active'`,
     [userId],
   );
   if (known === undefined) refuseMailToken();
@@ -76,6 +85,8 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
   refuseGuessable(input.password, email);
   const password_sealed = await hashPassword(sealer, userId, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
+    // Before the user's row is locked, as whatever pays locks it last.
+    if (known.was_never_confirmed) await endOrders(tx, { userId, requestId });
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
     await spendMailToken(tx, 'reset_password', token);

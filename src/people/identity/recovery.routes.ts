@@ -4,10 +4,11 @@ import { open, signedIn } from '../../platform/http/access.ts';
 import { email, password, text } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { askForConfirmation, confirmAddress } from './confirm-address.ts';
-import { askForPassword, resetPassword } from './recover-password.ts';
+import { askForPassword, type EndOrders, resetPassword } from './recover-password.ts';
 
 interface Ports {
   sealer: Sealer;
+  endOrders: EndOrders;
 }
 
 const routes = createRouteGroup<Ports>({
@@ -73,13 +74,14 @@ routes.post(
     summary: 'Set a new password by the token of a mail',
     description:
       'Ends all sessions and confirms the address. A second factor stays as it is, unless the address was never confirmed ' +
-      'before: then whoever signed up may be somebody else, and second factor and bank accounts are removed.',
+      'before: then whoever signed up may be somebody else, and second factor, bank accounts, subscriptions and standing ' +
+      'orders are removed.',
     access: open('the token is the proof'),
     body: z.strictObject({ token, password: password() }),
     answers: { 200: Told },
   },
   async ({ body, em, deps, ctx, requestId }) => {
-    await resetPassword(em, deps.sealer, { ...body, address: ctx.ip, requestId });
+    await resetPassword(em, deps, { ...body, address: ctx.ip, requestId });
     return { message: 'Password set; log in with it' };
   },
 );

@@ -7,8 +7,8 @@ import { preparePerson } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 import { createUser, type SignUpPorts } from './create-user.ts';
 import { countingTaken, countSignUp, refuseManySignUps, type SignUpOrigin } from './limit-sign-ups.ts';
-import { loginAttempt } from './login-failures.ts';
-import { hashPassword, turnOfSignUps } from './password.ts';
+import { countedAddress, loginAttempt } from './login-failures.ts';
+import { hashForSignUp } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 
 export interface SignUpInput {
@@ -31,7 +31,7 @@ export async function signUp(
   refuseGuessable(password, email);
   await refuseManySignUps(em, origin);
   const id = newId();
-  const passwordSealed = await hashPassword(sealer, id, password, turnOfSignUps);
+  const passwordSealed = await hashForSignUp(sealer, id, password, countedAddress(origin.address));
   const person = await preparePerson(sealer, { email, name }, id);
   await failpoint('sign-up.before-row');
   const attempt = loginAttempt(person.email_digest, origin.address);

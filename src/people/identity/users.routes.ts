@@ -15,7 +15,7 @@ import { setUserStatus } from './set-user-status.ts';
 import { takeBackInvitation } from './take-back-invitation.ts';
 
 interface Ports {
-  config: Pick<Config, 'NODE_ENV'>;
+  config: Pick<Config, 'NODE_ENV' | 'RATE_LIMIT_SIGNUPS_PER_HOUR'>;
   sealer: Sealer;
 }
 
@@ -33,7 +33,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The one-time token is sent to the invited address, and stands in the answer in development only. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type. Organizations invite an address at most ten times in an hour.',
+      'The one-time token is sent to the invited address, and stands in the answer in development only. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type. Organizations invite an address at most ten times in an hour; invitations of one that is not `active` count as sign-ups from the network address.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -57,7 +57,7 @@ routes.post(
     const { token, expiresAt, user } = await inviteUser(em, deps.sealer, {
       caller,
       requestId,
-      address: ctx.ip,
+      origin: { address: ctx.ip, perHour: deps.config.RATE_LIMIT_SIGNUPS_PER_HOUR },
       email: body.email,
       name: body.name,
       userType: body.user_type,

@@ -5,8 +5,8 @@ import { newId } from '../../shared/ids.ts';
 import { getDefaultRole } from '../access/find-role.ts';
 import { createUser, type SignUpPorts } from '../identity/create-user.ts';
 import { countingTaken, countSignUp, refuseManySignUps, type SignUpOrigin } from '../identity/limit-sign-ups.ts';
-import { loginAttempt } from '../identity/login-failures.ts';
-import { hashPassword, turnOfSignUps } from '../identity/password.ts';
+import { countedAddress, loginAttempt } from '../identity/login-failures.ts';
+import { hashForSignUp } from '../identity/password.ts';
 import { refuseGuessable } from '../identity/password-rules.ts';
 import { recordTokenMail } from '../mail/record-mail.ts';
 import { Organization } from '../members/organization.entity.ts';
@@ -36,7 +36,12 @@ export async function signUpOrganization(
   refuseGuessable(input.admin.password, input.admin.email, 'admin.password');
   await refuseManySignUps(em, input.origin);
   const adminId = newId();
-  const passwordSealed = await hashPassword(sealer, adminId, input.admin.password, turnOfSignUps);
+  const passwordSealed = await hashForSignUp(
+    sealer,
+    adminId,
+    input.admin.password,
+    countedAddress(input.origin.address),
+  );
   const person = await preparePerson(sealer, input.admin, adminId);
   const { requestId } = input;
   const attempt = loginAttempt(person.email_digest, input.origin.address);

@@ -1,4 +1,5 @@
 import { newId } from '../../../src/shared/ids.ts';
+import { buildOrganizationAdmin } from '../../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 const password = 'correct horse battery';
@@ -36,6 +37,24 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
     expect((await signUp(from)).status).toBe(201);
     const [left] = await stack.em().execute('select count(*)::int as count from sign_ups where address = ?', [from]);
     expect(left).toEqual({ count: 1 });
+  });
+
+  it('Invitations count as sign-ups while the platform has not approved the organization', async () => {
+    const from = '203.0.113.52';
+    const admin = await buildOrganizationAdmin(stack);
+    const invite = () =>
+      stack.post(
+        '/v1/users/invitations',
+        { email: address(), name: 'A', user_type: 'individual' },
+        { token: admin.token, headers: { 'x-forwarded-for': from } },
+      );
+    const setStatus = (status: string) =>
+      stack.owner().execute('update organizations set status = ? where id = ?', [status, admin.organizationId]);
+    await setStatus('pending');
+    expect((await signUp(from)).status).toBe(201);
+    expect(statusesOf(await Promise.all([invite(), invite(), invite()]))).toEqual([201, 201, 429]);
+    await setStatus('active');
+    expect((await invite()).status).toBe(201);
   });
 
   it('The sign-up limit counts a whole IPv6 network as one address, and no refused sign-ups', async () => {

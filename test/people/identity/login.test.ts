@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import { hashPassword, turnOfSignUps, verifyPassword } from '../../../src/people/identity/password.ts';
+import { hashForSignUp, verifyPassword } from '../../../src/people/identity/password.ts';
 import { emailDigest } from '../../../src/people/members/profile.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
@@ -86,7 +86,7 @@ describe('Logging in and out', () => {
 
   it.each([
     ['suspends the user', "status = 'suspended'"],
-    ['gives the user another password', "password_sealed = 'another'"],
+    ['gives the user another password', "password_sealed = 'another', token_generation = token_generation + 1"],
   ])('A login that waits for a transaction which %s is refused', async (_, change) => {
     const { email, id } = await signUp();
     const begin = () => logIn(email, password, '203.0.113.5');
@@ -124,12 +124,41 @@ describe('Logging in and out', () => {
   it('Logging in is never starved by many sign-ups, wherever they come from', async () => {
     const ended: string[] = [];
     const { sealer } = stack.deps;
-    const signUps = Array.from({ length: 8 }, () =>
-      hashPassword(sealer, newId(), password, turnOfSignUps).then(() => ended.push('sign-up')),
+    const signUps = Array.from({ length: 8 }, (_, n) =>
+      hashForSignUp(sealer, newId(), password, `192.0.2.${n}`).then(() => ended.push('sign-up')),
     );
-    const login = verifyPassword(sealer, null, password, '203.0.113.21').then(() => ended.push('login'));
+    const login = verifyPassword(sealer, null, password, { address: '203.0.113.21' }).then(() => ended.push('login'));
     await Promise.all([...signUps, login]);
     expect(ended.indexOf('login')).toBeLessThan(3);
+  });
+
+  it('Signing up is never starved by many sign-ups from another address', async () => {
+    const ended: string[] = [];
+    const attempt = (who: string, address: string) =>
+      hashForSignUp(stack.deps.sealer, newId(), password, address).then(() => ended.push(who));
+    const many = Array.from({ length: 8 }, () => attempt('many', '192.0.2.1'));
+    await Promise.all([...many, attempt('one', '192.0.2.2')]);
+    expect(ended.indexOf('one')).toBeLessThan(3);
+  });
+
+  it('Logging in where one did within 30 days is never starved by strangers from however many addresses', async () => {
+    const [regular, home] = [await signUp(), '203.0.113.22'];
+    expect((await logIn(regular.email, password, home)).status).toBe(200);
+    const ended: string[] = [];
+    const attempt = async (who: string, email: string, secret: string, address: string) => {
+      await logIn(email, secret, address);
+      ended.push(who);
+    };
+    const strangers = Array.from({ length: 30 }, (_, n) =>
+      attempt('stranger', `${newId()}@example.org`, 'wrong password', `192.0.2.${n + 1}`),
+    );
+    await eventually(
+      async () => ended.length,
+      (count) => count > 2,
+    );
+    await Promise.all([...strangers, attempt('regular', regular.email, password, home)]);
+    // Those whose password was being checked already, and those who were recorded meanwhile.
+    expect(ended.indexOf('regular')).toBeLessThan(15);
   });
 
   it('A password matches in any Unicode form of the same text, and is normalized to one', async () => {

@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import { newId } from '../../../src/shared/ids.ts';
-import { buildSuperAdmin } from '../../support/build.ts';
+import { buildCause } from '../../giving/causes/build-cause.ts';
+import { buildIndividual, buildSuperAdmin, fund } from '../../support/build.ts';
 import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -77,6 +78,19 @@ describe('An account', () => {
     expect((await stack.post('/v1/auth/totp/confirm', { code: code() }, { token })).status).toBe(200);
   };
   const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Sari' };
+  /** A monthly donation, to an active cause. */
+  const subscriptionTo = async () => {
+    const [superAdmin, organizer] = [await buildSuperAdmin(stack), await buildIndividual(stack)];
+    return { cause_id: await buildCause(stack, organizer, superAdmin), amount: '1', interval: 'monthly' };
+  };
+  /** The path of the member's standing order in a circle that begins later. */
+  const placeInCircle = async ({ token, accountId: account_id }: { token: string; accountId: string }) => {
+    const start_date = new Date(Date.now() + 30 * 86_400_000).toISOString();
+    const circle = { account_id, name: 'Arisan', start_date, amount: '1', visibility: 'public' };
+    const { body } = await stack.post('/v1/saving-circles', circle, { token });
+    const joined = await stack.post('/v1/saving-circles/members', { saving_circle_id: body.id }, { token });
+    return `/v1/saving-circles/${body.id}/members/${joined.body.data.members[0].id}/standing-order`;
+  };
   const reset = async (email: string) => {
     await forgot(email);
     const token = tokenIn(await awaitMail(stack, email, /Atur kata sandi/));
@@ -88,9 +102,20 @@ describe('An account', () => {
     const { access_token: token } = (await logIn(email)).body.data;
     await enrol(token);
     expect((await stack.post('/v1/bank-accounts', bankAccount, { token })).status).toBe(201);
+    const squatter = { token, accountId: (await stack.get('/v1/accounts', { token })).body.data.items[0].id };
+    await fund(stack, squatter.accountId, '10');
+    const subscription = { ...(await subscriptionTo()), source_account_id: squatter.accountId };
+    expect((await stack.post('/v1/donations/subscriptions', subscription, { token })).status).toBe(201);
+    const standingOrder = await placeInCircle(squatter);
+    const ordered = await stack.put(standingOrder, { source_account_id: squatter.accountId }, { token });
+    expect(ordered.status).toBe(200);
     await reset(email);
     const { status, body } = await logIn(email, another);
     expect([status, body.message]).toEqual([200, 'Logged in']);
+    const { access_token: owner } = body.data;
+    const subscriptions = await stack.get('/v1/donations/subscriptions', { token: owner });
+    expect(subscriptions.body.data.items).toMatchObject([{ status: 'stopped' }]);
+    expect((await stack.delete(standingOrder, undefined, { token: owner })).status).toBe(404);
     const left = await stack.get('/v1/bank-accounts', { token: body.data.access_token });
     expect(left.body.data.items).toEqual([]);
     await awaitMail(stack, email, /Faktor kedua Anda dimatikan/);

@@ -122,6 +122,45 @@ describe('A partner whose row is locked', () => {
     for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
 
+  it('A semaphore remembers whom it served among many thousands of keys only for a while', async () => {
+    const semaphore = createSemaphore(1);
+    let leave = await semaphore.enter({ key: 'early' });
+    for (let n = 0; n < 10_001; n += 1) {
+      const next = semaphore.enter({ key: `key ${n}` });
+      leave();
+      leave = await next;
+    }
+    const order: string[] = [];
+    const all = Promise.all(
+      ['early', 'new'].map(async (key) => {
+        const done = await semaphore.enter({ key });
+        order.push(key);
+        done();
+      }),
+    );
+    leave();
+    await all;
+    expect(order).toEqual(['early', 'new']);
+  });
+
+  it('A semaphore calls those who go first before all others, who take turns among themselves', async () => {
+    const semaphore = createSemaphore(1);
+    const order: string[] = [];
+    const leave = await semaphore.enter({ key: 'known' });
+    const enter = async (key: string, goesFirst: boolean) => {
+      const done = await semaphore.enter({ key, goesFirst });
+      order.push(key);
+      done();
+    };
+    const all = Promise.all([
+      ...['new', 'newer'].map((key) => enter(key, false)),
+      ...['known', 'known', 'other'].map((key) => enter(key, true)),
+    ]);
+    leave();
+    await all;
+    expect(order).toEqual(['other', 'known', 'known', 'new', 'newer']);
+  });
+
   it('A payout never waits behind many of another key: keys take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
