@@ -198,6 +198,7 @@ describeInBrowser('The console', () => {
       ]);
     }
     const colleague = await visit(operators.proposer, { path: '/switch' });
+    expect(await main(colleague)).toMatch(/Changed.* WIB, by .*\S/);
     expect(await colleague.getByRole('button', { name: 'Release all payouts' }).count()).toBe(0);
     await page.getByLabel('Why').fill('incident 4711 is over');
     await page.getByRole('button', { name: 'Release all payouts' }).click();
