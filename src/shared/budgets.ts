@@ -151,6 +151,8 @@ const reach = {
   webhookName: 2 * second,
   webhook: 5 * second,
   probe: 2 * second,
+  /** What one query adds to a scrape at most: Prometheus waits ten seconds by default. */
+  scrape: 5 * second,
 };
 
 /** Lists, documents and checks on a replica. */

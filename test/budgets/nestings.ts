@@ -56,6 +56,7 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['replica.begun', 'replica.rests'],
   ['replica.part', 'database.download.statement'],
   ['reach.probe', 'requests.away'],
+  ['reach.probe', 'reach.scrape'],
   ['reach.temporalCall', 'steps.sweep'],
   ['reach.temporalPreparation', 'start.whole'],
   ['reach.issuer', 'requests.away'],

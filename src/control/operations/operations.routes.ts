@@ -117,7 +117,7 @@ routes.get(
 routes.put(
   '/payouts',
   {
-    summary: 'Hold all transfers and refunds, or let them go',
+    summary: 'Hold or release all transfers and refunds',
     description:
       'While `enabled` is false nothing is sent that was not sent yet, repetitions included: payouts of partners, ' +
       'withdrawals, disbursements and refunds. New ones are accepted, reserve their money and stay `pending`. What was ' +
@@ -131,7 +131,7 @@ routes.put(
   },
   async ({ em, caller, body, requestId }) => {
     const switched = await switchPayouts(em, { ...body, caller, requestId });
-    return { message: switched.enabled ? 'Payouts let go' : 'Payouts held', data: presentSwitch(switched) };
+    return { message: switched.enabled ? 'Payouts released' : 'Payouts held', data: presentSwitch(switched) };
   },
 );
 

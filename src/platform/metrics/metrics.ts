@@ -1,5 +1,8 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { budgets } from '../../shared/budgets.ts';
+import { errorCodeOf } from '../../shared/errors.ts';
+import { withPatience } from '../../shared/patience.ts';
 
 /** All metrics, in one registry per process; modules add their own to `registry`. */
 export interface Metrics {
@@ -32,14 +35,26 @@ export function gauge<L extends string>(metrics: Metrics, name: string, help: st
   return known instanceof Gauge ? known : new Gauge({ name, help, labelNames, registers: [metrics.registry] });
 }
 
-/** Sets the gauges by `refresh` when they are scraped: Prometheus collects all at once, and one query serves them. */
+/**
+ * Sets the gauges by `refresh` when they are scraped: Prometheus collects all at once, and one query serves them. While
+ * it hangs they have no value, and the scrape answers without them: one that Prometheus gives up hides every metric of
+ * the process.
+ */
 export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise<void>): void {
   let asking: Promise<void> | null = null;
-  const collect = () => {
+  const collect = async () => {
     asking ??= refresh().finally(() => {
       asking = null;
     });
-    return asking;
+    const asked = asking;
+    await withPatience(budgets.reach.scrape, () => asked).catch((error) => {
+      if (errorCodeOf(error) !== 'ETIMEDOUT') throw error;
+      for (const one of gauges) {
+        one.reset();
+        // Without labels, a reset gauge would report 0.
+        one.remove();
+      }
+    });
   };
   for (const one of gauges) Object.assign(one, { collect });
 }

@@ -3,7 +3,9 @@ import { createServer, type Server } from 'node:net';
 import Koa from 'koa';
 import { readConfig } from '../../../src/platform/config/config.ts';
 import { probes } from '../../../src/platform/http/probes.ts';
+import { collectTogether, createMetrics, gauge } from '../../../src/platform/metrics/metrics.ts';
 import { createLogger } from '../../../src/platform/process/log.ts';
+import { budgets } from '../../../src/shared/budgets.ts';
 import { createApp } from '../../../src/wiring/app.ts';
 import { openDependencies } from '../../../src/wiring/dependencies.ts';
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
@@ -64,6 +66,17 @@ describe('While the database is down', () => {
       }
     },
   );
+});
+
+it('While a query hangs, a scrape answers without the gauges of that query', async () => {
+  const metrics = createMetrics({ defaults: false });
+  const hanging = gauge(metrics, 'hanging', 'Of a query that hangs.', []);
+  gauge(metrics, 'other', 'Of this process.', []).set(7);
+  hanging.set(3);
+  const { promise } = Promise.withResolvers<void>();
+  collectTogether([hanging], () => promise);
+  const scraped = await within(budgets.reach.scrape + 1_000, () => metrics.registry.metrics());
+  expect(scraped.split('\n').filter((line) => line && !line.startsWith('#'))).toEqual(['other 7']);
 });
 
 describe('While Temporal is down', () => {

@@ -63,12 +63,7 @@ export function batchPages(router: Router, pages: Console): void {
     const ofBatch = { limit: '50', resource_id: id };
     const [keys, names, items, events, webhooks] = await Promise.all([
       readKeys(ctx, partnerId),
-      readNames(
-        ctx,
-        [batch.imported_by, batch.rejected_by].flatMap((person) =>
-          person === null ? [] : [{ proposed_by: person, approved_by: null, rejected_by: null }],
-        ),
-      ),
+      readNames(ctx, [batch.imported_by, batch.rejected_by]),
       readPart<Listed<Row>>(ctx, 'get', '/v1/payout-batches/:id/items', { params, query }),
       readPart<Listed<EventShown>>(ctx, 'get', '/v1/events', { query: ofBatch }),
       readPart<Listed<DeliveryShown>>(ctx, 'get', '/v1/partner-accounts/:id/webhook-deliveries', {

@@ -9,7 +9,6 @@ import { callRoute, type Doors, type ServingPorts } from '../../../platform/http
 import type { Logger } from '../../../platform/process/log.ts';
 import { must } from '../../../shared/assert.ts';
 import { type DomainError, errorStatuses, isDomainError } from '../../../shared/errors.ts';
-import type { DecisionShown } from './decision-page.ts';
 import { layout, type SwitchShown } from './layout.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 
@@ -90,16 +89,11 @@ export function createConsole<Ports extends PagePorts>({
 
   const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
 
-  /** People's names, as far as the caller may read them. */
-  async function readNames(
-    ctx: Context,
-    decisions: readonly Pick<DecisionShown, 'proposed_by' | 'approved_by' | 'rejected_by'>[],
-  ): Promise<Map<string, string>> {
-    const ids = new Set(
-      decisions.flatMap((it) => [it.proposed_by, it.approved_by, it.rejected_by].flat()).filter((id) => id !== null),
-    );
+  /** People's names by id, as far as the caller may read them. */
+  async function readNames(ctx: Context, ids: readonly (string | null)[]): Promise<Map<string, string>> {
+    const known = new Set(ids.filter((id) => id !== null));
     const users = await Promise.all(
-      [...ids].map((id) => readPart<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
+      [...known].map((id) => readPart<Me>(ctx, 'get', '/v1/users/:user_id', { params: { user_id: id } })),
     );
     const read = users.filter((user) => user !== null && user !== unreadable);
     return new Map(read.map(({ id, name }) => [id, name]));

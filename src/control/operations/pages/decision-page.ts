@@ -32,6 +32,10 @@ export interface DecisionShown {
   ended_at: string | null;
 }
 
+/** Who took part in a decision. */
+export const peopleOf = ({ proposed_by, approved_by, rejected_by }: DecisionShown): (string | null)[] =>
+  [proposed_by, approved_by, rejected_by].flat();
+
 const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
   settle_payout: ({ outcome, payout_id }) => `Settle payout ${payout_id} as ${outcome}`,
   settle_receipt: ({ action, account_id, receipt_id }) =>

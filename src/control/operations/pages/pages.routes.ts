@@ -12,7 +12,7 @@ import type { Doors } from '../../../platform/http/serve-route.ts';
 import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
 import { batchPages } from './batch.routes.ts';
 import { createConsole, type PagePorts } from './console.routes.ts';
-import { type DecisionShown, decisionPage } from './decision-page.ts';
+import { type DecisionShown, decisionPage, peopleOf } from './decision-page.ts';
 import { importPages } from './import.routes.ts';
 import { complain } from './layout.ts';
 import { listPages } from './lists.routes.ts';
@@ -112,7 +112,10 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       const why = 'These pages are for platform operators; log out, then log in as an operator';
       return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
     }
-    const names = await readNames(ctx, decisions === null || decisions === unreadable ? [] : decisions.items);
+    const names = await readNames(
+      ctx,
+      decisions === null || decisions === unreadable ? [] : decisions.items.flatMap(peopleOf),
+    );
     const content = overviewPage({
       ...{ overview, decisions, payouts, receipts, differences, names },
       mayPropose: me.permissions.includes('propose-decision'),
@@ -161,7 +164,7 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
   async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {
     const me = await readMe(ctx);
     const decision = await call<DecisionShown>(ctx, 'get', '/v1/decisions/:id', { params: { id } });
-    const names = await readNames(ctx, [decision]);
+    const names = await readNames(ctx, peopleOf(decision));
     const mayApprove = me.permissions.includes('approve-decision');
     const complaint = refusal && sentenceOf(refusal);
     const about = await readAbout(ctx, decision);

@@ -7,19 +7,20 @@ import { readForm } from '../../../platform/http/forms.ts';
 import { errorStatuses } from '../../../shared/errors.ts';
 import type { Console, Me } from './console.routes.ts';
 import { complain, type SwitchShown } from './layout.ts';
-import { instantOr } from './spell.ts';
+import { instantOr, type Names, nameOf } from './spell.ts';
 
 const title = 'Hold or release all payouts';
 
 function switchPage(
-  { enabled, reason, changed_at }: SwitchShown,
+  { enabled, reason, changed_at, changed_by }: SwitchShown,
+  names: Names,
   mayChange: boolean,
   complaint: string | null,
 ): Markup {
   return html`${complain(complaint)}
 <dl>
 <dt>Transfers and refunds</dt><dd><strong>${enabled ? 'are sent' : 'are held'}</strong></dd>
-<dt>Changed</dt><dd>${instantOr(changed_at, 'never yet')}</dd>
+<dt>Changed</dt><dd>${instantOr(changed_at, 'never yet')}${changed_by && `, by ${nameOf(names, changed_by)}`}</dd>
 ${reason && html`<dt>Why</dt><dd>${reason}</dd>`}
 </dl>
 <p>Holding stops everything not sent yet, including retries: partners’ payouts, withdrawals, disbursements and refunds.
@@ -38,11 +39,17 @@ ${
 }
 
 /** The page of the switch, and its form. */
-export function switchPages(router: Router, { call, readMe, show, goTo, orShowWhy }: Console): void {
+export function switchPages(router: Router, { call, readMe, readNames, show, goTo, orShowWhy }: Console): void {
   async function showSwitch(ctx: Context, me: Me, complaint: string | null, status = 200): Promise<void> {
     const stands = await call<SwitchShown>(ctx, 'get', '/v1/operations/payouts');
     const mayChange = me.role?.name === 'platform_super_admin';
-    await show(ctx, title, switchPage(stands, mayChange, complaint), me, status);
+    await show(
+      ctx,
+      title,
+      switchPage(stands, await readNames(ctx, [stands.changed_by]), mayChange, complaint),
+      me,
+      status,
+    );
   }
   router.get('/switch', async (ctx) => showSwitch(ctx, await readMe(ctx), null));
   router.post('/switch', async (ctx) => {
