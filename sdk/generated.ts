@@ -84,7 +84,7 @@ export type Instrument = {
   payment_code: string | null;
   /** As sent; null without one. */
   customer_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Why the provider refused it; otherwise null. */
   failure_code: string | null;
@@ -113,7 +113,7 @@ export type ListedPayout = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -131,7 +131,7 @@ export type ListedPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
 };
 
@@ -183,7 +183,7 @@ export type PartnerPayment = {
     /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Only in the response to the creation. */
   status_url?: string;
@@ -239,7 +239,7 @@ export type Payout = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -257,7 +257,7 @@ export type Payout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
@@ -274,7 +274,7 @@ export type PayoutBatch = {
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
-  /** How many items it has. */
+  /** The number of items. */
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
@@ -282,9 +282,9 @@ export type PayoutBatch = {
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Until when it can be approved. */
+  /** When it lapses without approval. */
   lapses_at: string;
   /** When it was made. */
   created_at: string;
@@ -323,7 +323,7 @@ export type PayoutBatchItem = {
   bank_account_number: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** The provider's code; null unless it failed. */
   failure_code: string | null;
@@ -360,7 +360,7 @@ export type Refund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
   failure_code: string | null;
@@ -516,7 +516,7 @@ export type WebhookPayment = {
     /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Only in the response to the creation. */
   status_url?: string;
@@ -534,7 +534,7 @@ export type WebhookPayment = {
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -555,7 +555,7 @@ export type WebhookPayout = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -573,13 +573,13 @@ export type WebhookPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -592,7 +592,7 @@ export type WebhookPayoutBatch = {
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
-  /** How many items it has. */
+  /** The number of items. */
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
@@ -600,9 +600,9 @@ export type WebhookPayoutBatch = {
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Until when it can be approved. */
+  /** When it lapses without approval. */
   lapses_at: string;
   /** When it was made. */
   created_at: string;
@@ -612,7 +612,7 @@ export type WebhookPayoutBatch = {
   finalized_at: string | null;
   /** Where to read it; only in the response to the creation. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -639,7 +639,7 @@ export type WebhookRefund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
   failure_code: string | null;
@@ -651,7 +651,7 @@ export type WebhookRefund = {
   booked_at: string | null;
   /** Only in the response to the creation. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -676,7 +676,7 @@ export type WebhookTest = {
   created_at: string;
   /** When it was changed last. */
   updated_at: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -699,7 +699,7 @@ export type WebhookUnmatchedInstrument = {
   payment_code: string | null;
   /** As sent; null without one. */
   customer_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Why the provider refused it; otherwise null. */
   failure_code: string | null;
@@ -709,9 +709,9 @@ export type WebhookUnmatchedInstrument = {
   closed_at: string | null;
   /** Where to read it; only in the response to the creation. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
-  /** The money that came. Operators decide what becomes of it. */
+  /** The money that arrived. Operators decide what happens to it. */
   unmatched: {
     /** What came, in IDR. */
     amount: string;
@@ -754,7 +754,7 @@ export type WebhookUnmatchedPayment = {
     /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Only in the response to the creation. */
   status_url?: string;
@@ -772,9 +772,9 @@ export type WebhookUnmatchedPayment = {
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
-  /** The money that came. Operators decide what becomes of it; the payment stays as it is. */
+  /** The money that arrived. Operators decide what happens to it; the payment does not change. */
   unmatched: {
     /** IDR: of the payment what the customer pays, of `unmatched` what came. */
     amount: string;
@@ -869,11 +869,11 @@ export interface Operations {
   'GET /v1/partners/instruments': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'active' | 'closed';
@@ -890,11 +890,11 @@ export interface Operations {
       items: Instrument[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -913,7 +913,7 @@ export interface Operations {
       external_ref?: string | null;
       /** Shown to the customer by banks that show a name. */
       customer_name?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: Instrument;
@@ -1003,11 +1003,11 @@ export interface Operations {
   'GET /v1/partners/payments': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -1034,11 +1034,11 @@ export interface Operations {
       items: PartnerPayment[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1067,7 +1067,7 @@ export interface Operations {
       expires_in_minutes?: number | null;
       /** Where an e-wallet's checkout redirects the customer afterwards, paid or not; read the payment to find out. Without it, to a page of ours that shows status and amount. Other methods do not redirect. */
       return_url?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: PartnerPayment;
@@ -1099,11 +1099,11 @@ export interface Operations {
       id: string;
     };
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1112,11 +1112,11 @@ export interface Operations {
       items: Refund[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1132,13 +1132,13 @@ export interface Operations {
       amount?: string | null;
       /** For your own records; the customer does not see it. */
       reason: string;
-      /** A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer. */
+      /** A `bank_code` of `GET /v1/partners/channels`. Required if the refund is a transfer. */
       bank_code?: string | null;
-      /** Required where the refund is a transfer. */
+      /** Required if the refund is a transfer. */
       bank_account_number?: string | null;
       /** The account holder's name on record at the bank. */
       beneficiary_name?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: Refund;
@@ -1181,15 +1181,15 @@ export interface Operations {
   'GET /v1/partners/payout-batches': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
-      /** Only those with this status. */
+      /** Only batches with this status. */
       status?: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
-      /** Only those with exactly this reference of yours. */
+      /** Only batches with exactly this reference of yours. */
       external_ref?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -1202,11 +1202,11 @@ export interface Operations {
       items: PayoutBatch[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1225,14 +1225,14 @@ export interface Operations {
         bank_account_number: string;
         /** The account holder's name on record at the bank. Without it we send the account number as the name: if the bank compares names, the payout fails with ACCOUNT_NAME_MISMATCH. */
         beneficiary_name?: string | null;
-        /** Your own reference of this item; no two items have the same. */
+        /** Your own reference for this item, unique within the batch. */
         external_ref: string;
-        /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+        /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
         metadata?: Record<string, never> | null;
       })[];
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: PayoutBatch;
@@ -1257,18 +1257,18 @@ export interface Operations {
     body: undefined;
     answer: PayoutBatch;
   };
-  /** List the items of a batch, in the order in which they were sent. */
+  /** List the items of a batch in their original order. */
   'GET /v1/partners/payout-batches/{id}/items': {
     params: {
       /** Made by the platform; never changes. */
       id: string;
     };
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1277,11 +1277,11 @@ export interface Operations {
       items: PayoutBatchItem[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1299,11 +1299,11 @@ export interface Operations {
   'GET /v1/partners/payouts': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
@@ -1324,11 +1324,11 @@ export interface Operations {
       items: ListedPayout[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1347,7 +1347,7 @@ export interface Operations {
       beneficiary_name?: string | null;
       /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
       external_ref?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: Payout;
@@ -1412,7 +1412,7 @@ export interface Operations {
       day: string;
     };
     query: {
-      /** CSV begins with a byte order mark, by which spreadsheets recognize UTF-8. */
+      /** Begins CSV with a byte order mark, so that spreadsheets recognize UTF-8. */
       bom?: true | false;
     };
     body: undefined;
@@ -1577,11 +1577,11 @@ export interface Operations {
   'GET /v1/partners/webhook-deliveries': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
       /** Only those with this status. */
       status?: 'pending' | 'delivered' | 'parked';
@@ -1602,11 +1602,11 @@ export interface Operations {
       items: WebhookDelivery[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1653,11 +1653,11 @@ export interface Operations {
   'GET /v1/partners/webhook-endpoints': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1666,11 +1666,11 @@ export interface Operations {
       items: WebhookEndpoint[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1747,7 +1747,7 @@ export interface Webhooks {
     type: 'payment.succeeded';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
@@ -1757,7 +1757,7 @@ export interface Webhooks {
     type: 'payment.failed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
@@ -1767,7 +1767,7 @@ export interface Webhooks {
     type: 'payment.expired';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
@@ -1777,7 +1777,7 @@ export interface Webhooks {
     type: 'payout.succeeded';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
@@ -1787,7 +1787,7 @@ export interface Webhooks {
     type: 'payout.failed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
@@ -1797,7 +1797,7 @@ export interface Webhooks {
     type: 'payout.reversed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
@@ -1807,7 +1807,7 @@ export interface Webhooks {
     type: 'refund.succeeded';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
@@ -1817,7 +1817,7 @@ export interface Webhooks {
     type: 'refund.failed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookRefund;
@@ -1827,7 +1827,7 @@ export interface Webhooks {
     type: 'payout_batch.completed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayoutBatch;
@@ -1837,7 +1837,7 @@ export interface Webhooks {
     type: 'payment.available';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayment;
@@ -1847,7 +1847,7 @@ export interface Webhooks {
     type: 'payment.unmatched';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookUnmatchedPayment;
@@ -1857,7 +1857,7 @@ export interface Webhooks {
     type: 'instrument.unmatched';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookUnmatchedInstrument;
@@ -1867,7 +1867,7 @@ export interface Webhooks {
     type: 'payout.delayed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookPayout;
@@ -1877,7 +1877,7 @@ export interface Webhooks {
     type: 'endpoint.test';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
     /** The resource as its read endpoint shows it, with its `version`. */
     data: WebhookTest;
