@@ -71,8 +71,8 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
  * Invites a user with a role (by default the default role of the type). Inviting grants the role's permissions, so the
  * inviter must hold all of them. A user who has not accepted yet may be invited again, which revokes the older token;
  * if a super admin sent the first invitation, only a super admin may (403). An expired invitation frees its address.
- * Throws TOO_MANY_REQUESTS when an organization, which anybody may sign up, invites an address too often or sends too
- * many invitations.
+ * Throws TOO_MANY_REQUESTS when an organization invites an address too often or sends too many invitations, as anybody
+ * may sign one up.
  */
 export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;

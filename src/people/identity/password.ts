@@ -11,7 +11,7 @@ const longestWaitMs = 10_000;
 /** The queue key where there is no network address: a command run on this machine. */
 const noAddress = '';
 
-/** Sign-ups share the turn of one address: however many come, from wherever, a login waits for one of them. */
+/** Sign-ups share the turn of one address: however many there are, a login waits for one of them at most. */
 export const turnOfSignUps = 'sign-ups';
 
 /** Network addresses take turns: many requests from one do not hold up a login from another. */
@@ -24,7 +24,7 @@ async function inPlace<T>(address: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whose password it is; nobody has one yet, or none at all, where nothing is sealed. */
+/** The owner of the password; null where no password is sealed. */
 interface Account {
   id: string;
   password_sealed?: string | null;
@@ -34,7 +34,7 @@ const placeOf = (userId: string): Place => ({ table: 'users', column: 'password_
 const nobody = '00000000-0000-0000-0000-000000000000';
 const strangers = new WeakMap<Sealer, Promise<string>>();
 
-/** The sealed hash that is checked where there is none. */
+/** The sealed hash checked when an account has none. */
 function strangerOf(sealer: Sealer): Promise<string> {
   const made =
     strangers.get(sealer) ?? hash('nobody has this password', parameters).then((it) => seal(sealer, nobody, it));
@@ -44,14 +44,14 @@ function strangerOf(sealer: Sealer): Promise<string> {
 
 const seal = (sealer: Sealer, userId: string, hashed: string): Promise<string> => sealer.seal(placeOf(userId), hashed);
 
-/** The form in which passwords are hashed: what looks alike on two keyboards is the same (docs/contract.md 1). */
+/** The form in which passwords are hashed, so that input from different keyboards matches (docs/contract.md 1). */
 export const normalizePassword = (password: string): string => password.normalize('NFKC');
 
 /**
  * The argon2id hash of a user's password (`normalizePassword`), parameters and salt included, for a request from this
- * address (in the form of `countedAddress`). It is sealed for the row of this user: whoever writes to the database can
- * neither make one nor copy another's, and no log shows it. Throws SERVICE_UNAVAILABLE when too many wait, or after
- * waiting 10 seconds.
+ * address (in the form of `countedAddress`). It is sealed for this user's row, so that somebody who can write to the
+ * database can neither forge one nor copy another's, and no log shows it. Throws SERVICE_UNAVAILABLE when too many
+ * wait, or after waiting 10 seconds.
  */
 export async function hashPassword(
   sealer: Sealer,
@@ -63,9 +63,9 @@ export async function hashPassword(
 }
 
 /**
- * Whether the password is that of the account, and if so whether only as it was typed: then it is to be hashed anew.
- * Without a hash it is not, after the same work. Waits and throws as `hashPassword` does, and throws where the hash was
- * sealed for another row.
+ * Whether the password is the account's, and whether it matches only before normalization, in which case it must be
+ * rehashed. False without a hash, after the same work. Waits and throws as `hashPassword` does, and throws when the
+ * hash was sealed for another row.
  */
 export async function verifyPassword(
   sealer: Sealer,

@@ -14,12 +14,12 @@ import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
-/** The minimum response time: several times what recording a mail takes. */
+/** The minimum response time: several times the time to record a mail. */
 const answeredAfterMs = 250;
 
 /**
- * Records the mail by which an active user may set a new password. The result and its timing are the same whether or not
- * there is a user with this address.
+ * Records the mail with which an active user can set a new password. The result and its timing are the same whether or
+ * not there is a user with this address.
  */
 export async function askForPassword(
   em: EntityManager,
@@ -40,7 +40,7 @@ async function writeMail(
   sealer: Sealer,
   { userId, requestId }: { userId: string; requestId: string },
 ): Promise<void> {
-  // Of many requests at once one writes; to wait for it would tell that there is an account.
+  // Of many concurrent requests one writes; waiting for it would reveal that there is an account.
   const [row] = await tx.execute<[{ is_next: boolean }]>(
     "select pg_try_advisory_xact_lock(hashtextextended('forgot/' || ?, 0)) as is_next",
     [userId],
@@ -60,9 +60,10 @@ export interface ResetPasswordInput {
 }
 
 /**
- * Sets the password of the user to whom this token was sent, and ends every session. If nobody ever proved to receive mail
- * at the address, whoever signed up with it may be somebody else: their second factor and bank accounts go. Throws REQUEST_INVALID for a token
- * that is unknown, expired or already used, and for a guessable password, which does not use up the token.
+ * Sets the password of the user to whom this token was sent, and ends every session. If the address was never
+ * confirmed, somebody else may have signed up with it, so second factor and bank accounts are removed. Throws
+ * REQUEST_INVALID for a token that is unknown, expired or already used, and for a guessable password, which does not
+ * use up the token.
  */
 export async function resetPassword(em: EntityManager, sealer: Sealer, input: ResetPasswordInput): Promise<User> {
   const { token, requestId } = input;
@@ -95,8 +96,8 @@ export async function resetPassword(em: EntityManager, sealer: Sealer, input: Re
 }
 
 /**
- * A bounce revokes the confirmation, and a dead address may belong to somebody else when it works again: such an
- * account keeps its second factor and bank accounts.
+ * A bounce revokes the confirmation, but a dead address may later belong to somebody else, so the account keeps its
+ * second factor and bank accounts.
  */
 const wasNeverConfirmed = (user: User): boolean => !user.email_confirmed_at && !user.email_bounced_at;
 
