@@ -1447,104 +1447,104 @@ export interface Operations {
         paid: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What became available. */
         settled: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What was sent to banks. */
         payouts: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What was sent back to customers. */
         refunds: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What payouts and refunds took from the available balance when they began. */
         reserved: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What came back because a payout or refund failed. */
         returned: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What a bank gave back after a payout had succeeded. */
         reversed: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** Anything else, such as a correction by the operator. */
         other: {
           /** How many there are. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
       };
@@ -1560,13 +1560,13 @@ export interface Operations {
         resource_id: string | null;
         /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
         external_ref: string | null;
-        /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+        /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
         amount: string;
         /** The platform's fee in IDR, by your fee table at the moment of creation. */
         fee: string;
-        /** What it did to `available`, signed. */
+        /** The change of `available`, signed. */
         available: string;
-        /** What it did to `pending`, signed. */
+        /** The change of `pending`, signed. */
         pending: string;
         /** The journal's id. */
         journal_id: string;

@@ -177,8 +177,7 @@ export const peopleTexts: FieldTexts = {
   nominal: 'The amount without the fee, in IDR.',
   status_id: 'The status as a number: 1 PENDING, 2 WAITING_PAYMENT, 3 PAID, 4 FAILED, 5 EXPIRED.',
   'PaymentOrder.status':
-    '`PENDING` until the provider has created it, `WAITING_PAYMENT` until it is paid; then finally `PAID`, `FAILED` ' +
-    'or `EXPIRED`.',
+    '`PENDING` until created at the provider, `WAITING_PAYMENT` until paid; then `PAID`, `FAILED` or `EXPIRED`.',
 
   // Causes and donations
   charitable_causes: 'The causes of this page.',
@@ -289,9 +288,7 @@ export const peopleTexts: FieldTexts = {
   'Withdrawal.account_id': 'Id of the account that is debited.',
   failure_code: "Why it failed, in the provider's code; null unless it did.",
   'OperatorsPayout.status': 'As shown to its owner.',
-  'Decision.status':
-    '`pending` until another operator approves or rejects it; `refused` if it was approved but could not be carried ' +
-    'out.',
+  'Decision.status': '`pending` until approved or rejected; `refused` if it was approved but could not be carried out.',
   outcome: 'The outcome of the payout.',
   action: 'Whether to credit an account with the money or refund it.',
   evidence: 'The facts at the time of the proposal.',

@@ -62,7 +62,7 @@ interface FoundShown {
   at: string;
 }
 
-/** Where the pages show what a search finds; other things have none. */
+/** The page of a search result; some types have none. */
 const pagesOf: Readonly<Record<string, string>> = {
   payout: '/operations/payouts/',
   payout_batch: '/operations/batches/',
@@ -140,7 +140,7 @@ ${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, c
     const { id = '', delivery_id = '' } = ctx.params;
     const params = { id, delivery_id };
     await call(ctx, 'post', '/v1/partner-accounts/:id/webhook-deliveries/:delivery_id/redeliver', { params });
-    // Back to a page of ours, whatever the form says.
+    // Always back to a page of ours, whatever the form contains.
     goTo(ctx, /^\/operations\/[\w/-]+$/.test(back) ? back : `/operations/partners/${id}`);
   });
 
