@@ -6,7 +6,7 @@ import { createSemaphore } from '../src/shared/concurrency.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 /**
- * A step that waits for the provider and also runs as a local activity, which occupies a workflow task slot. So that a
+ * Limits steps that wait for the provider and also run as local activities, which occupy workflow task slots. So that a
  * silent provider never occupies all slots, a step beyond the limit fails at once, and its workflow runs it on the
  * provider's queue.
  */

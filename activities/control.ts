@@ -6,7 +6,7 @@ import { findDaysToReconcile } from '../src/control/reconciliation/reconciled-da
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { beating, repeating, reportSweepFailure, step } from './step.ts';
 
-/** Activities of reconciliation with the providers, of their records, day by day, and of their balance; and of erasures. */
+/** Activities of reconciliation with the providers (daily records and balance) and of erasures. */
 export function createControlActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways } = deps;
@@ -27,7 +27,7 @@ export function createControlActivities(deps: Dependencies) {
       measureClearing(em, gateways, { signal: cancellationSignal() }),
     ),
     judgeClearing: step(deps, 'judgeClearing', (em, input: { day: string }) => judgeClearing(em, input)),
-    // A file store that is down is no refusal.
+    // A file store that is down is not a refusal.
     continueErasure: step(deps, 'continueErasure', (em, { erasureId }: { erasureId: string }) =>
       repeating(continueErasure(em, deps, erasureId)),
     ),

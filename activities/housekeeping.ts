@@ -6,7 +6,9 @@ import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { forgetOldRows } from '../src/wiring/forget-old-rows.ts';
 import { step } from './step.ts';
 
-/** Activities of no domain: deletion of rows past their retention time, and the partitions of coming months. */
+/**
+ * Activities of no particular module: deletion of rows past their retention time, and the partitions of coming months.
+ */
 export function createHousekeepingActivities(deps: Dependencies) {
   const bodiesKeptDays = deps.config.BODIES_KEPT_DAYS;
   return {
@@ -14,7 +16,7 @@ export function createHousekeepingActivities(deps: Dependencies) {
       try {
         return await forgetOldRows(em, { bodiesKeptDays });
       } finally {
-        // None holds up another.
+        // A failing one does not hold up the others.
         try {
           await makeComingMonths(em);
         } finally {

@@ -80,7 +80,7 @@ export function createPayoutActivities(deps: Dependencies) {
       beginBatchPayouts(em, workflows, input),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),
-    // A decision is carried out by the activities of the domain it is about.
+    // A decision is carried out by the activities of its own module.
     sweepDecisions: step(deps, 'sweepDecisions', (em, _: object) => sweepDecisions(em, deps, failed)),
   };
 }

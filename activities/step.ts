@@ -10,17 +10,17 @@ import { budgets, providerTimeWithin } from '../src/shared/budgets.ts';
 import { asRefusal, DomainError, errorCodeOf, isDomainError } from '../src/shared/errors.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 
-/** A step that keeps failing logs its first failure and then every tenth. */
+/** A step that keeps failing logs its first failure and every tenth. */
 const loggedEvery = 10;
 
 /** From this attempt on, and at the last one, a failure counts in the metric of steps that keep failing. */
 const again = 5;
 
 /**
- * Wraps a use case as an activity: its own fork of the EntityManager, domain errors not retried, everything else retried.
- * A missing row is NOT_FOUND, which fails its workflow: the database was restored to a time before the row.
- * Workflow history gets our code and message, never a driver's message, which may quote values. After an attempt has timed
- * out, when Temporal may have started another, it writes nothing.
+ * Wraps a use case as an activity: with its own fork of the EntityManager; domain errors are not retried, all others
+ * are. A missing row is NOT_FOUND, which fails its workflow: the database was restored to a time before the row. The
+ * history gets our code and message, never a driver's message, which may quote values. An attempt that has timed out
+ * writes nothing more, as Temporal may have started another.
  */
 export function step<Input, Output>(
   deps: Dependencies,
@@ -56,7 +56,7 @@ export function step<Input, Output>(
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
       const { restMs } = isProviderUnknown(error) ? restAfter(error) : {};
-      // Being rate limited by the provider is not a failure of the step.
+      // Being rate-limited by the provider is not a failure of the step.
       if (restMs === undefined && !isTakenOver && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
         const workflow_id = info?.workflowExecution?.workflowId;
         const text = isLast ? 'an activity failed and will not be retried' : 'an activity failed and will be retried';

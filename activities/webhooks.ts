@@ -17,10 +17,10 @@ export function createWebhookActivities(deps: Dependencies) {
   const attempts = counter(
     deps.metrics,
     'amanah_webhook_attempts_total',
-    'Attempts at webhooks by outcome: delivered, pending (tried again later), parked.',
+    'Attempts at webhooks by outcome: delivered, pending (retried later), parked.',
     ['status'],
   );
-  // Initialized to 0: an alarm asks for growth, and a counter that appears with 1 has not grown.
+  // Initialized to 0: alarms fire on an increase, and a counter that first appears as 1 has not increased.
   for (const status of webhookDeliveryLaw.statuses) attempts.inc({ status }, 0);
   const deferrals = counter(
     deps.metrics,

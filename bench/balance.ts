@@ -14,8 +14,8 @@ import { countCpu, readUsage } from './usage.ts';
 /**
  * Compares, in one run on one PostgreSQL: (a) the bare two-account transfer under pgbench, (b) a bare Koa route that
  * verifies a token and calls the same function, (c) our `POST /v1/payments/balance`; at 1, 16 and 64 connections, with
- * random accounts and with everybody paying into one account. All three alternate in short slices, so they run under
- * the same conditions. Prints ratios; fails on a wrong sum or an error.
+ * random accounts and with everybody paying into one account. All three alternate in short slices, so that they run
+ * under the same conditions. Prints ratios; fails on a wrong sum or an error.
  *
  * `--connections N`: only this number of connections. `--keys`: each payment has a new `Idempotency-Key`. `--durable`:
  * commits wait for the disk. `--apis N`: N processes of (b) and N of (c), which share the connections.

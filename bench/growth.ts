@@ -9,16 +9,15 @@ import { printTable } from './table.ts';
 
 /**
  * For each size in `--rows`, fills a new database with a year of the platform, one operation for each row, and counts
- * the blocks that lists, statements, reservations, sweeps, checks and retention read of it. Fails when something reads
- * more of a larger database than its own answer has grown. It compares blocks rather than times, so that load on the
- * machine changes nothing.
+ * the blocks that lists, statements, reservations, sweeps, checks and retention read of it. Fails when reads grow
+ * faster than the answer itself. It compares blocks rather than times, so that load on the machine has no effect.
  */
 const sizes = (process.argv[process.argv.indexOf('--rows') + 1] ?? '')
   .split(',')
   .map(Number)
   .filter((rows) => Number.isInteger(rows) && rows > 0);
 if (!process.argv.includes('--rows') || sizes.length < 2)
-  throw new Error('--rows: takes at least two sizes, e.g. --rows 1e5,1e6');
+  throw new Error('--rows: needs at least two sizes, e.g. --rows 1e5,1e6');
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 const problems: string[] = [];

@@ -17,7 +17,7 @@ import { openDatabase } from '../src/wiring/open-database.ts';
 
 export const poolSize = 16;
 
-/** A temporary PostgreSQL with our schema, and our dependencies on it; nothing else runs. */
+/** A temporary PostgreSQL with our schema, and the dependencies that use it; nothing else runs. */
 export interface BenchStack extends AsyncDisposable {
   /** The URL for the owner's role. */
   databaseUrl: string;

@@ -11,7 +11,7 @@ export interface Usage {
   peakMegabytes: number;
 }
 
-/** The kernel counts CPU time in hundredths of a second, whatever its own clock does. */
+/** The kernel counts CPU time in hundredths of a second, regardless of its own clock rate. */
 const tickMs = 10;
 const notReported: Usage = { cpuMs: Number.NaN, megabytes: Number.NaN, peakMegabytes: Number.NaN };
 
@@ -32,7 +32,7 @@ function readProcesses(): Process[] | null {
   }
 }
 
-/** Null when it has exited meanwhile. */
+/** Null when it has since exited. */
 function readProcess(pid: number): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -54,7 +54,7 @@ function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   }
 }
 
-/** What a part has used so far: its process, a foreign one inside it, and their children. NaN without `/proc`. */
+/** A part's usage so far: its process, a foreign one inside it, and their children. NaN without `/proc`. */
 export function readUsage({ pid, inner = pid }: Pick<Part, 'pid' | 'inner'>): Usage {
   const processes = readProcesses();
   if (processes === null) return notReported;

@@ -23,7 +23,7 @@ export interface WholeStack extends AsyncDisposable {
   sandbox: Part;
   worker: Part;
   api: Part;
-  /** Where a part writes its log. */
+  /** The log file of a part. */
   place(name: string): { logFile: string };
   /** Registers a part to be stopped at the end, before the parts registered earlier. */
   keep(starting: Promise<Part>): Promise<Part>;

@@ -23,7 +23,7 @@ export interface Credentials extends Record<DemoUserName, DemoUser> {
   gateway_callback_token: string;
 }
 
-/** The text at the end of a start: URLs, logins, where a partner's keys are, and the commands to try next. */
+/** The text at the end of a start: URLs, logins, the location of a partner's keys, and the commands to try next. */
 export function describeStack(credentials: Credentials, dataDirectory: string, seconds: number): string {
   const { urls } = credentials;
   const file = `${dataDirectory}/${credentialsFile}`;
@@ -39,7 +39,7 @@ export function describeStack(credentials: Credentials, dataDirectory: string, s
     ] as const
   ).map((name) => `    ${name.padEnd(22)}${credentials[name].email.padEnd(38)}${credentials[name].password}`);
   return `
-Amanah runs, after ${seconds.toFixed(1)} s. Ctrl-C stops everything; the data stays.
+Amanah runs, after ${seconds.toFixed(1)} s. Ctrl-C stops everything and keeps the data.
 
   API                ${urls.api}
   API documentation  ${urls.docs}

@@ -26,7 +26,7 @@ const products: Record<ProductKind, string> = {
 };
 
 /**
- * What an app's lists show from the start: an active cause, a public saving circle that waits for members, and an open
+ * The initial content of an app's lists: an active cause, a public saving circle that waits for members, and an open
  * product of each kind. Each is created when there is none; can be repeated.
  */
 export async function ensureDemoThings(

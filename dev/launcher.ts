@@ -4,8 +4,8 @@ import { isRunning, type ProcessRecord, startMarkOf } from './process-records.ts
 const pollMs = 1_000;
 
 /**
- * Calls back when the npm that started this process is gone, however it ended: killing npm does not reach us, because
- * the shell between us passes no signal on. Does nothing when npm did not start us.
+ * Calls back when the npm that started this process has exited for any reason: killing npm does not reach us, as the
+ * shell in between forwards no signals. Does nothing when npm did not start us.
  */
 export function whenNpmEnds(callback: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -33,7 +33,10 @@ export function startMarkOf(pid: number): string | undefined {
 /** Whether the recorded process, and not another one with its pid, still runs. */
 export const isRunning = (record: ProcessRecord): boolean => startMarkOf(record.pid) === record.startMark;
 
-/** The processes of a data directory, on disk, so that the next start can stop those that a killed one left running. */
+/**
+ * The processes of a data directory, recorded on disk, so that the next start can stop those that a killed one left
+ * running.
+ */
 export class ProcessRecords {
   readonly #file: string;
   #records: ProcessRecord[] = [];

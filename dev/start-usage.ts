@@ -22,7 +22,7 @@ const variables: Record<keyof Settings, string> = {
   S3_BUCKET: 'an existing bucket (amanah)',
   XENDIT_URL: 'the payment provider instead of the sandbox',
   XENDIT_SECRET_KEY: 'its secret key, with XENDIT_URL',
-  XENDIT_CALLBACK_TOKEN: 'the token that its callbacks carry (generated at the first start)',
+  XENDIT_CALLBACK_TOKEN: 'the token of its callbacks (generated at the first start)',
   DATA_ENCRYPTION_KEYS: 'keys for encryption at rest, id:key, newest first (generated at the first start)',
   SEAL_SIGNING_KEY: 'key that signs the seals, id:key (generated at the first start)',
   BANK_ACCOUNT_WAIT_HOURS: 'hours before a new bank account becomes usable (0)',
@@ -45,7 +45,7 @@ It takes no arguments, and reads these variables of the environment:
 
 ${rows.join('\n')}
 
-All others go on to the API and the worker as they are; docs/configuration.md lists them.
+All others are passed to the API and the worker unchanged; docs/configuration.md lists them.
 `;
 }
 

@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   }
   write(`\n${await stopAsked}: stopping.\n`);
   await stack.stop();
-  write('Everything has stopped; the data stays.\n');
+  write('Everything has stopped; the data is kept.\n');
   return 0;
 }
 

@@ -9,10 +9,10 @@ import { connect, createServer, type Socket } from 'node:net';
  * - `refuse`: every connection is cut, and new ones are cut at once.
  * - `truncate`: an answer is cut after a number of its bytes.
  * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
- * is lost while its effect may have happened; with `once`, a single connection is cut, and then all pass. With
- * `awayMs`, the other side is unreachable too, for that long.
+ *   is lost while its effect may have happened; with `once`, a single connection is cut, and then all pass. With
+ *   `awayMs`, the other side is unreachable too, for that long.
  * - `hold-at`: turns into a `black-hole` at a request that contains the text, which is the first to be held back.
- * - `cut-before`: the connection is cut instead of sending a request that contains the text, which so has no effect.
+ * - `cut-before`: the connection is cut instead of sending a request that contains the text, which thus has no effect.
  */
 export type ProxyMode =
   | { kind: 'pass' }

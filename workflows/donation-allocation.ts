@@ -8,8 +8,8 @@ import { allocationStep } from './step-options.ts';
 const { allocateDonations } = proxyActivities<Activities>(allocationStep);
 
 /**
- * Allocates open donations to a cause. Its one step is one database transaction, so the batch is allocated whole or not
- * at all; the request waits for the outcome. A refusal is an outcome too.
+ * Allocates open donations to a cause. Its one step is one database transaction, so the batch is allocated completely
+ * or not at all; the request waits for the outcome. A refusal is also an outcome.
  */
 export async function donationAllocation(request: AllocationRequest): Promise<AllocationOutcome> {
   tellDetails('Allocating the batch, all of it or nothing.');

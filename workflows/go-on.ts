@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-/** Workflows that handle money or a promise of it: what they began is finished even when cancellation is requested. */
+/** Workflows that handle money or a promise of it: they complete their work even when cancellation is requested. */
 const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
@@ -26,15 +26,16 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
 const answer =
   '\n\nCANCELLATION WAS REQUESTED and changes nothing: this goes on, as money may be on its way. The runbook says how it is ended.';
 
-/** Shows operators in the web UI what a workflow waits for; a cancellation request stays shown from then on. */
+/** Shows operators in the web UI what a workflow waits for and whether cancellation was requested. */
 export function tellDetails(text: string): void {
-  // What is shown says whether cancellation was requested: this module belongs to all workflows, and keeps nothing.
+  // The shown text itself records whether cancellation was requested, as all workflows share this module, which must
+  // not keep state.
   setCurrentDetails(getCurrentDetails().endsWith(answer) ? `${text}${answer}` : text);
 }
 
 /**
- * A workflow that handles money ignores a cancellation request from Temporal: half of its steps would be left undone,
- * and a sweep would start it again. Its details say so. The schedules' workflows can be cancelled as usual.
+ * A workflow that handles money ignores a cancellation request from Temporal and says so in its details: cancelled
+ * midway, it would be restarted by a sweep anyway. The schedules' workflows can be cancelled as usual.
  */
 export function interceptors(): WorkflowInterceptors {
   if (!lookAfterMoney.has(workflowInfo().workflowType)) return {};

@@ -27,7 +27,7 @@ import { hasLapsed } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 import { firstStep, providerStep } from './step-options.ts';
 
-/** The request waits for this: how the instrument stands once the provider has answered. */
+/** The update for which the request waits: the instrument's state once the provider has answered. */
 export const awaitPaymentCode = defineUpdate<PartnerInstrumentStatus>('awaitPaymentCode');
 
 const { openPartnerInstrument } = proxyLocalActivities<Activities>(firstStep);
@@ -37,8 +37,8 @@ const { obtainPaymentCode, collectInstrumentPayments } = proxyActivities<Activit
 const longestHistory = 1500;
 
 /**
- * A number or code that a customer keeps, for as long as it is open: the provider is asked after each callback and at
- * intervals what was paid to it, and each of its payments becomes one of the partner's.
+ * A reusable number or code, for as long as it is open: after each callback and at intervals the workflow asks the
+ * provider for payments to it, and each becomes a payment of the partner's.
  */
 export async function partnerInstrument({
   instrumentId,
@@ -47,14 +47,14 @@ export async function partnerInstrument({
   let hints = 0;
   const opened = openPartnerInstrument({ instrumentId, opening: opening ?? null });
   const code = opened.then((status) => (status === 'closed' ? status : obtainPaymentCode({ instrumentId })));
-  // If opening is refused, the rejection is handled below; unhandled here, it would fail the workflow task.
+  // A refused opening is handled below; an unhandled rejection here would fail the workflow task.
   code.catch(() => undefined);
   setHandler(callbackArrived, () => {
     hints += 1;
   });
   let status: PartnerInstrumentStatus | undefined;
   setHandler(awaitPaymentCode, () => {
-    // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
+    // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
     if (status !== undefined) hints += 1;
     return code;
   });
@@ -73,7 +73,7 @@ export async function partnerInstrument({
     tell(waitMs);
     if (!hasMore) await condition(() => hints > seen, waitMs);
     if (hints > seen) round = -1;
-    // A hint that arrives during a look with many pages is followed up after it.
+    // A hint that arrives while many pages are read causes another read.
     if (!hasMore) seen = hints;
     const look: InstrumentLook = await collectInstrumentPayments({ instrumentId });
     await follow(look);
@@ -92,7 +92,7 @@ export async function partnerInstrument({
   return status;
 }
 
-/** Starts what follows from what came: webhooks, the release of nets, and cases of money that does not fit. */
+/** Starts the workflows for new payments: webhooks, the release of nets, and cases of unmatched money. */
 async function follow({ deliveryIds, waiting, strays }: InstrumentLook): Promise<void> {
   for (const deliveryId of deliveryIds) await startDelivery(deliveryId, 'payment');
   for (const paymentId of waiting) {

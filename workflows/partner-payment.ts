@@ -23,8 +23,8 @@ const { confirmPartnerPayment } = proxyActivities<Activities>(patientProviderSte
 const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
 
 /**
- * A partner's collection, from its row to its end: like any gateway payment, but each final state is also sent by
- * webhook, and a paid net waits out the settlement delay before it becomes available.
+ * A partner's collection, from its row to its final state: like any gateway payment, but each final state is also sent
+ * by webhook, and a paid net becomes available only after the settlement delay.
  */
 export function partnerPayment({
   paymentId,
@@ -63,7 +63,7 @@ async function release(paymentId: string, availableAt: string | null): Promise<v
   if (availableAt === null) return;
   const when = formatWesternIndonesia(new Date(availableAt));
   tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
-  // By the database's clock it may still be too early.
+  // It may still be too early by the database's clock.
   for (let wait = timeLeft(availableAt); ; ) {
     if (wait > 0) await sleep(wait);
     const { deliveryIds, earlyByMs = 0 } = await releasePartnerPayment({ paymentId });

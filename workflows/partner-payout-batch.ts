@@ -19,7 +19,7 @@ import { tellDetails } from './go-on.ts';
 import { startDelivery } from './start-delivery.ts';
 import { ledgerStep } from './step-options.ts';
 
-/** Somebody has made, approved or rejected the batch. Only a hint: the workflow looks at its row. */
+/** A hint that somebody created, approved or rejected the batch: the workflow reads its row. */
 export const batchChanged = defineSignal('batchChanged');
 
 const { beginBatchPayouts, lookAtPayoutBatch } = proxyActivities<Activities>(ledgerStep);

@@ -26,19 +26,20 @@ import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 import { providerStep } from './step-options.ts';
 
-/** The request waits for this: the money was reserved, or the reason why not. */
+/** The update for which the request waits: the money was reserved, or why not. */
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
-/** Something may have happened to this transfer. Only a hint: it makes the workflow ask the provider. */
+/** A hint that something may have happened to this transfer: it makes the workflow ask the provider. */
 export const callbackArrived = defineSignal('callbackArrived');
 /**
- * Ends a payout by hand: as two people have decided, or as the provider's final status proves. The sender of an update
- * is not authenticated, so the update decides nothing by itself: anything else is refused with what the provider says.
+ * Makes a payout final by hand: as two people have decided, or as the provider's final status proves. The sender of an
+ * update is not authenticated, so the update decides nothing by itself: anything else is refused, with the provider's
+ * status.
  */
 export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('settlePayout');
 
 const { askTransfer, sendTransfer, settlePayout: endByHand } = proxyActivities<Activities>(providerStep);
 
-/** How the workflow ends: with the payout, or without one. */
+/** The workflow's result: with the payout, or without one. */
 export type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
 
 /** History length, in events, after which the run continues as new. */
@@ -59,11 +60,11 @@ interface Run {
 }
 
 /**
- * A payout of any kind, from its reservation to its end: once the money is reserved (`reserved`, the kind's own first
- * step) it sends the transfer, and then only the provider's answer counts, asked for after each callback and at growing
- * intervals for as long as it takes. Where the provider does not know the transfer, the identical request is repeated a
- * few times. A payout of unknown outcome stays pending with the money reserved until the provider or an operator says
- * how it ended. `isNew` is false when the workflow resumes a payout that has its row.
+ * A payout of any kind, from its reservation to its final state: once the money is reserved (`reserved`, the kind's own
+ * first step) it sends the transfer; from then on only the provider's answer counts, requested after each callback and
+ * at growing intervals for as long as it takes. If the provider does not know the transfer, the identical request is
+ * repeated a few times. A payout of unknown outcome stays pending with the money reserved until the provider or an
+ * operator settles it. `isNew` is false when the workflow resumes a payout that has its row.
  */
 export async function payOut(
   { payoutId, isNew }: { payoutId: string; isNew: boolean },
@@ -80,7 +81,7 @@ export async function payOut(
   }
   tell(run, 0);
   await waitForDecision(run, isNew);
-  // A run restarted by a hint still has to ask about that hint.
+  // A run restarted by a hint still has to follow up on it.
   let seen = isNew ? run.hints : 0;
   if (isPending(run) && isNew) await proceed(run, 'send');
   else if (!isPending(run)) await proceed(run, 'ask');
@@ -88,7 +89,7 @@ export async function payOut(
     await waitForNews(run, seen);
     if (!isPending(run)) break;
     seen = run.hints;
-    // Where nothing was sent, sending again is the first send; the step knows, and asks instead if something was sent.
+    // If nothing was sent, this is the first send; the step checks that, and asks instead if something was sent.
     if (run.said === 'unsent' || run.said === null) await proceed(run, 'send');
     else await askOrRepeat(run);
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
@@ -135,7 +136,7 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
   setHandler(
     awaitReservation,
     async () => {
-      // A request waits only while there is no row: a restore took this one back, then. It is looked for, and the run ends.
+      // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
       if (run.payout !== undefined) run.hints += 1;
       return (await reserved).status;
     },
@@ -146,7 +147,7 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     async (settlement) => {
       await reserved;
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
-      // Not ended by hand: the provider may have said how it ended, so ask it now.
+      // Not made final by hand; the provider may already have a final status, so ask now.
       if (status === 'pending') run.hints += 1;
       return status;
     },
@@ -181,13 +182,13 @@ async function proceed(run: Run, step: 'send' | 'ask'): Promise<ProviderReport> 
   return report;
 }
 
-/** Asks; where the provider does not know the transfer and the step allows it, repeats the identical request. */
+/** Asks; if the provider does not know the transfer and the step allows it, repeats the identical request. */
 async function askOrRepeat(run: Run): Promise<void> {
   const report = await proceed(run, 'ask');
   if (report.said === 'not known' && report.repeat && isPending(run)) await proceed(run, 'send');
 }
 
-/** Waits until the next time to ask, a hint, or the end of the payout. */
+/** Waits until the next time to ask, a hint, or the payout's final state. */
 async function waitForNews(run: Run, seen: number): Promise<void> {
   const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
   const wait = nextPayoutWaitMs(elapsed, run.restMs);

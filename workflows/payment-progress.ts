@@ -26,23 +26,23 @@ const stories: Record<PaymentOrderStatus, string> = {
 };
 
 export interface PaymentWait {
-  /** Milliseconds until the provider is asked without a callback. */
+  /** Milliseconds until the next poll without a callback. */
   waitMs: number;
-  /** Epoch milliseconds; null while the provider's answer is clear: listed, and neither paid nor pending. */
+  /** Epoch milliseconds; null while the provider's answer is unambiguous: listed, and neither paid nor pending. */
   settlingSince: number | null;
 }
 
 const local = (instant: number): string => formatWesternIndonesia(new Date(instant));
 
-/** The state operators search by: `OPERATOR` is a payment that has been settling for longer than the bound. */
+/** The state by which operators search: `OPERATOR` means that a payment has been settling for longer than the bound. */
 function stateOf(status: PaymentOrderStatus, settlingSince: number | null): string {
   if (settlingSince === null) return status;
   return Date.now() - settlingSince < settlingBoundMs ? 'SETTLING' : 'OPERATOR';
 }
 
 /**
- * Shows operators, in the web UI and its search, what this payment waits for and what happens next; `shown` is what the
- * search says already.
+ * Shows operators, in the web UI and its search, what this payment waits for and what happens next; `shown` is the
+ * current search attribute.
  */
 export function tellPayment(
   status: PaymentOrderStatus,

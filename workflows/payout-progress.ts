@@ -14,7 +14,7 @@ export interface PayoutProgress {
   reservedAt: string;
   /** ISO 8601. */
   unknownSince: string | null;
-  /** Milliseconds until the provider is asked again; 0 when it is being asked now or never again. */
+  /** Milliseconds until the next poll of the provider; 0 during a poll or after the last. */
   waitMs: number;
 }
 
@@ -33,12 +33,12 @@ const statusTexts: Record<ProviderStatus, string> = {
     'STOPPED: the request is not the one asked for, or cannot be read any more, so it is not made (again)',
 };
 
-/** After this long, an accepted transfer is listed for operators. */
+/** How long until an accepted transfer is listed for operators. */
 const acceptedTooLongMs = 24 * 3_600_000;
 
 const local = (instant: number): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
-/** The state operators search by: `PayoutState = 'OPERATOR'` is a payout of unknown outcome for ten minutes. */
+/** The state by which operators search: `PayoutState = 'OPERATOR'` means an outcome unknown for ten minutes. */
 function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): string {
   if (status !== 'pending') return status.toUpperCase();
   if (unknownSince !== null) return now - Date.parse(unknownSince) >= operatorsAfterMs ? 'OPERATOR' : 'UNKNOWN';
@@ -47,7 +47,7 @@ function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): s
 
 /**
  * Shows operators, in the web UI and its search, what a payout waits for, for how long, and the provider's last status.
- * `told` is the state shown before: an unchanged one writes nothing into the history.
+ * `told` is the state shown before: an unchanged one adds nothing to the history.
  */
 export function tellPayout(progress: PayoutProgress, told: string): string {
   const { payoutId, status, said, unknownSince, waitMs } = progress;

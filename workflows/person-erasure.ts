@@ -16,9 +16,9 @@ const stories: Readonly<Record<ErasureStatus, string>> = {
 };
 
 /**
- * Erases a person whom two people have decided to erase: after a time in which it may be stopped, and once nothing keeps
- * the person, rows are emptied, the key is destroyed and files are deleted; it ends when no backup of the keys is left.
- * The step judges everything, so that starting it too early, or twice, changes nothing.
+ * Erases a person as decided by two people: after a waiting time in which it may be stopped, and once nothing blocks
+ * the erasure, it empties rows, destroys the key and deletes files; it completes when no backup of the keys is left.
+ * The step checks every condition, so running it too early, or twice, changes nothing.
  */
 export async function personErasure({ erasureId }: PersonErasureInput): Promise<ErasureStatus> {
   for (;;) {

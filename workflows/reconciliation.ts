@@ -6,11 +6,11 @@ import { tellDetails } from './go-on.ts';
 import { clearingStep, daysStep, reconciliationStep } from './step-options.ts';
 
 const { findDaysToReconcile } = proxyActivities<Activities>(daysStep);
-/** A day is compared page by page; a retry resumes at the first page that was not written. */
+/** A day is compared page by page; a retry resumes at the first page not recorded. */
 const { reconcileDay } = proxyActivities<Activities>(reconciliationStep);
 
 /**
- * Started by a schedule: compares with the provider every day of the last 31 that is not done yet or has open
+ * Started by a schedule: compares with the provider each of the last 31 days that is not done yet or has open
  * differences. A day that cannot be compared does not hold up the next one; its failure is thrown at the end.
  */
 export async function reconciliation(): Promise<ReconciliationSummary[]> {
@@ -30,7 +30,7 @@ const { measureClearing, judgeClearing } = proxyActivities<Activities>(clearingS
 
 /**
  * Started by a schedule: compares gateway clearing with the provider's balance. Both are read at the same moment and
- * judged ten minutes later, when what the provider had done by then has been booked.
+ * compared ten minutes later, once everything that the provider had done by then is booked.
  */
 export async function compareClearing(): Promise<ClearingVerdict> {
   const { day } = await measureClearing({});

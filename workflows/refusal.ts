@@ -10,10 +10,10 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** The failure behind that of a step: a local activity's arrives as it is, any other's wrapped in an `ActivityFailure`. */
+/** The failure behind a step's failure: a local activity's arrives unwrapped, any other's in an `ActivityFailure`. */
 export const failureBehind = (error: unknown): unknown => (error instanceof ActivityFailure ? error.cause : error);
 
-/** Whether an opening was not made because its request had become too old; otherwise it was refused. */
+/** Whether an opening failed because its request was too old; otherwise it was refused. */
 export function hasLapsed(error: unknown): boolean {
   const failure = failureBehind(error);
   return failure instanceof ApplicationFailure && failure.type === 'SERVICE_UNAVAILABLE';

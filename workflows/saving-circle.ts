@@ -13,16 +13,16 @@ import type { CircleStatus } from '../src/circles/saving-circle.ts';
 import { tellCircle, untilNextLook } from './circle-progress.ts';
 import { ledgerStep } from './step-options.ts';
 
-/** Only a hint: it makes the circle read the database, which decides. */
+/** A hint that makes the circle read the database, which decides. */
 export const circleChanged = defineSignal('circleChanged');
 
 const { moveCircle } = proxyActivities<Activities>(ledgerStep);
 
 /**
  * A saving circle from its creation to its last round: waits for its start date, assigns the turns, and in each round
- * waits for every member's contribution, pays the pot once, and opens the next round on time; where contributions are
- * missing it reminds, reports, and does what the terms say. Contributions wake it, and once a day it looks without
- * being woken.
+ * waits for every member's contribution, pays the pot once, and opens the next round on time; if contributions are
+ * missing it reminds, reports, and applies the terms. Contributions signal it, and without a signal it checks once a
+ * day.
  */
 export async function savingCircle({ circleId }: SavingCircleInput): Promise<CircleStatus> {
   let hints = 0;
@@ -51,7 +51,8 @@ const takeStep = (circleId: string): Promise<CircleProgress> =>
   moveCircle({ circleId, at: new Date(Date.now()).toISOString() });
 
 /**
- * Each round is a run of its own; what signals hinted at meanwhile is in the database, which the next run reads first.
+ * Each round is a separate run; anything that signals hinted at meanwhile is in the database, which the next run reads
+ * first.
  */
 async function beginAnew(circleId: string): Promise<never> {
   await condition(allHandlersFinished);

@@ -2,7 +2,9 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
-/** Starts the workflow of a webhook that a step has written; it outlives its parent. A running one is left alone. */
+/**
+ * Starts the workflow of a webhook that a step has recorded; it outlives its parent. Does nothing if it runs already.
+ */
 export async function startDelivery(
   deliveryId: string,
   subject: 'payment' | 'payout' | 'batch of payouts',

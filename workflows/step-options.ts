@@ -27,24 +27,24 @@ export const subscriptionStep = {
   retry: { initialInterval: '200 milliseconds', maximumInterval: '1 minute' },
 } as const;
 
-/** A question to the provider, whose silence is an answer too; a failed one is retried under the same key. */
+/** A call to the provider that may go unanswered; a failed one is retried under the same key. */
 export const providerStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
-/** The same where the payer has hours. */
+/** The same for payers who have hours. */
 export const patientProviderStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
-/** Its first attempt is timed to how long a request waits for the answer. */
+/** The first attempt has the time for which a request waits. */
 export const instrumentStep = { ...patientProviderStep, startToCloseTimeout: budgets.steps.instrument } as const;
-/** The first attempt at it: local, which saves the request a turn of a task queue. */
+/** The first attempt is local, which saves the request a task queue round trip. */
 export const firstInstrumentStep = {
   startToCloseTimeout: budgets.steps.instrument,
   retry: { maximumAttempts: 1 },
 } as const;
-/** Only a few attempts: if the instrument cannot be expired, the provider is asked what was paid all the same. */
+/** Only a few attempts: even if the instrument cannot be expired, the provider is asked for payments. */
 export const expiryStep = {
   startToCloseTimeout: budgets.steps.provider,
   scheduleToCloseTimeout: 4 * budgets.steps.provider,
@@ -57,20 +57,20 @@ export const webhookStep = {
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** Repeated for as long as the keys or the file store are down: what is decided is done in the end. */
+/** Retried for as long as the keys or the file store are down, as the decision must be carried out. */
 export const erasureStep = {
   startToCloseTimeout: budgets.steps.sweep,
   retry: { initialInterval: '1 second', maximumInterval: '10 minutes' },
 } as const;
 
-/** Scheduled sweeps: few retries, because the next run comes soon. */
+/** Scheduled sweeps: few retries, because the next run is soon. */
 export const sweepStep = {
   startToCloseTimeout: budgets.steps.sweep,
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
 /**
- * One view at a time, which takes minutes once the books are large. All tries together have this time, so that a view that
- * takes too long holds up the others once.
+ * One view at a time, which takes minutes once the books are large. All attempts share this time, so that a view that
+ * takes too long holds up the others only once.
  */
 export const checksStep = {
   ...sweepStep,
@@ -80,8 +80,8 @@ export const checksStep = {
 } as const;
 
 /**
- * Daily jobs: retried for hours while the provider or the file store is unavailable, and what is still missing then is
- * left to the next run. A long one heartbeats, and a retry resumes where the last attempt stopped.
+ * Daily jobs: retried for hours while the provider or the file store is unavailable; the next run does the rest. A long
+ * one heartbeats, and a retry resumes where the last attempt stopped.
  */
 export const daysStep = {
   startToCloseTimeout: budgets.steps.sweep,

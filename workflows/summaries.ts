@@ -73,7 +73,7 @@ const timers: Readonly<Record<string, string>> = {
 
 const isKnown = (name: string): name is keyof Activities => name in steps;
 
-/** Adds a summary to each step and timer in a history; a timer's says until when it waits. */
+/** Adds a summary to each step and timer in a history; a timer's includes its end. */
 export function interceptors(): WorkflowInterceptors {
   const summarized = <Input extends { activityType: string; options: object }>(input: Input): Input =>
     isKnown(input.activityType)

@@ -21,20 +21,20 @@ import { withRefusals } from './refusal.ts';
 import { providerStep } from './step-options.ts';
 
 /**
- * Settles the money as two people have decided: it is credited to an account, or was refunded outside the platform. What
- * cannot be carried out ends the decision with the reason. The API does the same by itself.
+ * Settles the money as two people have decided: credits it to an account, or records that it was refunded outside the
+ * platform. If that is not possible, the decision fails with the reason. The API does the same on its own.
  */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
-/** Something may have become of this money. Only a hint: the workflow looks. */
+/** A hint that something may have happened to this money: the workflow checks. */
 export const receiptChanged = defineSignal('receiptChanged');
 
 const { openReceipt, settleReceipt: settleByDecision } = proxyActivities<Activities>(providerStep);
 
 /**
- * Money that came late, twice, for an unknown payment or in another amount. It is confirmed with the provider and put
- * into suspense, and this workflow stays open until operators decide where it goes. Money that pays one of our open
- * payments is left to that payment's workflow, and checked until that has taken it.
+ * Money that arrived late, twice, for an unknown payment or in another amount. It is confirmed with the provider and
+ * posted to suspense, and this workflow stays open until operators decide where it goes. Money for one of our open
+ * payments is left to that payment's workflow, and checked until it is applied.
  */
 export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpening['outcome']> {
   let hints = 0;
@@ -71,8 +71,8 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpen
       `IDR ${opened.amountIdr} in suspense (${opened.reason}). Two people decide where it goes: ` +
         `/operations/propose?kind=settle_receipt&receipt_id=${stray.receiptId}`,
     );
-    // It ends when it was settled, or applied to the row it pays, which had come back. A receipt that a restore takes back
-    // is opened anew.
+    // It completes once the money is settled, or applied to a row that was restored. A receipt removed by a restore is
+    // opened again.
     while (opened.outcome === 'suspended') {
       await renewWhenLong(stray);
       opened = await look(decisionLookMs);
@@ -84,19 +84,22 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpen
   return opened.outcome;
 }
 
-/** Looks what has become of the money, after a wait or a hint. */
+/** Checks what happened to the money, after a wait or a hint. */
 type Look = (waitMs?: number) => Promise<ReceiptOpening>;
 
 const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
-/** The provider may know or end a payment a while after announcing it; one it does not know for a day never existed. */
+/**
+ * The provider may show or finalize a payment some time after announcing it; one that it does not show for a day never
+ * existed.
+ */
 const unconfirmedMs = 24 * hourMs;
 
 const isUndecided = ({ outcome }: ReceiptOpening): boolean => outcome === 'owned' || outcome === 'unconfirmed';
 
 /**
- * Asks at intervals that grow from three seconds to an hour: for a day about money the provider does not confirm, and
- * about money of an open payment for as long as that is open and has not taken it.
+ * Asks at intervals that grow from three seconds to an hour: for a day about money that the provider does not confirm,
+ * and about money for an open payment until it is applied or the payment is final.
  */
 async function askAgain(stray: StrayPayment, first: ReceiptOpening, look: Look): Promise<ReceiptOpening> {
   const since = Date.now();

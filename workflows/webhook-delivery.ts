@@ -11,8 +11,8 @@ export const redeliveryAsked = defineSignal('redeliveryAsked');
 const { deliverWebhook } = proxyActivities<Activities>(webhookStep);
 
 /**
- * One webhook: tried at growing intervals for three days, until it is delivered or parked. A redelivery begins the
- * three days anew.
+ * One webhook: retried at growing intervals for three days, until it is delivered or parked. A redelivery restarts the
+ * three days.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<WebhookDeliveryStatus> {
   let asked = 0;
@@ -20,7 +20,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     asked += 1;
   });
   let begunAt = Date.now();
-  /** The redeliveries that the last attempt knew of. */
+  /** The redeliveries known to the last attempt. */
   let known: number | undefined;
   for (let attempt = 1; ; ) {
     const seen = asked;
@@ -28,7 +28,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     const run = { attempt, elapsedMs: startedAt - begunAt, ...(known !== undefined && { redeliveries: known }) };
     const { status, waitMs, answer, deferred, redeliveries } = await deliverWebhook({ deliveryId, ...run });
     if (status !== 'pending') {
-      // The requester set it to pending first: perhaps after this attempt had written how it ended.
+      // The requester set it to pending first, perhaps after this attempt had recorded its outcome.
       if (asked > seen) continue;
       tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;

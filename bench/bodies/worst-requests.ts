@@ -4,7 +4,7 @@ import { mostItems } from '../../src/money-out/payout-batches/payout-batch.ts';
 import { bodyLimitBytes, mostGrowth } from '../../src/platform/http/body.ts';
 import { worstBodies } from './worst-bodies.ts';
 
-/** Who sends a request: `provider` sends a callback, `uploader` a file. */
+/** The sender of a request: `provider` sends a callback, `uploader` a file. */
 export type Sender = 'nobody' | 'user' | 'partner' | 'provider' | 'uploader';
 
 /** A request whose body is built to cost as much as possible. */

@@ -29,7 +29,7 @@ import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
 import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
-/** The owner of the database, the only role that may make something due. */
+/** The owner of the database, the only role that may make rows due. */
 export interface Owner {
   databaseUrl: string;
   owner(): EntityManager;
@@ -128,7 +128,7 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
         }
       },
     },
-    'what waits, for the metrics': { run: (em) => readBacklog(em).then(() => 1) },
+    'waiting rows, for the metrics': { run: (em) => readBacklog(em).then(() => 1) },
     'days to reconcile': {
       run: async (em) =>
         (await findDaysToReconcile(em, { names: ['xendit'] }, { at: new Date().toISOString() })).length,

@@ -13,7 +13,7 @@ export const countingSettings = {
   'pg_stat_statements.track': 'top',
 };
 
-/** What an operation took, in milliseconds, and what it read for its answer. */
+/** An operation's duration in milliseconds, and its reads. */
 export interface Taken {
   ms: number;
   /** Blocks of 8 kB of tables and indexes that its statements read, from memory or disk. */
@@ -59,9 +59,7 @@ export async function countBlocks(url: string) {
     return { all: Number(rows[0]?.blocks), counts: Number(rows[0]?.counts) };
   };
   return {
-    /**
-     * Runs the work and returns what its statements took and what it returned; counting a total is measured separately.
-     */
+    /** Runs the work and returns its cost and its number of items; counting a total is measured separately. */
     async during(
       work: () => Promise<number | Pick<Taken, 'answer' | 'total'>>,
       { countsTotal = false } = {},
@@ -75,8 +73,8 @@ export async function countBlocks(url: string) {
       return countsTotal ? { ...taken, blocks: all - counts, counted: counts } : { ...taken, blocks: all };
     },
     /**
-     * Reads a view that must be empty, and which covers so many rows: in full, or from an instant on. Throws with its
-     * rows if there are any, and when it takes longer than the product allows a check.
+     * Reads a view that must be empty and covers the given number of rows: in full, or from an instant on. Throws with
+     * its rows if there are any, and when it takes longer than the product allows a check.
      */
     async readEmpty(view: string, answer: number, since?: string): Promise<Taken> {
       await client.query('begin');

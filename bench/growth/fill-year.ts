@@ -1,7 +1,5 @@
 import pg from 'pg';
 import { monthsSince } from '../../test/support/make-months.ts';
-import { deedsOfPartners } from './deeds-of-partners.ts';
-import { deedsOfPeople } from './deeds-of-people.ts';
 import {
   at,
   causes,
@@ -18,10 +16,12 @@ import {
   users,
 } from './grown.ts';
 import { dayOf, type Left } from './left.ts';
-import { rareDeeds } from './rare-deeds.ts';
+import { operationsOfPartners } from './operations-of-partners.ts';
+import { operationsOfPeople } from './operations-of-people.ts';
+import { rareOperations } from './rare-operations.ts';
 import { rareThings, type Thing } from './rare-things.ts';
 
-const deeds = [...deedsOfPartners, ...deedsOfPeople, ...rareDeeds];
+const operations = [...operationsOfPartners, ...operationsOfPeople, ...rareOperations];
 
 const first = at('1');
 
@@ -129,7 +129,7 @@ const only: Record<string, string> = {
 };
 const dayEnds = `cross join lateral (select (${dayOf(first)} + n::int)::timestamp at time zone interval '7 hours' as ends) day`;
 
-/** Derived rows, as triggers would have kept them. */
+/** Derived rows, as triggers would have maintained them. */
 const derived = [
   `insert into account_balances (account_id, shard, balance)
    select a.id, 0, coalesce(p.balance, 0) from accounts a
@@ -166,7 +166,7 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
     const indexes = await client.query<{ name: string; definition: string }>(
       `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
        where indrelid = any($1::regclass[]) and not indisunique`,
-      [[...new Set(deeds.map(([table]) => table))]],
+      [[...new Set(operations.map(([table]) => table))]],
     );
     for (const { name } of indexes.rows) await client.query(`drop index ${name}`);
     for (const [table, columns, select, count] of things(year)) {
@@ -178,7 +178,7 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
     for (let part = 0; part < parts; part += 1) {
       const from = Math.floor((year.rows * part) / parts) + 1;
       const to = Math.floor((year.rows * (part + 1)) / parts);
-      for (const left of deeds) await run(insertOf(left, from, to));
+      for (const left of operations) await run(insertOf(left, from, to));
     }
     for (const sql of derived) await run(sql);
     // For a partitioned table, also its months.

@@ -11,7 +11,7 @@ export interface GrownYear {
 
 const kindDigest = (kind: string): string => createHash('md5').update(kind).digest('hex').slice(0, 4);
 
-/** The instant of deed `n`, as SQL: the last is at the year's end, the first a year before. */
+/** The instant of operation `n`, as SQL: the last is at the year's end, the first a year before. */
 export const at = (number = 'n'): string =>
   `(timestamptz ':end' - (:rows - (${number})) * (interval '365 days' / :rows))`;
 
@@ -25,7 +25,10 @@ export const id = (kind: string, number = 'n'): string => {
     || lpad(to_hex((${number})::bigint), 15, '0'))::uuid`;
 };
 
-/** Deeds come in tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a circle. */
+/**
+ * Operations come in tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a
+ * circle.
+ */
 export const turn = '((n - 1) / 10)';
 export const place = '((n - 1) % 10)';
 export const isPayment = `${place} < 3`;
@@ -45,7 +48,7 @@ export const products = ({ rows }: GrownYear) => Math.max(2, Math.floor(rows / 5
 export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
 
 /**
- * One deed in fifty belongs to the person with the long history. Partners' deeds are four in ten; five in six of these,
+ * One operation in fifty belongs to the person with the long history. Partners' operations are four in ten; five in six of these,
  * a third of all, belong to the big partner.
  */
 const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
@@ -84,7 +87,7 @@ export const memberAccount = (member: string) => id('account', memberUserNumber(
 export const clearing = `'${systemAccounts.gatewayClearing}'::uuid`;
 export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
 
-/** The last of every fifty deeds adds the rarer rows; a tenth of those belong to the person. */
+/** The last of every fifty operations adds the rarer rows; a tenth of those belong to the person. */
 export const rare = 50;
 /** The number of the rare operation, from 1. */
 export const rareNumber = `(n / ${rare})`;

@@ -18,19 +18,19 @@ function grows(name: string, smaller: Taken | undefined, larger: Taken | undefin
   return isMore('rows', fewRows) || (name.endsWith(', lately') && isMore('blocks', fewBlocks));
 }
 
-/** Whether what is read of the larger database has grown by more than what is returned. */
+/** Whether the reads of the larger database have grown more than the rows returned. */
 export const faster = (name: string, smaller: Taken | undefined, larger: Taken | undefined): boolean =>
   grows(name, smaller, larger, slack.factor);
 
 /**
- * What is known to grow, and why that is acceptable; and the factor allowed for each item returned, in a database with
- * ten times the operations, if it is more than tenfold. By default, twelvefold is allowed for tenfold.
+ * Operations that are known to grow, and why that is acceptable; and the factor allowed for each item returned in a
+ * database with ten times the operations, if it is more than tenfold. The default is twelvefold for tenfold.
  */
 const known: [name: RegExp, reason: string, most?: number][] = [
-  [/^check_balances_match_postings, lately$/, 'what each account holds now is always read'],
+  [/^check_balances_match_postings, lately$/, 'current balances of all accounts are always read'],
   [
     /^check_no_forbidden_negative, lately$/,
-    'what each account holds now is always read, by another plan once the database outgrows memory',
+    'current balances of all accounts are always read, by another plan once the database outgrows memory',
     700,
   ],
   [
@@ -48,11 +48,11 @@ const known: [name: RegExp, reason: string, most?: number][] = [
   ],
   [
     /^check_circle_(covers|holdings|pots_paid_once|settlements|states), lately$/,
-    'circles that are open are always read, and in this year one in twenty is',
+    'open circles are always read; in this year one in twenty is open',
   ],
   [
     /^check_(partner_pending_matches_payments|reserved_matches_payouts), lately$/,
-    'what each partner holds now is always read',
+    "partners' current balances are always read",
   ],
   [/^check_open_pool_matches_donations, lately$/, 'unallocated donations are always summed up'],
   [/^check_payout_tallies_match_payouts, lately$/, 'the payouts of two days are always counted'],

@@ -12,7 +12,7 @@ import { paymentKinds } from '../../src/wiring/kinds.ts';
 import { backgroundQuestions, type Owner } from './background.ts';
 import { failed, nobody, type Page, type Question } from './question.ts';
 
-/** Whose data is read, and which. */
+/** The owners and resources whose data is read. */
 export interface Subjects {
   platform: string;
   person: { token: string; accountId: string };
@@ -216,7 +216,7 @@ function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: n
   ];
 }
 
-/** Money that moves. */
+/** Movements of money. */
 function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
   const em = () => deps.orm.em.fork();
   return [

@@ -6,7 +6,7 @@ export type Thing = [table: string, columns: string, select: string, count: numb
 const first = at('1');
 const sealed = `repeat('x', 300)`;
 
-/** Rows of people and organizations beside their operations: a few of that user's for every so many operations. */
+/** Rows of people and organizations besides their operations: a few of that user's per number of operations. */
 export const rareThings = (year: GrownYear): Thing[] => [
   [
     'users',

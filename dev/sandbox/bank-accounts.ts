@@ -23,7 +23,7 @@ export function holdBankAccount(
 
 /**
  * An account in the provider's wire format, as set by hand, otherwise by its last six digits (docs/contract.md 4); null
- * leaves the caller without an answer. Unless set by hand, the holder is the name the caller gives, if any.
+ * leaves the caller without an answer. Unless set by hand, the holder is the name given by the caller, if any.
  */
 export function findBankAccount(
   store: Store,

@@ -65,16 +65,16 @@ export function renderControls(faults: Faults, notice?: string): string {
   return page(
     'Controls',
     `<main><h1>Controls</h1>
-<p class="lead">They hold for everybody who uses this sandbox.</p>
+<p class="lead">They apply to everybody who uses this sandbox.</p>
 ${noticeOf(notice)}
 <h2>Clock</h2>
-<p>Brings nearer what waits here: deadlines, refunds, reversals, late callbacks.</p>
+<p>Advances everything that waits here: deadlines, refunds, reversals, late callbacks.</p>
 <form method="post" action="/controls/clock" class="actions">
 <div><label for="seconds">Seconds</label><input id="seconds" name="seconds" type="number" min="1" value="3600" required></div>
 <button>Advance</button>
 </form>
 <h2>Bank accounts</h2>
-<p>Whose account it is when a partner has it checked.</p>
+<p>The holder that the provider reports for an account.</p>
 <form method="post" action="/controls/bank-accounts" class="actions">
 <div><label for="bank_code">Bank code</label><input id="bank_code" name="bank_code" value="BCA" required></div>
 <div><label for="number">Account number</label><input id="number" name="bank_account_number" inputmode="numeric" required></div>

@@ -108,7 +108,7 @@ ${about}
 <form method="post" class="actions">
 ${actions.map(([status, label]) => `<button name="status" value="${status}">${label}</button>`).join('\n')}
 </form>
-<p class="small">Each sends a callback, whatever was said before: that is how a contradiction is made.</p>
+<p class="small">Each sends a callback, whatever the current status, so that you can create contradictions.</p>
 </div>
 </main>`,
   );

@@ -16,7 +16,7 @@ export const faultsSchema = z.strictObject({
       delay_ms: z.number().int().min(0).max(86_400_000).default(0),
       shuffle: z.boolean().default(false),
       drop: z.boolean().default(false),
-      /** Before each callback a forged one is sent, once, whatever happens to either. */
+      /** Before each callback a forged one is sent, once. */
       forge: z.enum(forgeries).optional(),
     })
     .prefault({}),

@@ -107,7 +107,7 @@ export function listInstruments(
   );
 }
 
-/** The ones that the page shows, newest first, and how many there are: open or closed ones. */
+/** The instruments shown on the page, newest first, and their total: open or closed ones. */
 export function listInstrumentsForPage(store: Store, which: 'open' | 'ended', limit: number) {
   const where = `where expires_at is ${which === 'open' ? 'not ' : ''}null`;
   return {

@@ -47,7 +47,7 @@ function become(store: Store, refund: SandboxRefund, changes: Partial<SandboxRef
   return changed;
 }
 
-/** What was paid under a payment request and not yet refunded, whole rupiah. */
+/** The unrefunded rest of a payment request, whole rupiah. */
 function refundableOf(store: Store, { requestId, methodId }: SandboxInstrument): number {
   const paid = listPayments(store, methodId, { limit: everything })
     .filter(({ status }) => status === 'SUCCEEDED')
@@ -146,7 +146,7 @@ export function settleRefunds(
   );
 }
 
-/** Those that the page shows. */
+/** The refunds shown on the page. */
 export const listRefundsForPage = (store: Store, limit: number) => listForPage(store, 'refunds', limit, refundIn);
 
 /** The job that completes accepted refunds. */

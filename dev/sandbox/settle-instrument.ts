@@ -42,7 +42,7 @@ function expireNow(store: Store, instrument: SandboxInstrument): SandboxInstrume
   return expired;
 }
 
-/** The instrument as of now: it may have expired since anyone looked. */
+/** The current instrument, as it may have expired since the last look. */
 export function upToDate(store: Store, instrument: SandboxInstrument): SandboxInstrument {
   if (!isOpen(instrument) || Date.parse(instrument.expiresAt) > Date.now()) return instrument;
   return store.transaction(() => expireNow(store, instrument));
@@ -78,7 +78,7 @@ export function payInstrument(
   return store.transaction(() => {
     const instrument = current(store, requestId);
     const paid = amount ?? instrument.amount;
-    if (paid === 0) throw invalid('amount is required: this instrument takes any');
+    if (paid === 0) throw invalid('amount is required: this instrument accepts any');
     if (instrument.type === 'VIRTUAL_ACCOUNT') requirePayableInto(instrument.channelCode, paid);
     const completes =
       !instrument.isReusable && status === 'SUCCEEDED' && isOpen(instrument) && paid === instrument.amount;

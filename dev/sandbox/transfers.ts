@@ -149,7 +149,7 @@ export function readBalance(store: Store): number {
   return openingBalance + readOwnMoney(store) + sum(paid) - sum(sent) - sum(refunded);
 }
 
-/** Those that the page shows. */
+/** The transfers shown on the page. */
 export const listTransfersForPage = (store: Store, limit: number) => listForPage(store, 'transfers', limit, transferIn);
 
 /** The job that completes accepted transfers. */

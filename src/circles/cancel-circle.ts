@@ -20,8 +20,8 @@ async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Da
 
 /**
  * Cancels an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending
- * ones become `cancelled` and are refunded if their money still arrives; then what the circle still holds is shared
- * out. Wakes its workflow. Throws NOT_FOUND, and 400 in any other state.
+ * ones become `cancelled` and are refunded if their money still arrives; then the remaining balance is shared out.
+ * Signals its workflow. Throws NOT_FOUND, and 400 in any other state.
  */
 export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<SavingCircle> {
   const cancel = async (tx: EntityManager, circle: SavingCircle) => {
@@ -49,7 +49,7 @@ export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: As
 
 /**
  * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is no longer
- * found; its workflow is woken. Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 in any other state.
+ * found; its workflow is signalled. Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 in any other state.
  */
 export function deleteCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<void> {
   const remove = async (tx: EntityManager, circle: SavingCircle) => {

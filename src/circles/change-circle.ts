@@ -11,26 +11,29 @@ import { CircleMember } from './circle-member.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
-/** A requested change of a circle, with its caller. */
+/** A requested change to a circle, with its caller. */
 export interface Asking {
   caller: Caller;
   circleId: string;
   requestId: string;
 }
 
-/** One that concerns a member's place. */
+/** A change that concerns one member's place. */
 export interface AskingForPlace extends Asking {
   memberId: string;
 }
 
-/** What a change of a circle wakes. */
+/** What to signal after a change to a circle. */
 export interface WakingCircles {
   workflows: Pick<CircleWorkflows, 'wakeSavingCircle'>;
 }
 
 type Change<T> = (tx: EntityManager, circle: SavingCircle) => Promise<T>;
 
-/** Changes a circle by a request, under its lock, in one transaction, and wakes its workflow. Throws NOT_FOUND. */
+/**
+ * Applies a requested change to a circle, under its lock, in one transaction, and signals its workflow. Throws
+ * NOT_FOUND.
+ */
 export const changeCircle = <T>(
   em: EntityManager,
   { workflows }: WakingCircles,
@@ -45,7 +48,7 @@ export const changeCircle = <T>(
     },
   );
 
-/** Records that a circle has changed: by a request, or, without one, by itself. */
+/** Records that a circle has changed: by a request, or without one by its workflow. */
 export const recordChange = (
   tx: EntityManager,
   circleId: string,
@@ -75,7 +78,7 @@ export async function getPlace(
   return member ?? refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
 }
 
-/** Refuses what is only possible while the circle has this status. */
+/** Throws unless the circle has this status. */
 export function requireStatus({ status }: SavingCircle, needed: CircleStatus, what: string, field = 'id'): void {
   if (status !== needed) refuse('REQUEST_INVALID', `${what}; this one is ${status}`, { field });
 }
@@ -94,7 +97,7 @@ export async function lockLiveCircle(tx: EntityManager, id: string): Promise<Sav
   return circle.deleted_at ? refuseUnknownCircle() : circle;
 }
 
-/** As `lockCircle`, but shared: contributions do not wait for each other, only for changes of the circle. */
+/** As `lockCircle`, but shared: contributions wait only for changes to the circle, not for each other. */
 export async function shareCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const lockMode = LockMode.PESSIMISTIC_READ;
   return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();

@@ -41,10 +41,10 @@ interface Joiner {
 }
 
 /**
- * Adds members to a `new` circle, in the order of the accounts, all or none, and wakes its workflow. Creator and admins
- * add others; a caller to whom the circle is open adds itself. Throws NOT_FOUND, FORBIDDEN, and 400 when the circle is
- * not `new` or is full, when an account or its user is a member already, or when its terms require what only the member
- * can give.
+ * Adds members to a `new` circle, in the order of the accounts, all or none, and signals its workflow. Creator and
+ * admins add others; a caller to whom the circle is open may join. Throws NOT_FOUND, FORBIDDEN, and 400 when the circle
+ * is not `new` or is full, when an account or its user is a member already, or when its terms require something that
+ * only the member can give.
  */
 export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joining): Promise<CircleMember[]> {
   const { caller, accountIds } = joining;
@@ -73,7 +73,7 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
 }
 
 /**
- * Removes a member from a `new` circle and wakes its workflow: by the member, the creator or an admin. Throws
+ * Removes a member from a `new` circle, for the member, the creator or an admin, and signals its workflow. Throws
  * NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`.
  */
 export function removeMember(em: EntityManager, ports: WakingCircles, leaving: AskingForPlace): Promise<CircleMember> {
@@ -89,7 +89,7 @@ export function removeMember(em: EntityManager, ports: WakingCircles, leaving: A
 
 /**
  * What the terms require of a joining member: consent to debits, a value for the draw. Members give both only for
- * themselves, and they are stored only where required.
+ * themselves; both are stored only where required.
  */
 async function acceptTerms(
   tx: EntityManager,
@@ -106,7 +106,7 @@ async function acceptTerms(
   return { consented_at: consents ? await readDatabaseClock(tx) : null, entropy: draws ? (entropy ?? null) : null };
 }
 
-/** Throws FORBIDDEN, too, where they were suspended since they asked. */
+/** Also throws FORBIDDEN if the caller was suspended after the request began. */
 async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
   await readPayer(tx, caller.userId);
   const where =
@@ -119,8 +119,9 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
 }
 
 /**
- * The owners of the accounts, in the order asked for. An organization's account joins for the admin who names it; a
- * suspended user could not pay a round, and is refused. Waits for a suspension under way; a later one waits.
+ * The owners of the accounts, in the order asked for. An organization's account joins for the admin who names it. A
+ * suspended user could not pay a round, so is refused; waits for a suspension in progress, and a later one waits for
+ * this.
  */
 export async function ownersOf(
   tx: EntityManager,
@@ -142,7 +143,7 @@ export async function ownersOf(
   });
 }
 
-/** Refuses an account or a user that is a member already, or is named twice. Returns how many members there are. */
+/** Refuses an account or a user that is a member already, or is named twice. Returns the number of members. */
 export async function refuseMembers(
   tx: EntityManager,
   { id }: SavingCircle,
@@ -161,8 +162,8 @@ export async function refuseMembers(
 }
 
 /**
- * Asks people of the circle's organization to join, by id or e-mail, for its creator and admins: they read it while it is
- * `new`, are told by mail, and join by themselves. Whoever was asked before is not told again. Throws NOT_FOUND,
+ * Asks people of the circle's organization to join, by id or e-mail, for its creator and admins: they may read it while
+ * it is `new`, get a mail, and join by themselves. A second invitation sends no second mail. Throws NOT_FOUND,
  * FORBIDDEN, and REQUEST_INVALID when the circle is not `new` or one of them is no active user of its organization.
  */
 export async function inviteMembers(

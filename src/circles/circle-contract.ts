@@ -10,17 +10,17 @@ export interface SavingCircleInput {
   circleId: string;
 }
 
-/** What operators are told of a circle where its workflow starts. */
+/** What operators see of a circle in Temporal's UI. */
 export type ToldCircle = Pick<SavingCircle, 'amount' | 'round_interval' | 'turn_order' | 'organization_id'>;
 
 /** The circle workflows' port for use cases; implemented in `temporal/`. */
 export interface CircleWorkflows {
   /**
-   * Wakes the circle's workflow, or starts it from its row, and tells operators what circle it is. Never fails: a sweep
-   * finds what was missed.
+   * Signals the circle's workflow, or starts it from its row, with a summary for operators. Never fails: a sweep makes
+   * up for a lost signal.
    */
   wakeSavingCircle(circleId: string, told?: ToldCircle): Promise<void>;
-  /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
+  /** The same for that sweep: throws when Temporal does not accept the signal. */
   lookAfterSavingCircle(circleId: string): Promise<void>;
 }
 
@@ -34,26 +34,26 @@ interface Standing {
 
 export interface OpenRound {
   receiverUserId: string;
-  /** How many members have no completed contribution, and the first of their user ids. */
+  /** How many members have no completed contribution, and the first few of their user ids. */
   missing: number;
   missingUserIds: string[];
-  /** What the workflow decides by. */
+  /** The state on which the workflow decides. */
   facts: RoundFacts;
 }
 
-/** What is done next, and when it is due. */
+/** The next step, and when it is due. */
 export interface NextStep {
   step: 'start' | 'open round' | 'pay the pot' | RoundStep;
   at: string;
 }
 
-/** A circle's progress by the database: what its workflow decides by. Instants are ISO 8601. */
+/** A circle's progress as read from the database; its workflow decides on it. Instants are ISO 8601. */
 export type CircleProgress =
   | ({ phase: 'waiting for its start' | 'between rounds'; next: NextStep } & Standing)
   | ({ phase: 'collecting'; round: OpenRound; next: NextStep | null } & Standing)
   | { phase: 'ended'; status: CircleStatus };
 
-/** A circle is moved on, at an instant of the workflow's clock (ISO 8601). */
+/** The request to take a circle's next step, at an instant of the workflow's clock (ISO 8601). */
 export interface CircleStep {
   circleId: string;
   at: string;

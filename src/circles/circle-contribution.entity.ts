@@ -25,7 +25,7 @@ const CircleContributionSchema = defineEntity({
 });
 
 /**
- * A payment for a member (`member_id`) and a turn by `user_id`, with the guarantee added to a member's first one.
+ * A payment by `user_id` for a member (`member_id`) and a turn; a member's first one includes the guarantee.
  * `refund_account_id` is where the money goes if it is refunded.
  */
 export class CircleContribution extends CircleContributionSchema.class {}

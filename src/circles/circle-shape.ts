@@ -18,24 +18,25 @@ function wholeFrom(least: number, most: number) {
 /** The terms in a request. */
 const AskedTermsBody = z
   .strictObject({
-    grace_days: wholeFrom(0, longestGraceDays)
-      .nullish()
-      .meta({ description: 'Whole days after the interval of a round until what is missing is a default; default 0.' }),
+    grace_days: wholeFrom(0, longestGraceDays).nullish().meta({
+      description: 'Whole days after the interval of a round before a missing contribution is a default; default 0.',
+    }),
     on_default: z
       .enum(defaultRules)
       .nullish()
       .meta({
         description:
-          'Of a round with a default: `wait` waits for what is missing; `cover` takes it from guarantees, first the ' +
-          'member’s own, or waits; `exclude` ends the places of those who have not paid, if anybody has; `winner_first` ' +
-          'debits those who have received, each day. Orders end with the days of grace. Default `wait`.',
+          'What happens to a round with a default: `wait` waits for the missing contributions; `cover` takes them ' +
+          'from guarantees, first the member’s own, or waits; `exclude` removes members who have not paid, if ' +
+          'anybody has; `winner_first` debits, once a day, members who have received the pot. Orders expire with the ' +
+          'grace period. Default `wait`.',
       }),
-    guarantee_percent: wholeFrom(0, 100)
-      .nullish()
-      .meta({ description: 'Of the contribution, debited beside the first one and given back at the end; default 0.' }),
+    guarantee_percent: wholeFrom(0, 100).nullish().meta({
+      description: 'Percent of the contribution, debited with the first one and returned at the end; default 0.',
+    }),
   })
   .meta({
-    description: 'What becomes of a round in which contributions are missing. In a PATCH what is absent stays.',
+    description: 'How a round with missing contributions is handled. A PATCH leaves absent fields unchanged.',
   });
 
 const name = text(255);
@@ -45,7 +46,7 @@ const startDate = z
   .refine((value) => Number.isFinite(Date.parse(value)), 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time')
   .meta({
     override: { type: 'string' },
-    description: 'A date: midnight in UTC+7, today means at once. Or a date-time. Before the year 2199.',
+    description: 'A date (midnight in UTC+7; today means at once) or a date-time, before the year 2199.',
   });
 
 export const NewCircleBody = z.strictObject({
@@ -87,6 +88,6 @@ export const ContributionBody = z.strictObject({
   contribution_amount: moneyString(),
   payment_id: z.int().optional(),
   source_account_id: uuid().optional(),
-  on_behalf_of: uuid().optional().meta({ description: 'The id of another member, whose contribution it is.' }),
+  on_behalf_of: uuid().optional().meta({ description: 'The id of another member, to pay that member’s contribution.' }),
 });
 export type ContributionRequest = z.output<typeof ContributionBody>;

@@ -12,7 +12,7 @@ import { getPayableCircle } from './find-payable-circle.ts';
 import { presentContribution } from './present-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
 
-/** What a contribution needs in addition to the database. */
+/** Dependencies of a contribution besides the database. */
 export type ContributionPorts = GatewayPorts & { workflows: WakingPort };
 type Contributing = Asking & { request: ContributionRequest };
 
@@ -21,7 +21,7 @@ const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', a
 
 /**
  * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every
- * payment. Returns the body to send: under an idempotency key the first request's answer, byte for byte. Throws as
+ * payment. Returns the response body: under an idempotency key the first response, byte for byte. Throws as
  * `getPayableCircle` and as the rail does, and IDEMPOTENCY_KEY_REUSED for the key of another request.
  */
 export async function contribute(

@@ -26,13 +26,13 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
   }
 }
 
-/** What is asked for when a circle is created, and whose it is. */
+/** A request to create a circle, and its owner. */
 export type NewColumns = Omit<RequiredEntityData<SavingCircle>, 'id' | 'holding_account_id'> & { created_by: string };
 
 /**
- * Creates a circle and starts its workflow; where Temporal is away, its next change or the sweep at its start does.
- * Throws FORBIDDEN for an account that is not the caller's own or, for platform callers, an organization's; and 400 for
- * the start date, and for a guarantee with more than four decimals.
+ * Creates a circle and starts its workflow; if Temporal is down, the circle's next change or the sweep at its start
+ * date starts it. Throws FORBIDDEN for an account that is not the caller's own or, for platform callers, an
+ * organization's; and 400 for an invalid start date or a guarantee with more than four decimals.
  */
 export async function createCircle(
   em: EntityManager,

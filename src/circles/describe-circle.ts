@@ -24,9 +24,9 @@ import { settle } from './settlement.ts';
 import { drawsWithEntropy } from './terms.ts';
 
 /**
- * The answer with a circle: its members in turn order, its open round, its contributions (IDR, scale 4) in the current
- * turn and in total, and the proposals for places in it that the caller may see, oldest first; `withAggregation` for web
- * clients. Strangers see neither accounts nor who has not paid.
+ * A circle's response: its members in turn order, its open round, its contributions (IDR, scale 4) in the current turn
+ * and in total, and the replacements that the caller may see, oldest first; `withAggregation` for web clients.
+ * Strangers see neither accounts nor who has not paid.
  */
 export async function describeCircle(
   em: EntityManager,
@@ -69,7 +69,7 @@ export async function describeCircle(
   };
 }
 
-/** Those that the caller made, or which concern the caller as the new or the leaving member; all for the platform. */
+/** Proposals made by the caller or naming the caller as the new or leaving member; all for the platform. */
 async function findReplacements(
   em: EntityManager,
   caller: Caller,
@@ -86,13 +86,13 @@ async function findReplacements(
   return found.filter(({ member_id }) => places.some((place) => place.member_id === member_id));
 }
 
-/** The draw of a lottery, which everybody in the circle can verify. Throws NOT_FOUND for a circle without one. */
+/** The draw of a circle's lottery, so that members can verify it. Throws NOT_FOUND for a circle without one. */
 export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCircle) {
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
   const found = { saving_circle_id: circle.id };
   const drawn = await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
-  // As it was drawn, whatever has become of turns and places since.
+  // As it was drawn, regardless of later changes to turns and places.
   const accountOf = ({ drawn_account_id }: CircleMember) =>
     isStranger ? null : must(drawn_account_id, 'a draw covers the account of every member');
   const turnOf = ({ drawn_turn }: CircleMember) => must(drawn_turn, 'a draw gave every member a turn');

@@ -6,20 +6,20 @@ import { failpoint } from '../shared/failpoint.ts';
 
 type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
 
-/** How many are ended at a time; the sweep ends the rest. */
+/** How many are cancelled at a time; the sweep cancels the rest. */
 const endedAtOnce = 100;
 
 /**
- * Open orders `o` whose contributions `c` gave way: to another payment, to a new member, to the end of their circle. A
- * transaction that holds a circle does not touch its orders, so they are cancelled after it.
+ * Open orders `o` whose contributions `c` were superseded by another payment, by a new member or by the end of their
+ * circle. A transaction that holds a circle does not touch its orders, so they are cancelled after it.
  */
 export const ordersInTheWay = `from payment_orders o join saving_circle_contributions c on c.payment_order_id = o.id
   where o.reference_type = 'saving_circle_contribution' and o.status in ('PENDING', 'WAITING_PAYMENT')
     and c.status = 'cancelled'`;
 
 /**
- * Cancels an order as its payer would: its workflow expires the instrument, and settles what the provider says was paid
- * all the same, which is refunded.
+ * Cancels an order as its payer would: its workflow expires the instrument, and settles and refunds money that the
+ * provider received anyway.
  */
 export async function endOrder(em: EntityManager, { workflows }: Ports, orderId: string): Promise<void> {
   const event = { resourceType: 'payment_order', actorId: null, requestId: null, data: { cancelled: true } };
@@ -28,7 +28,7 @@ export async function endOrder(em: EntityManager, { workflows }: Ports, orderId:
   await workflows.hintGatewayPayment(orderId);
 }
 
-/** Cancels the open orders for contributions to a circle that gave way. */
+/** Cancels a circle's open orders whose contributions were superseded. */
 export async function endOrders(em: EntityManager, ports: Ports, circleId: string): Promise<void> {
   const orders = await em.execute<{ id: string }[]>(`select o.id ${ordersInTheWay} and o.reference_id = ? limit ?`, [
     circleId,
@@ -38,8 +38,8 @@ export async function endOrders(em: EntityManager, ports: Ports, circleId: strin
 }
 
 /**
- * Cancels what was ordered for a member's contribution to a turn and not paid, except by `paidBy`: it gives way to a
- * payment or to a new member. `endOrders` then ends the order; money that still arrives for it is refunded.
+ * Cancels pending contributions for a member and turn, except those of `paidBy`: a payment or a new member supersedes
+ * them. `endOrders` then cancels the order; money that still arrives for it is refunded.
  */
 export const cancelPendingContribution = async (
   tx: EntityManager,

@@ -7,7 +7,10 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-/** A circle, and whether the caller is neither its creator, an admin nor a member: they see no accounts, nor who owes. */
+/**
+ * A circle, and whether the caller is a stranger: not its creator, an admin or a member. Strangers see neither accounts
+ * nor who owes.
+ */
 export interface SeenCircle {
   circle: SavingCircle;
   isStranger: boolean;
@@ -20,8 +23,8 @@ async function seeCircle(em: EntityManager, caller: Caller, id: string): Promise
 }
 
 /**
- * The circle, visible to the caller as creator, admin, member, or by its visibility; with `orInvited` also to whom a
- * place in it is offered, who has to know what to agree to. Throws NOT_FOUND or FORBIDDEN.
+ * The circle, visible to the caller as creator, admin, member, or by its visibility; with `orInvited` also to users who
+ * are offered a place in it, so that they know what they agree to. Throws NOT_FOUND or FORBIDDEN.
  */
 export async function getVisibleCircle(
   em: EntityManager,
@@ -43,7 +46,7 @@ export async function getOwnCircle(em: EntityManager, caller: Caller, id: string
   return isStranger ? refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' }) : circle;
 }
 
-/** Whether the caller is asked to join a new circle, or somebody's place in a running one is offered to them now. */
+/** Whether the caller is invited to a new circle, or is now offered a member's place in an active one. */
 export async function isInvited(em: EntityManager, { id, status }: SavingCircle, { userId }: Caller): Promise<boolean> {
   if (status === 'new') {
     const find = 'select 1 from saving_circle_invitations where saving_circle_id = ? and user_id = ?';

@@ -7,25 +7,25 @@ import { guaranteeOf, type TermsColumns } from './terms.ts';
 
 interface Paying {
   circleId: string;
-  /** Who pays. */
+  /** The payer. */
   userId: string;
-  /** The member they pay for; null or absent: themselves. */
+  /** The member whose contribution it is; null or absent: the payer. */
   onBehalfOf?: string | null | undefined;
-  /** IDR: the contribution, or with `inAll` including the guarantee due with it. */
+  /** IDR: the contribution; with `inAll`, including the guarantee due with it. */
   amount: Money;
   inAll?: boolean;
-  /** Whether it is to be ordered, to be paid by the gateway. */
+  /** Whether it is a gateway order. */
   isOrder?: boolean;
 }
 
-/** A circle from the view of a paying member. */
+/** A circle as a paying member sees it. */
 interface Row extends TermsColumns {
   holdingAccountId: string;
   turn: number;
   memberId: string | null;
   /** Whether the payer is the member. */
   isOwn: boolean;
-  /** The account that the payer joined with. */
+  /** The account with which the payer joined. */
   payerAccountId: string | null;
   /** IDR, scale 4. */
   contribution: Money;
@@ -34,17 +34,17 @@ interface Row extends TermsColumns {
   excludedTurn: number | null;
   contributed: 'pending' | 'completed' | null;
   isGuaranteed: boolean;
-  /** Orders end by then; null: whenever they do. */
+  /** Orders expire by then; null: no limit. */
   ordersEndAt: string | null;
   ordersEnded: boolean;
 }
 
-// Orders end with the days of grace, so that none is open when a default is judged or made good; under `wait` there are
-// new ones after that.
+// Orders expire with the grace period, so none is open when a default is judged or remedied; under `wait` new ones
+// follow.
 const ordersEndAt = `case when c.on_default <> 'wait' or r.defaulted_at is null
   then r.due_at + c.grace_days * interval '1 day' end`;
 
-// What another has ordered for a member and not paid gives way to the member's own payment, its guarantee, too.
+// The member's own payment supersedes another's unpaid order for them, including its guarantee.
 const query = `select c.holding_account_id as "holdingAccountId", c.amount::numeric(20, 4)::text as contribution, c.status,
     c.current_turn as turn, c.grace_days, c.on_default, c.guarantee_percent, m.id as "memberId",
     m.excluded_turn as "excludedTurn", c.status = 'active' and c.next_opens_at is null as "isOpen",
@@ -71,9 +71,9 @@ export const refuseRepeat = (status: string): never =>
 /**
  * The circle, if a user may contribute this amount to it now, for themselves or for another member. Throws NOT_FOUND,
  * also for the member; FORBIDDEN when the user is not a member, or the member's place has ended; 400 while no round is
- * open, for a repeat (DUPLICATE), for an order when the days of grace are about to end, and for any other amount. Fields
- * are named as in the payments dispatcher. `total` (IDR, scale 4) is the contribution, and with a member's first one the
- * guarantee.
+ * open, for a repeat (DUPLICATE), for an order when the grace period is about to end, and for any other amount. Fields
+ * are named as in the payments dispatcher. `total` (IDR, scale 4) is the contribution, and with a member's first one
+ * the guarantee.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying) {
   const { circleId, userId, amount } = paying;

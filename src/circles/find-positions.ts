@@ -7,15 +7,15 @@ import type { Debt, MemberSums } from './settlement.ts';
 /** A member's position in a circle, and in the round of its current turn. */
 export interface Position extends Required<MemberSums>, PlaceInRound {
   covered: Money;
-  /** Whether an order for the contribution is open: it may have been paid without our knowledge. */
+  /** Whether an order for the contribution is open: it may have been paid already. */
   has_order: boolean;
   user_id: string;
   /** Null before the start, and for members who lost their place before their turn. */
   turn_number: number | null;
   excluded_turn: number | null;
-  /** The circle's status, as of the same moment. */
+  /** The circle's status in the same snapshot. */
   status: CircleStatus;
-  /** What others' guarantees paid in this member's place. */
+  /** What others' guarantees paid for this member. */
   owed: Debt[];
 }
 

@@ -10,10 +10,10 @@ import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
 
-/** How many of the missing members the workflow gets by id; for the rest it gets only the number. */
+/** How many missing members the workflow gets by id; of the rest it gets only the number. */
 const missingTold = 20;
 
-/** A circle's progress, and what a step works with: its places, and the open round, if any. */
+/** A circle's progress, and the input of a step: its places, and the open round, if any. */
 export interface Look {
   progress: CircleProgress;
   places: Position[];
@@ -26,7 +26,7 @@ export async function findProgress(em: EntityManager, circleId: string): Promise
   return (await lookAt(em, circle ?? refuseUnknownCircle())).progress;
 }
 
-/** As `findProgress`, of a circle that was read, and what a step works with. */
+/** As `findProgress`, for a circle already read, with the input of a step. */
 export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<Look> {
   const { id, status, amount, current_turn: turn, next_opens_at } = circle;
   if (isFinal(circleLaw, status)) return { progress: { phase: 'ended', status }, places: [], round: null };
@@ -71,8 +71,8 @@ export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<L
 }
 
 /**
- * Standing orders that are due: not tried for the open round, and naming what is due, which is the contribution, and the
- * guarantee beside a first one. At most `limit`, of one member or of all.
+ * Standing orders that are due: not yet tried for the open round, and for exactly the amount due (the contribution,
+ * plus the guarantee with a first one). At most `limit`, of one member or of all.
  */
 export const findDueOrders = (
   em: EntityManager,
@@ -92,11 +92,11 @@ export const findDueOrders = (
     [circleId, memberId, limit],
   );
 
-/** A payment for a member who agreed to it before. */
+/** A payment that a member agreed to in advance. */
 export interface Debit {
   memberId: string;
-  /** The turn to pay for: no other round is paid. */
+  /** The only turn to pay for. */
   turn: number;
-  /** Null: the account the member joined with. */
+  /** Null: the account with which the member joined. */
   sourceAccountId: string | null;
 }

@@ -19,23 +19,23 @@ interface Condition {
   params?: unknown[];
 }
 
-/** Circles that a user created or is a member of: looked up first, because they are few among many. */
+/** Circles that a user created or belongs to; looked up first because they are few. */
 const ofUser = `row.id in (select id from saving_circles where created_by = ?
   union select saving_circle_id from saving_circle_members where user_id = ?)`;
-/** Those, and new ones that they are asked to join. */
+/** The user's circles, and new ones to which they are invited. */
 const ofInvited = `(${ofUser}) or (row.status = 'new'
   and row.id in (select saving_circle_id from saving_circle_invitations where user_id = ?))`;
 const ofAccount = `row.id in (select id from saving_circles where account_id = ?
   union select saving_circle_id from saving_circle_members where account_id = ?)`;
-/** Circles of an organization and of its users, and those of them that all its users see. */
+/** Circles of an organization and its users, and those that all its users see. */
 const named = 'row.organization_id = ?';
 const isPublic = "row.visibility = 'public'";
 const isShown = "row.visibility in ('public', 'organization')";
 
 /**
- * Circles a caller lists: individuals those they created, joined or are asked to join; organization admins also the organization's and
- * those its users show it; the platform all. With `organization_id`, others browse the marketplace: what that
- * organization shows publicly, and to its own users also what is visible to them; individuals may name only their own
+ * The circles a caller may list. Individuals: those they created, joined or are invited to. Organization admins: also
+ * the organization's, and its users' that are visible to it. Platform: all. With `organization_id`, callers see that
+ * organization's public circles and, as its users, those visible to them; individuals may name only their own
  * (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
@@ -81,8 +81,8 @@ export async function listCircles(
 }
 
 /**
- * A page of a circle's contributions, newest first, and their total number: for a member its own, for creator and
- * admins everybody's. Throws NOT_FOUND, and FORBIDDEN for anybody else.
+ * A page of a circle's contributions, newest first, and their total number: a member's own, or all for creator and
+ * admins. Throws NOT_FOUND, and FORBIDDEN for anybody else.
  */
 export async function listContributions(
   em: EntityManager,
@@ -94,7 +94,7 @@ export async function listContributions(
   return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
 }
 
-/** What a member paid, for themselves or another, and what others paid for them. */
+/** Contributions that a member paid, for themselves or another, or that others paid for them. */
 async function ownContributions(em: EntityManager, circleId: string, userId: string) {
   const member = await em.findOne(CircleMember, { saving_circle_id: circleId, user_id: userId });
   return { $or: [{ user_id: userId }, ...(member === null ? [] : [{ member_id: member.id }])] };

@@ -37,12 +37,13 @@ routes.post(
   {
     summary: 'Join a saving circle, or add members to it',
     description:
-      'With `account_ids` creator and admins add members, all or none, in this order. Without, the caller joins with ' +
-      'their oldest account: creator, admins and whoever the visibility is for. Only while the circle is `new`. Joining ' +
-      'accepts the terms as they are. Under `winner_first` everybody joins by themselves with `consent: true`, and into ' +
-      'a lottery with terms with `entropy`, a random value of their own, which is shown after the draw. With `user_ids` ' +
-      'or `emails` creator and admins ask people of the circle’s organization to join (its admins list them at ' +
-      '`GET /v1/users`): they get a mail, see the circle in their list and join by themselves.',
+      'With `account_ids` creator and admins add members, all or none, in this order. Without it the caller joins ' +
+      'with their oldest account, if they are the creator, an admin or within the circle’s visibility. Only while ' +
+      'the circle is `new`. Joining accepts the current terms. Under `winner_first` each member must join in person ' +
+      'with `consent: true`, and in a lottery with terms also with `entropy`, a random value of their own that is ' +
+      'shown after the draw. With `user_ids` or `emails` creator and admins invite people of the circle’s ' +
+      'organization (its admins list them at `GET /v1/users`): they get a mail, see the circle in their list and ' +
+      'join by themselves.',
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({
       saving_circle_id: uuid(),
@@ -52,14 +53,14 @@ routes.post(
       consent: z
         .boolean()
         .optional()
-        .meta({ description: 'That the account may be debited for contributions once its member has received.' }),
+        .meta({ description: 'Consent to debit the account for contributions once the member has received the pot.' }),
       entropy: z
         .string()
         .min(16, hexCharacters)
         .max(64, hexCharacters)
         .regex(/^[0-9A-Fa-f]*$/, hexCharacters)
         .optional()
-        .meta({ description: 'Your own part in the draw: random, and told to nobody before it.' }),
+        .meta({ description: 'Your own random value for the draw. Keep it secret until then.' }),
     }),
     answers: { 201: z.object({ message, data: z.object({ members: z.array(MemberAnswer) }) }) },
     refusals: [404],
@@ -81,8 +82,8 @@ routes.post(
 routes.delete(
   '/:id/members/:member_id',
   {
-    summary: 'Take a member out of a saving circle',
-    description: 'By the member, the creator or an admin, while the circle is `new` (400 otherwise).',
+    summary: 'Remove a member from a saving circle',
+    description: 'For the member, the creator or an admin, while the circle is `new` (400 otherwise).',
     access: allow('create-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: z.object({ id: uuid(), member_id: uuid() }),
     answers: { 200: z.object({ message, data: MemberAnswer }) },
@@ -98,13 +99,14 @@ routes.post(
   {
     summary: 'Contribute to the open round',
     description:
-      '`contribution_amount` equals the amount of the circle. With `payment_id` by the gateway: the contribution is ' +
-      '`pending` and the answer carries `payment`. Otherwise from a balance, at once: `source_account_id`, or the ' +
-      'account that the member joined with. One pending or completed contribution for each member and turn, whoever pays ' +
-      'it (`on_behalf_of`). An order ends with the days of grace of the round at the latest; none is taken in their last ' +
-      'ten minutes. Where the terms ask for a guarantee, it is debited beside the first contribution of a member ' +
-      'and shown as `guarantee_amount`. The same `Idempotency-Key` and body replay the first answer.',
-    access: allow('update-saving-circle', { scope: 'circles that the caller is a member of' }),
+      '`contribution_amount` must equal the amount of the circle. With `payment_id` the gateway collects it: the ' +
+      'contribution is `pending` and the response has `payment`. Otherwise it is paid at once from a balance: ' +
+      '`source_account_id`, or the account with which the member joined. Each member has one pending or completed ' +
+      'contribution per turn, whoever pays it (`on_behalf_of`). An order expires with the grace period of the round ' +
+      'at the latest; none is accepted in its last ten minutes. If the terms require a guarantee, it is debited with ' +
+      'the first contribution of a member and shown as `guarantee_amount`. The same `Idempotency-Key` and body ' +
+      'return the first response.',
+    access: allow('update-saving-circle', { scope: 'circles to which the caller belongs' }),
     body: ContributionBody,
     idempotent: true,
     answers: { 201: z.object({ message, ...contributionFields, payment: OrderShape.optional() }) },
@@ -120,7 +122,7 @@ routes.get(
   '/:id/contributions',
   {
     summary: 'List contributions to a saving circle',
-    description: "One's own; for its creator and admins those of every member.",
+    description: "The caller's own; all members' for creator and admins.",
     access: allow('read-saving-circle', { scope: 'own as a member; all as creator or admin' }),
     params: z.object({ id: uuid() }),
     query: listQuery(),
@@ -142,11 +144,12 @@ const place = z.object({ id: uuid(), member_id: uuid() });
 routes.post(
   '/:id/members/:member_id/replacements',
   {
-    summary: 'Propose who takes over a place in a circle',
+    summary: 'Propose a replacement for a member of a circle',
     description:
-      'While the circle is active. By the leaving member, which is their consent, the creator or an admin. A later proposal ' +
-      'for the same place withdraws an earlier one; the same again is answered with the open one, to which the leaving ' +
-      'member agrees by it. The detail of the circle shows it in `replacements` to those who have to agree.',
+      'While the circle is active, for the leaving member (who thereby agrees), the creator or an admin. A later ' +
+      'proposal for the same place withdraws an earlier one; repeating a proposal returns the open one, and the ' +
+      'leaving member agrees to it by doing so. `GET` of the circle shows it in `replacements` to those who have to ' +
+      'agree.',
     access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: place,
     body: z.strictObject({ account_id: uuid() }),
@@ -164,8 +167,9 @@ routes.post(
   {
     summary: 'Agree to a replacement',
     description:
-      'By the new member, under `winner_first` with `consent: true`, and, where somebody else proposed it, by the leaving ' +
-      'one. Once both have agreed it is `completed`: place, debts and rights pass over. Agreeing twice is agreeing once.',
+      'For the new member (under `winner_first` with `consent: true`) and, if somebody else proposed it, the leaving ' +
+      'one. Once both have agreed it is `completed`: place, debts and rights are transferred. Agreeing again has no ' +
+      'effect.',
     access: allow('update-saving-circle', { scope: 'the new and the leaving member' }),
     params: z.object({ id: uuid(), replacement_id: uuid() }),
     body: z.strictObject({ consent: z.boolean().optional() }),
@@ -180,10 +184,10 @@ routes.post(
 routes.put(
   '/:id/members/:member_id/standing-order',
   {
-    summary: 'Have each round paid when it opens',
+    summary: 'Set a standing order',
     description:
-      'From an account of the member who asks for it, from the next round that opens. It is for the amount that it ' +
-      'names, and never debits another. What its balance does not cover is left to the member.',
+      'Pays each round when it opens, from an account of the member, starting with the next round. It debits exactly ' +
+      'the amount that it names. If the balance does not cover it, the member pays that round by other means.',
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
     body: z.strictObject({ source_account_id: uuid() }),
@@ -198,7 +202,7 @@ routes.put(
 routes.delete(
   '/:id/members/:member_id/standing-order',
   {
-    summary: 'End a standing order',
+    summary: 'Cancel a standing order',
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
     answers: { 200: z.object({ message, data: StandingOrderAnswer }) },

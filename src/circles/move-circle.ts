@@ -24,9 +24,9 @@ interface Ports {
 }
 
 /**
- * Takes the circle's next step, if one is due at `at`: under the circle's lock, in one transaction, but for debits, of
- * which each is a transaction of its own. Then ends orders that gave way. Returns the circle's progress. Throws NOT_FOUND;
- * and when a member could not be debited for now, after the others were.
+ * Takes the circle's next step, if one is due at `at`: under the circle's lock, in one transaction; each debit has its
+ * own. Then cancels superseded orders. Returns the circle's progress. Throws NOT_FOUND, and, after debiting the others,
+ * when a member could not be debited for now.
  */
 export async function moveCircle(
   em: EntityManager,
@@ -45,7 +45,7 @@ export async function moveCircle(
     else await failpoint('move-circle.moved');
   }
   await endOrders(em, { workflows }, circleId);
-  // What has given way is no part of it.
+  // Superseded orders are not part of it.
   const progress = step === null ? before : await findProgress(em.fork(), circleId);
   await failpoint('move-circle.read');
   return progress;
@@ -74,9 +74,9 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
 }
 
 /**
- * Starts a `new` circle whose start has come at `now`: assigns the turns, sets it `active` and opens its first round, in
- * the caller's transaction, under its lock. With fewer than two members it ends `cancelled`; so does one without a round
- * to run, whose first turn is beyond its members.
+ * Starts a `new` circle whose start date is reached at `now`: assigns the turns, sets it `active` and opens its first
+ * round, in the caller's transaction, under its lock. With fewer than two members it is `cancelled`; so is a circle
+ * whose first turn is beyond its members, as it has no round to run.
  */
 async function startCircle(tx: EntityManager, sealer: Sealer, circle: SavingCircle, now: Date): Promise<void> {
   const members = await tx.find(
@@ -121,7 +121,7 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
   await tx.flush();
 }
 
-/** A round opened later than this has cost members that much time, so its interval counts from the actual opening. */
+/** A round opened later than this counts its interval from the actual opening, so that members lose no time. */
 const lateOpeningMs = 60 * 60 * 1000;
 
 /** Opens the round of the circle's current turn at `now`, in the caller's transaction, under the circle's lock. */

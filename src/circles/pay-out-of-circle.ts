@@ -11,7 +11,7 @@ import { findPositions } from './find-positions.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { shareOut } from './settlement.ts';
 
-/** What one of a circle's people gets. */
+/** One person's share of a payout. */
 interface Share {
   user_id: string;
   account_id: string;
@@ -21,16 +21,16 @@ interface Share {
 
 interface Payouts {
   kind: string;
-  /** `successful` unless they give back what was paid in. */
+  /** `successful`, unless they refund what was paid in. */
   status?: 'reversed';
-  /** Each a journal, which is posted once. */
+  /** One journal each, posted once. */
   payouts: readonly { businessKey: string; shares: readonly Share[] }[];
 }
 
 /**
- * Pays out of a circle's holding account, in the caller's transaction, under the circle's lock: of each payout a journal
- * and the `price` rows of its shares (docs/contract.md 2), in the same number of statements however many there are.
- * Returns the journals' ids.
+ * Pays out of a circle's holding account, in the caller's transaction, under the circle's lock: posts a journal for
+ * each payout and the `price` rows of its shares (docs/contract.md 2), in a fixed number of statements. Returns the
+ * journals' ids.
  */
 export async function payOutOfCircle(
   tx: EntityManager,
@@ -73,8 +73,8 @@ export async function payOutOfCircle(
 }
 
 /**
- * Locks the balances of the journals that end a circle, before the first of them: those that are credited besides the
- * members' own, and those that what is left may go to.
+ * Locks the balances of the journals that end a circle before the first is posted: those credited besides the members'
+ * own, and those that may get a share of the remainder.
  */
 export async function holdForEnd(
   tx: EntityManager,
@@ -92,9 +92,9 @@ export async function holdForEnd(
 }
 
 /**
- * Shares out what a circle still holds at its end among its members, as `shareOut` has it, once: rows, journal,
- * transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid stays a debt
- * between members, which the settlement shows.
+ * Distributes a circle's remaining balance among its members, as `shareOut` computes it, once: rows, journal,
+ * transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid remains a
+ * debt between members, which the settlement shows.
  */
 export async function settleCircle(tx: EntityManager, circle: SavingCircle): Promise<void> {
   await tx.flush();

@@ -15,7 +15,7 @@ import { holdForEnd, payOutOfCircle, settleCircle } from './pay-out-of-circle.ts
 import { coversOf, type Remedy } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
-/** A circle's open round, with those who have a place in it, under the circle's lock. */
+/** A circle's open round and the members with a place in it, under the circle's lock. */
 export interface OpenRound {
   circle: SavingCircle;
   round: CircleRound;
@@ -70,14 +70,14 @@ export async function complete(tx: EntityManager, circle: SavingCircle, now: Dat
   await settleCircle(tx, circle);
 }
 
-/** The event, mail and timestamp column for members whose contribution is missing. */
+/** Event, mail and timestamp column for a missing contribution. */
 const reports = {
   remind: { event: 'CONTRIBUTION_DUE', kind: 'circle_due', noted: 'reminded_at' },
   'report overdue': { event: 'CONTRIBUTION_OVERDUE', kind: 'circle_overdue', noted: 'overdue_reported_at' },
   'settle default': { event: 'MEMBER_DEFAULTED', kind: 'circle_default', noted: 'defaulted_at' },
 } as const;
 
-/** Records one event per member whose contribution to the round is missing, once, and writes to them. */
+/** Records one event, and sends one mail, for each member whose contribution to the round is missing. */
 export async function reportMissing(
   tx: EntityManager,
   { circle, round, places }: OpenRound,
@@ -107,8 +107,8 @@ export async function reportMissing(
 }
 
 /**
- * Applies the terms to a round whose members are in default: covered, or without the defaulters, the pot is paid in the
- * same transaction. Members who have received are debited by a step of its own.
+ * Applies the terms to a round with a default: once covered, or without the defaulters, the pot is paid in the same
+ * transaction. A separate step debits members who have received.
  */
 export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: Remedy, now: Date): Promise<void> {
   const { circle, round, places } = open;
@@ -129,13 +129,16 @@ export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: 
   }
 }
 
-/** Ends the places of who has not paid and moves later turns up. Returns whose turn it is then, if anybody is left. */
+/**
+ * Excludes members who have not paid and moves later turns up. Returns the member whose turn it then is, if anybody is
+ * left.
+ */
 async function exclude(tx: EntityManager, { circle, places }: OpenRound): Promise<string | undefined> {
   const turn = circle.current_turn;
   const idsOf = (members: readonly Position[]) => members.map(({ member_id }) => member_id);
   const excluded = idsOf(places.filter(({ has_paid }) => !has_paid));
   const later = idsOf(places.filter(({ has_paid, has_received }) => has_paid && !has_received));
-  // A turn is free before another member takes it.
+  // Free a turn before another member takes it.
   await tx.execute(
     `update saving_circle_members set turn_number = case when turn_number < ? then turn_number end,
        excluded_turn = case when id = any(?::uuid[]) then ?::integer end where id = any(?::uuid[])`,
@@ -149,7 +152,7 @@ async function exclude(tx: EntityManager, { circle, places }: OpenRound): Promis
   return later[0];
 }
 
-/** The last receiver has lost their place: what was contributed for them is shared out with everything else. */
+/** The last receiver has lost their place: contributions to their pot are shared out with everything else. */
 async function endWithoutReceiver(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
   await complete(tx, circle, now);

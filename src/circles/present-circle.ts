@@ -21,16 +21,16 @@ export const circleFields = {
   account_id: uuid(),
   name: z.string(),
   capacity: z.int().min(1),
-  start_date: z.string().meta({ description: 'The date, or the date-time, that was asked for.' }),
+  start_date: z.string().meta({ description: 'The date or date-time as requested.' }),
   starts_at: timestamp(),
-  amount: amount().meta({ description: 'The contribution of each member to each round.' }),
+  amount: amount().meta({ description: 'Each member’s contribution to each round.' }),
   owner_type: z.enum(['individual', 'organization']),
   owner_id: uuid(),
   visibility: z.enum(circleVisibilities),
   round_interval: z.enum(roundIntervals),
   turn_order: z.enum(turnOrders),
   terms: TermsAnswer.nullable().meta({
-    description: 'What members accept by joining; null of a circle without terms.',
+    description: 'What members accept by joining; null for a circle without terms.',
   }),
   current_turn: z.int().min(1),
   status: z.enum(circleLaw.statuses),
@@ -56,7 +56,7 @@ export const MemberAnswer = z
     excluded_turn: z
       .int()
       .nullable()
-      .meta({ description: 'The turn in whose round the place ended by a default; null while it stands.' }),
+      .meta({ description: 'The turn at which a default ended the place; null otherwise.' }),
   })
   .meta({ id: 'SavingCircleMember' });
 
@@ -64,9 +64,9 @@ export const ReplacementAnswer = z
   .object({
     id: uuid(),
     saving_circle_id: uuid(),
-    member_id: uuid().meta({ description: 'The place: it stays what it is, whoever has it.' }),
+    member_id: uuid().meta({ description: 'The place, which keeps its id when another member takes it over.' }),
     leaving_user_id: uuid(),
-    account_id: uuid().meta({ description: 'Of the new member.' }),
+    account_id: uuid().meta({ description: 'The new member’s.' }),
     user_id: uuid().meta({ description: 'The new member.' }),
     status: z.enum(replacementLaw.statuses),
     accepted_by_leaving_at: timestamp().nullable(),
@@ -76,12 +76,12 @@ export const ReplacementAnswer = z
   })
   .meta({ id: 'SavingCircleReplacement' });
 
-/** A member's order to pay each round when it opens: this amount and no other. */
+/** A member's order to pay each round when it opens, for exactly this amount. */
 export const StandingOrderAnswer = z.object({
   member_id: uuid(),
   source_account_id: uuid(),
-  amount: amount().meta({ description: 'The contribution, which is all that it ever debits.' }),
-  guarantee_amount: amount().meta({ description: 'Debited beside the first contribution; zero once it was given.' }),
+  amount: amount().meta({ description: 'The contribution that it debits.' }),
+  guarantee_amount: amount().meta({ description: 'Debited with the first contribution; zero once paid.' }),
   created_at: timestamp(),
 });
 
@@ -132,14 +132,14 @@ export const CircleDetailAnswer = z
     }),
     replacements: z.array(ReplacementAnswer).meta({
       description:
-        'Open proposals that somebody takes over a place: to the new and the leaving member, whoever made them, and the ' +
-        'platform. With `id` the new and the leaving member agree.',
+        'Open proposals to replace a member, shown to the new and the leaving member, the proposer and the platform. ' +
+        'The new and the leaving member agree to one by its `id`.',
     }),
     documents: z.array(z.never()).meta({ description: 'Documents cannot be attached to saving circles yet.' }),
     aggregation: z
       .object({
         member_count: z.int().meta({
-          description: 'Everybody in `members`, also those whose places have ended (`excluded_turn`).',
+          description: 'Everybody in `members`, including those whose places have ended (`excluded_turn`).',
         }),
         paid_this_turn: z.int(),
         pot_amount: amount().meta({
@@ -151,7 +151,7 @@ export const CircleDetailAnswer = z
   })
   .meta({ id: 'SavingCircleDetail' });
 
-/** Of an organization's circles; the organization is null when the platform asks for everything. */
+/** Totals of an organization's circles; the organization is null when the platform asks for all. */
 export const summaryFields = {
   organization_id: uuid().nullable(),
   organization_name: z.string().nullable(),
@@ -169,7 +169,7 @@ export const contributionFields = {
   member_id: uuid().meta({ description: 'Whose contribution it is.' }),
   turn_number: z.int(),
   amount: amount(),
-  guarantee_amount: amount().meta({ description: 'What was paid beside it as the guarantee.' }),
+  guarantee_amount: amount().meta({ description: 'The guarantee paid with it.' }),
   rail: z.enum(['gateway', 'balance']),
   status: z.enum(contributionLaw.statuses),
   payment_order_id: uuid().nullable(),

@@ -1,7 +1,7 @@
 import { type Money, moneyOfUnits, unitsOf } from '../shared/money.ts';
 import type { DefaultRule } from './terms.ts';
 
-/** Pure rules for missing contributions of a round: what is due next, and what makes them good. */
+/** Pure rules for missing contributions of a round: what is due next, and how they are remedied. */
 
 /** A member with a place in the open round. */
 export interface PlaceInRound {
@@ -9,7 +9,7 @@ export interface PlaceInRound {
   has_paid: boolean;
   /** Whether the member's turn to receive is over. */
   has_received: boolean;
-  /** The member's guarantee, and what of it has been used (IDR, scale 4). */
+  /** The member's guarantee, and how much of it has been used (IDR, scale 4). */
   guarantee: Money;
   covered: Money;
 }
@@ -25,9 +25,9 @@ export interface Cover {
 export type Remedy = 'cover' | 'exclude' | 'debit' | 'wait';
 
 /**
- * The remedy of a round that misses contributions (of `amount` each, IDR). `cover`: from what is left of guarantees,
- * the defaulter's own first, then equally from all; in full or not at all. `exclude`: who has not paid loses their
- * place, if anybody has paid. `winner_first`: who has received and not paid is debited. Otherwise the round waits.
+ * The remedy for missing contributions (of `amount` each, IDR). `cover`: from the remaining guarantees, the defaulter's
+ * own first, then equally from all; in full or not at all. `exclude`: members who have not paid lose their places, if
+ * anybody has paid. `winner_first`: members who have received but not paid are debited. Otherwise the round waits.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
   const missing = places.filter(({ has_paid }) => !has_paid);
@@ -39,15 +39,15 @@ export function remedyOf(rule: DefaultRule, amount: Money, places: readonly Plac
 /** What is left of a member's guarantee. */
 const leftOf = ({ guarantee, covered }: PlaceInRound): bigint => unitsOf(guarantee) - unitsOf(covered);
 
-/** Whether what is left of all guarantees pays all that is missing. */
+/** Whether the remaining guarantees pay everything that is missing. */
 function canCover(amount: Money, places: readonly PlaceInRound[], missing: number): boolean {
   const left = places.reduce((sum, place) => sum + leftOf(place), 0n);
   return unitsOf(amount) * BigInt(missing) <= left;
 }
 
 /**
- * What covers a round whose remedy is `cover`: of each missing contribution (of `amount`, IDR) first what is left of the
- * member's own guarantee, then parts as equal as what is left of all guarantees allows.
+ * The covers of a round whose remedy is `cover`: each missing contribution (of `amount`, IDR) is paid first from the
+ * member's own guarantee, then in equal parts from all guarantees, as far as each goes.
  */
 export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[] {
   const left = new Map(places.map((place) => [place.member_id, leftOf(place)]));
@@ -72,10 +72,10 @@ export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[
 
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right);
 
-/** Splits a need into parts as equal as what each has available allows; together they cover it. */
+/** Splits an amount into parts as equal as the available amounts allow; the parts add up to it. */
 function alike(need: bigint, available: readonly (readonly [string, bigint])[]): [string, bigint][] {
   if (need === 0n) return [];
-  // From the member with the least: what they cannot give is taken from the others.
+  // Start with the member who has least: the others make up what they cannot give.
   const byLeast = available.toSorted(([, left], [, right]) => (left < right ? -1 : Number(left > right)));
   let rest = need;
   return byLeast.map(([id, most], index) => {
@@ -88,7 +88,7 @@ function alike(need: bigint, available: readonly (readonly [string, bigint])[]):
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What is known of the open round, from the database. Instants are ISO 8601. */
+/** The open round as read from the database. Instants are ISO 8601. */
 export interface RoundFacts {
   /** Null for a circle without terms. */
   rule: DefaultRule | null;
@@ -100,7 +100,7 @@ export interface RoundFacts {
   /** When members were last debited. */
   remediedAt: string | null;
   remedy: Remedy;
-  /** Whether contributions may be paid by order; no order is created once the grace period is about to end. */
+  /** Whether contributions may be ordered; not once the grace period is about to end. */
   hasOrders: boolean;
   /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders: boolean;
@@ -110,7 +110,8 @@ export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 's
 
 /**
  * What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members, or
- * for the end of their orders: each ends with the days of grace at the latest, when the provider says what was paid.
+ * for their orders to become final: each expires with the grace period at the latest, when the provider reports what
+ * was paid.
  */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);
@@ -118,7 +119,7 @@ export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } 
   if (facts.hasStandingOrders) return at('pay standing orders', 0);
   if (!facts.isReminded && !facts.isOverdueReported) return at('remind', due - dayMs);
   if (!facts.isOverdueReported) return at('report overdue', due);
-  // An order that ends, paid or not, wakes the circle.
+  // An order that becomes final, paid or not, signals the circle.
   if (facts.rule === null || facts.hasOrders) return null;
   const defaultAt = due + facts.graceDays * dayMs;
   if (!facts.isDefaulted || ['cover', 'exclude'].includes(facts.remedy)) return at('settle default', defaultAt);

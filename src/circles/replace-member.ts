@@ -28,10 +28,10 @@ interface Proposing extends AskingForPlace {
 }
 
 /**
- * Proposes that the owner of an account takes over a member's place in an `active` circle: by the leaving member, who
- * thereby agrees, the creator or an admin. Withdraws another proposal for the place; the same again is the open one.
- * Wakes the circle's workflow. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a place that has
- * ended, and an account that no eligible user owns or whose user is a member already.
+ * Proposes that the owner of an account take over a member's place in an `active` circle, for the leaving member (who
+ * thereby agrees), the creator or an admin. Withdraws any other proposal for the place; repeating a proposal returns
+ * the open one. Signals the circle's workflow. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a
+ * place that has ended, and an account whose owner is not eligible or is a member already.
  */
 export function proposeReplacement(
   em: EntityManager,
@@ -74,9 +74,9 @@ interface Accepting extends Asking {
 
 /**
  * Agrees to a replacement, as the new or the leaving member. Once both have, the place is transferred with its debts
- * and rights. Each agreement wakes the circle's workflow; agreeing twice changes nothing more. Throws NOT_FOUND;
- * FORBIDDEN for anybody else; and 400 when it was withdrawn, the circle is not active any more, the place has ended, the
- * new member has joined otherwise meanwhile, is suspended, or does not consent to what the terms require.
+ * and rights. Each agreement signals the circle's workflow; agreeing again has no effect. Throws NOT_FOUND; FORBIDDEN
+ * for anybody else; and 400 when it was withdrawn, the circle is no longer active, the place has ended, or the new
+ * member has since joined otherwise, is suspended, or does not give the consent that the terms require.
  */
 export async function acceptReplacement(
   em: EntityManager,
@@ -130,8 +130,8 @@ async function agree(
     await refuseMembers(tx, circle, [{ accountId: account_id, userId: user_id }], 'account_id');
     replacement.status = 'completed';
     await tx.flush();
-    // The member's row is the place: contributions, turn, debts and what is due stay with it, and what was ordered for it
-    // and not paid gives way.
+    // The member's row is the place: contributions, turn, debts and dues stay with it; unpaid orders for it are
+    // superseded.
     await cancelPendingContribution(tx, { circleId: circle.id, turn: circle.current_turn, memberId: member.id });
     await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
     Object.assign(member, { user_id, account_id, consented_at: needsConsent(circle) ? joined_at : null });

@@ -60,8 +60,8 @@ export const savingCircleContribution = {
 } satisfies PaymentHandler;
 
 /**
- * Locks what a payment from a balance, or an order, changes before it is written: the circle, shared, and what was
- * ordered for the same member, which gives way.
+ * Locks what a payment from a balance, or an order, changes: the circle, shared, and the contributions ordered for the
+ * same member that it supersedes.
  */
 async function holdPlace(
   tx: EntityManager,
@@ -78,20 +78,22 @@ async function holdPlace(
   );
 }
 
-/** Locks what the settlement of an order changes: its circle, shared, its contribution, and the balances of a refund. */
+/**
+ * Locks what the settlement of an order changes: its circle (shared), its contribution, and the balances of a refund.
+ */
 async function holdOrdered(tx: EntityManager, circleId: string, orderId: string): Promise<void> {
   const { circle, contribution, isLate } = await lockOrdered(tx, circleId, orderId);
   if (!isLate) return;
-  // It is refunded at once, by a second journal.
+  // A second journal refunds it at once.
   const holding = circle.holding_account_id;
   const credited = [...accountsOfSettlement, holding, contribution.refund_account_id];
   await holdBalances(tx, { debited: [holding], credited });
 }
 
 /**
- * Records a contribution to the open round in the caller's transaction, with its event: `completed` by the transaction
- * that paid it from a balance, or `pending` without one, by an order. `amount` includes the guarantee that is due with a
- * first contribution. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows one pending or
+ * Records a contribution to the open round in the caller's transaction, with its event: `completed` with the
+ * transaction that paid it from a balance, or `pending` with an order. `amount` includes the guarantee that is due with
+ * a first contribution. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows one pending or
  * completed row per member and turn, and one with the guarantee per member.
  */
 async function recordContribution(
@@ -102,7 +104,7 @@ async function recordContribution(
   await shareCircle(tx, circleId);
   const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
   const { turn, memberId, contribution, guarantee } = payable;
-  // What another has ordered for the member and not paid gives way.
+  // Another's unpaid order for the member is superseded.
   if (payable.isOwn) await cancelPendingContribution(tx, { circleId, turn, memberId, paidBy: userId });
   const id = newId();
   const made = {
@@ -135,8 +137,8 @@ async function recordContribution(
 }
 
 /**
- * A contribution's gateway payment was posted to the holding account: it becomes `completed`, or, when it was cancelled
- * or its circle or turn is over, is `refunded` at once to the account the member joined with. In the caller's
+ * A contribution's gateway payment was posted to the holding account: it becomes `completed`, or, if it was cancelled
+ * or its circle or turn is over, `refunded` at once to the account with which the member joined. In the caller's
  * transaction.
  */
 async function settleContribution(
@@ -189,9 +191,9 @@ const changeOf = ({ id, saving_circle_id, turn_number, status }: CircleContribut
 });
 
 /**
- * Refunds contributions from the holding account to where they came from, once: of each a journal, a `reversed`
- * transaction row, the status `refunded`, an event, as `payOutOfCircle`. The guarantee paid with a completed contribution
- * stays until the circle is settled; money that came too late is refunded whole.
+ * Refunds contributions from the holding account to where they came from, once: each with a journal, a `reversed`
+ * transaction row, the status `refunded` and an event, as `payOutOfCircle`. The guarantee paid with a completed
+ * contribution stays until the circle is settled; late money is refunded in full.
  */
 export async function refundContributions(
   tx: EntityManager,

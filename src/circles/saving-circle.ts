@@ -25,7 +25,7 @@ export type CircleOwnerType = 'individual' | 'organization';
 
 /** The capacity of a circle when the request gives none. */
 export const defaultCapacity = 100;
-/** The largest number of a place or turn: the database's integer range, not a rule of circles. */
+/** The largest place or turn number: the database's integer range, not a rule of circles. */
 export const largestPlace = 2_147_483_647;
 /** How many members one request may add at most. */
 export const addedAtOnce = 1000;
@@ -46,7 +46,7 @@ export const contributionLaw = statusLaw({
 });
 export type ContributionStatus = StatusOf<typeof contributionLaw>;
 
-/** A proposal that somebody takes over a member's place. */
+/** The statuses of a proposal to replace a member. */
 export const replacementLaw = statusLaw({
   initial: ['pending'],
   transitions: { pending: ['completed', 'withdrawn'], completed: [], withdrawn: [] },

@@ -45,9 +45,9 @@ routes.post(
     summary: 'Create a saving circle',
     description:
       'An individual owns the circle; one created by an organization admin, or by platform for an account of an ' +
-      'organization, belongs to the organization. A creator is a member only after joining. Without `capacity` it takes ' +
-      'up to 100 members. It starts by itself on its start date, or is cancelled then with fewer than two members; one ' +
-      'that starts today waits for its second member until the day (UTC+7) is over.',
+      'organization, belongs to the organization. The creator must join to be a member. Without `capacity` it has up ' +
+      'to 100 members. It starts automatically on its start date, or is cancelled if it has fewer than two members; ' +
+      'one that starts today waits for its second member until the end of the day (UTC+7).',
     access: allow('create-saving-circle', { scope: 'for the caller; for an organization by its admins and platform' }),
     body: NewCircleBody,
     answers: { 201: z.object({ message, ...circleFields }) },
@@ -64,8 +64,9 @@ routes.get(
   {
     summary: 'List saving circles',
     description:
-      'Individuals see the circles that they created or joined. With `organization_id` an organization admin sees what ' +
-      'another organization shows to the public, an individual what their own organization shows (403 for another).',
+      'Individuals see the circles that they created or joined. With `organization_id` an organization admin sees ' +
+      'another organization’s public circles, an individual those that their own organization shows (403 for ' +
+      'another).',
     access: allow('read-saving-circle', { scope: "own; the organization's for its admins; all for platform" }),
     query: CircleQuery,
     answers: { 200: z.object({ message, saving_circles: z.array(ListedCircleAnswer), ...pageFields }) },
@@ -89,11 +90,11 @@ routes.get(
   {
     summary: 'Read a saving circle',
     description:
-      'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`. Who neither belongs ' +
-      'to the circle nor manages it sees no accounts and not who has not paid. So does somebody to whom a place in an ' +
-      'active circle is offered, until they have agreed or the offer is withdrawn.',
+      'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`. Callers who ' +
+      'neither belong to the circle nor manage it see neither accounts nor who has not paid. A user who is offered a ' +
+      'place in an active circle may read it in the same way, until they have agreed or the offer is withdrawn.',
     access: allow('read-saving-circle', {
-      scope: 'own, joined, shown by its visibility, or with a place in it on offer; all for platform',
+      scope: 'own, joined, visible, or with a place offered to the caller; all for platform',
     }),
     params,
     answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
@@ -110,8 +111,9 @@ routes.patch(
   {
     summary: 'Change a saving circle',
     description:
-      'While it is `new` everything may be changed; once others than the creator have joined, `amount`, `current_turn` ' +
-      'and `terms` stay, and `start_date` can only be moved later. Afterwards only `name` and `visibility` (400 otherwise).',
+      'While it is `new` every field may be changed; once anybody but the creator has joined, `amount`, ' +
+      '`current_turn` and `terms` are fixed, and `start_date` can only be moved later. After the start only `name` ' +
+      'and `visibility` can change (400 otherwise).',
     access: allow('update-saving-circle', { scope: 'as creator or admin' }),
     params,
     body: CircleChangeBody,
@@ -127,7 +129,7 @@ routes.delete(
   '/:id',
   {
     summary: 'Delete a saving circle',
-    description: 'A `new` one, or an `active` one without any contribution; every other is refused with 400.',
+    description: 'Only a `new` circle, or an `active` one without contributions (400 otherwise).',
     access: allow('delete-saving-circle', { scope: 'as creator or admin' }),
     params,
     answers: { 200: z.object({ message }) },
@@ -143,10 +145,10 @@ routes.post(
   {
     summary: 'Cancel an active saving circle',
     description:
-      'Completed contributions of the unfinished round are refunded, also those whose money still arrives. What is held ' +
-      'besides is shared out in proportion to positive net positions; the rest is in the `debts` of the settlement. In ' +
-      'a circle that began at a later turn than 1, what members paid and received elsewhere counts in both. The circle ' +
-      'stays readable.',
+      'Contributions to the unfinished round are refunded, including money that still arrives. The remaining balance ' +
+      'is shared out in proportion to positive net positions; the settlement shows the rest as `debts`. In a circle ' +
+      'that began at a later turn than 1, what members paid and received elsewhere counts in both. The circle stays ' +
+      'readable.',
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
@@ -162,15 +164,15 @@ routes.get(
   {
     summary: 'Check the draw of a lottery',
     description:
-      '`commitment` is the SHA-256, in hex, of `seed` (a text); members take their turns by ascending SHA-256 of the ' +
-      'text `seed:account_id`, in circles with terms of the text `seed:entropy:account_id`, where `entropy` is the ' +
+      '`commitment` is the SHA-256, in hex, of `seed` (a text). Members take their turns by ascending SHA-256 of the ' +
+      'text `seed:account_id`; in circles with terms, of the text `seed:entropy:account_id`, where `entropy` is the ' +
       'SHA-256, in hex, of the values of all members in the order of joining, joined by newlines. All are null until ' +
-      'the circle starts. Who neither belongs to the circle nor manages it sees no accounts. Note the commitment, and ' +
-      'your own value, when you join: `examples/verify-draw.ts` checks the draw against them, offline. That proves that ' +
-      'neither the seed nor your value was changed. The service knows the seed and all values, though, and nobody else ' +
-      'sees the values before the draw: a platform that also joins, itself or through somebody in league with it, could ' +
-      'try values for its own member until the order suits, even after all others have joined. In circles without ' +
-      'terms whoever knows the seed knows the order of any accounts before they join.',
+      'the circle starts. Callers who neither belong to the circle nor manage it see no accounts. Note the ' +
+      'commitment, and your own value, when you join: `examples/verify-draw.ts` checks the draw against them, ' +
+      'offline. That proves that neither the seed nor your value was changed. But only the service sees the seed and ' +
+      'all values before the draw: a platform that also joins, itself or through an accomplice, could try values for ' +
+      'its own member until the order suits, even after all others have joined. In circles without terms, anybody ' +
+      'who has the seed can compute the order of accounts before they join.',
     access: allow('read-saving-circle', { scope: 'as for the circle' }),
     params,
     answers: { 200: z.object({ message, data: DrawAnswer }) },
@@ -183,13 +185,13 @@ routes.get(
 routes.get(
   '/:id/settlement',
   {
-    summary: 'See how the members of a circle stand',
+    summary: 'Read the settlement of a circle',
     description:
-      'For members, creator and admins. `net_position` is `paid` plus `guarantee` less `received`, `paid` being ' +
-      'completed contributions and `received` pots and what came back at the end; `held` is the sum of all. `debts` is ' +
-      'what guarantees paid for others, and once the circle has ended who owes whom for everybody to come out even. In ' +
-      'a circle that began at a later turn than 1 that includes the rounds before, which are in none of the other ' +
-      'fields: everybody is taken to have paid them, and who has one of those turns to have received its pot.',
+      'For members, creator and admins. `net_position` is `paid` (completed contributions) plus `guarantee` less ' +
+      '`received` (pots and shares of the final balance); `held` is the sum of all net positions. `debts` lists what ' +
+      'guarantees paid for others and, once the circle has ended, who owes whom. In a circle that began at a later ' +
+      'turn than 1, debts include the earlier rounds, which the other fields do not: everybody counts as having paid ' +
+      'them, and each member with an earlier turn as having received its pot.',
     access: allow('read-saving-circle', { scope: 'own and joined; all for platform' }),
     params,
     answers: { 200: z.object({ message, data: SettlementAnswer }) },
@@ -207,10 +209,10 @@ const summary = createRouteGroup({ prefix: '/v1/summary/saving-circles', tag: 'S
 summary.get(
   '/',
   {
-    summary: "Sum up an organization's saving circles",
+    summary: "Summarize an organization's saving circles",
     description:
-      'All fields are strings. Platform callers name any organization with `organization_id`, or none for the sum of ' +
-      'all; others get 401 for another than their own.',
+      'All fields are strings. Platform callers name any organization with `organization_id`, or none for the total ' +
+      'of all; others get 401 for any but their own.',
     access: allow('read-saving-circle', {
       userTypes: ['platform', 'organization'],
       scope: "the organization's; all for platform",

@@ -6,7 +6,7 @@ export interface MemberSums {
   account_id: string;
   paid: Money;
   guarantee: Money;
-  /** What of the guarantee has paid missing contributions; nothing where it is absent. */
+  /** How much of the guarantee has paid for missing contributions; absent counts as zero. */
   covered?: Money;
   received: Money;
   /** Paid into rounds held elsewhere before this circle, less what was received there; zero if it started at turn 1. */
@@ -27,9 +27,9 @@ const positionOf = ({ paid, guarantee, received }: MemberSums): Money =>
 const claimOf = (member: MemberSums): Money => addMoney(positionOf(member), member.elsewhere ?? '0');
 
 /**
- * The positions of a circle's members: `net_position` is what they paid in beyond what they received, negative when they
- * owe the others, and `held` the sum of all, which the circle still holds. Until it `hasEnded`, later turns even things out, and the only debts are what
- * guarantees have `covered`; after that, every member below zero owes those above.
+ * The positions of a circle's members: `net_position` is what they paid in less what they received, negative when they
+ * owe the others; `held` is the sum of all, which the circle still holds. Until the circle `hasEnded`, later turns even
+ * things out, and the only debts are what guarantees have `covered`; after that, members below zero owe those above.
  */
 export function settle(
   sums: readonly MemberSums[],
@@ -48,7 +48,7 @@ export function settle(
 
 /**
  * Who owes whom, so that everybody comes out even: debtors pay creditors in member order, each debt as large as
- * possible. So there are fewer debts than members.
+ * possible, so there are fewer debts than members.
  */
 function findDebts(sums: readonly MemberSums[]): Debt[] {
   const creditors = sums
@@ -72,9 +72,9 @@ function findDebts(sums: readonly MemberSums[]): Debt[] {
 }
 
 /**
- * Distributes everything a circle holds when it ends, to nobody more than is due. After the last round each member
- * first gets back what is left of their guarantee, less their own debts. The rest, or all of it for a cancelled circle,
- * is distributed in proportion to what each is due. IDR, scale 4, each above zero.
+ * Distributes everything a circle holds when it ends; nobody gets more than is due to them. After the last round each
+ * member first gets back their remaining guarantee, less their own debts. The rest, or all of it for a cancelled
+ * circle, is distributed in proportion to what each is due. IDR, scale 4, each above zero.
  */
 export function shareOut(
   sums: readonly MemberSums[],

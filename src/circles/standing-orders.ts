@@ -34,9 +34,9 @@ const present = (order: StandingOrder): StandingOrder =>
 const paidAtOnce = 50;
 
 /**
- * Has each round that opens from now on paid from an account of the member's, replacing an earlier order: the circle's
- * contribution and guarantee as they are now. Throws NOT_FOUND; FORBIDDEN for anybody but the member, and for somebody
- * else's account; 400 once the circle or the place has ended.
+ * Sets a standing order to pay each round that opens from now on from the member's account: the circle's contribution
+ * and guarantee as they are now. Replaces an earlier order. Throws NOT_FOUND; FORBIDDEN for anybody but the member, and
+ * for somebody else's account; 400 once the circle or the place has ended.
  */
 export function setStandingOrder(
   em: EntityManager,
@@ -67,9 +67,7 @@ export function setStandingOrder(
   });
 }
 
-/**
- * Ends a member's standing order and returns it. Throws as `setStandingOrder`, and NOT_FOUND when there is none.
- */
+/** Cancels a member's standing order and returns it. Throws as `setStandingOrder`, and NOT_FOUND when there is none. */
 export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): Promise<StandingOrder> {
   return em.transactional(async (tx) => {
     const { member } = await getOwnPlace(tx, ordering);
@@ -120,15 +118,15 @@ async function getOwnPlace(
 }
 
 /**
- * Pays the open round by members' standing orders, a batch at a time, each in a transaction of its own and tried once:
- * what a balance does not cover, or is another amount than the order names, is left to the member. Throws when one could
- * not be tried, after the others of the batch were.
+ * Pays the open round by members' standing orders, a batch at a time, each in its own transaction and tried once: if
+ * the balance is too low or the amount due differs from the order's, the member has to pay. Throws when one could not
+ * be tried, after the rest of the batch.
  */
 export async function payStandingOrders(em: EntityManager, circleId: string): Promise<void> {
   await forEachOf(await findDueOrders(em, circleId, { limit: paidAtOnce }), async (debit) => {
     await payForMember(em.fork(), { circleId, ...debit });
     await failpoint('pay-standing-orders.paid');
-    // One that names another account by now is tried with that.
+    // An order that now names another account is tried with that one.
     await em.execute(
       'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',
       [debit.turn, debit.memberId, debit.sourceAccountId],
@@ -137,8 +135,8 @@ export async function payStandingOrders(em: EntityManager, circleId: string): Pr
 }
 
 /**
- * Debits the members who have received and not paid the open round, each in a transaction of its own. That it was tried is
- * noted at the end, so that an interrupted try is repeated.
+ * Debits the members who have received but not paid the open round, each in its own transaction. The attempt is
+ * recorded last, so that an interrupted one is repeated.
  */
 export async function debitMembers(em: EntityManager, circleId: string, now: Date): Promise<void> {
   const { current_turn: turn } = await em.findOneOrFail(SavingCircle, { id: circleId }, { refresh: true });
@@ -155,8 +153,8 @@ export async function debitMembers(em: EntityManager, circleId: string, now: Dat
 }
 
 /**
- * Pays a member's contribution to the open round without a request, as the member agreed before: an ordinary balance
- * payment in a transaction of its own, at most once per turn. A refusal (low balance, suspended member, round over)
+ * Pays a member's contribution to the open round without a request, as the member agreed in advance: an ordinary
+ * balance payment in its own transaction, at most once per turn. A refusal (low balance, suspended member, round over)
  * changes nothing.
  */
 export async function payForMember(
@@ -170,7 +168,7 @@ export async function payForMember(
       const source = sourceAccountId ?? member.account_id;
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
-      // A debit of the member's own account was agreed for good; a standing order may name another account by now.
+      // Consent to debit the member's account is permanent; a standing order may name another account by now.
       const due = sourceAccountId === null ? [] : await findDueOrders(tx, circleId, { limit: 1, memberId });
       if (circle.current_turn !== turn || (due[0]?.sourceAccountId ?? null) !== sourceAccountId) return;
       await payFromBalance(tx, savingCircleContribution, {

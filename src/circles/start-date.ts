@@ -3,7 +3,7 @@ import { refuse } from '../shared/errors.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const bareDay = /^\d{4}-\d{2}-\d{2}$/;
-/** A year before the last instant that is stored, so that the first rounds are due before it. */
+/** A year before the last instant that can be stored, so that the first rounds are due before it. */
 const tooLate = new Date(endOfTime);
 tooLate.setUTCFullYear(endOfTime.getUTCFullYear() - 1);
 
@@ -14,7 +14,7 @@ interface Beginning {
 
 /**
  * The instant a start date means: midnight in UTC+7 for a bare date, or the date-time itself; an instant earlier today
- * means now. Throws REQUEST_INVALID for a day before today, and for one too far away to be stored.
+ * means now. Throws REQUEST_INVALID for a day before today and for one too far in the future.
  */
 export function readStartDate(text: string, now: Date): Beginning {
   const isDay = bareDay.test(text);

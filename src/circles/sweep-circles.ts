@@ -12,9 +12,9 @@ const aMinuteAgo = "now() - interval '1 minute'";
 const unswept = `from saving_circle_contributions where status = 'completed' and swept_at is null and updated_at < ${aMinuteAgo}`;
 
 /**
- * Circles that may have had to move on a minute ago: they have lost a signal, or their workflow. One set to start on the
- * day of its request may wait for its second member until that day (UTC+7) is over. Of rounds and contributions, those that
- * `lookAfter` has not passed over, however many circles are under way.
+ * Circles whose next step may be a minute overdue because a signal or their workflow was lost. A circle set to start on
+ * the day of its request may wait for its second member until the end of that day (UTC+7). Reads only rounds and
+ * contributions that `lookAfter` has not passed over, however many circles are active.
  */
 export const overdueCircles = `
   select id, starts_at as since from saving_circles
@@ -33,11 +33,11 @@ export const overdueCircles = `
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** When a circle moves on by itself, or is looked at again, in epoch milliseconds; null when it waits for people only. */
+/** When a circle's next step is due or is checked again, in epoch milliseconds; null when it waits only for people. */
 function movesOnAt(circle: CircleProgress, now: number): number | null {
   if (circle.phase === 'ended') return circle.status === 'cancelled' ? 0 : null;
   if (circle.next !== null) return Date.parse(circle.next.at);
-  // An order that ends wakes its circle, and may fail to.
+  // The signal of an order that became final may be lost.
   return circle.phase === 'collecting' && circle.round.facts.hasOrders ? now + hourMs : null;
 }
 
@@ -72,18 +72,21 @@ async function lookAfter(
   });
 }
 
-/** Ended by a request whose process may have died before it woke the workflow, which would look again only in a day. */
+/**
+ * Cancelled by a request whose process may have died before it signalled the workflow, which would check only a day
+ * later.
+ */
 const endedCircles = `
   select id, ended_at as since from saving_circles
   where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;
 
-/** Orders in the way whose circle was not told so. */
+/** Superseded orders that have not been cancelled. */
 const ordersLeft = `select o.id, c.updated_at as since ${ordersInTheWay} and c.updated_at < now() - interval '1 minute'`;
 
 /**
- * Wakes the workflow of every circle that should have moved on by itself: past its start, a round's opening time, its
- * interval or its grace days, or with everybody paid; and of those a request has ended. A workflow that Temporal lost
- * is started again from its row. Ends orders for contributions that gave way. Returns how many.
+ * Signals the workflow of every circle whose next step is overdue (past its start, a round's opening time, its interval
+ * or its grace period, or with everybody paid), and of those cancelled by a request. Restarts from its row a workflow
+ * that Temporal lost. Cancels superseded orders. Returns how many.
  */
 export async function sweepCircles(
   em: EntityManager,

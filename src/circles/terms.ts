@@ -21,7 +21,7 @@ export const TermsAnswer = z
   .meta({ id: 'SavingCircleTerms' });
 export type CircleTerms = z.output<typeof TermsAnswer>;
 
-/** Terms as a request gives them; null or absent ones are filled in by `termsAskedFor`. */
+/** Terms as requested; `termsAskedFor` fills in null and absent ones. */
 export type AskedTerms = { [Term in keyof CircleTerms]?: CircleTerms[Term] | null | undefined };
 
 const defaultTerms: CircleTerms = { grace_days: 0, on_default: 'wait', guarantee_percent: 0 };
@@ -47,8 +47,8 @@ export const columnsOf = (terms: CircleTerms | null): Required<TermsColumns> =>
   terms ?? { grace_days: null, on_default: null, guarantee_percent: null };
 
 /**
- * What each member leaves with the circle as a guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID on the field,
- * of the two that decide it, when it would need more than four decimals or more digits than money has.
+ * What each member leaves with the circle as a guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID, on the field at
+ * fault, when it would need more than four decimals or more digits than money has.
  */
 export const guaranteeOf = (
   { guarantee_percent }: TermsColumns,
@@ -56,14 +56,14 @@ export const guaranteeOf = (
   field: 'amount' | 'terms.guarantee_percent' = 'terms.guarantee_percent',
 ): Money => feeOf(contribution, '0', (guarantee_percent ?? 0) * 100, { name: 'guarantee', field });
 
-/** Whether members join with a value of their own that the lottery draws with: in circles with terms. */
+/** Whether each member contributes a value to the draw: in lotteries with terms. */
 export const drawsWithEntropy = ({ turn_order, on_default }: TermsColumns & { turn_order: TurnOrder }): boolean =>
   turn_order === 'lottery' && Boolean(on_default);
 
 /** Whether members must consent to debits when they join. */
 export const needsConsent = ({ on_default }: TermsColumns): boolean => on_default === 'winner_first';
 
-/** Refuses a new member who does not consent where the terms ask for it. Returns whether they do. */
+/** Throws if the terms require consent and the new member does not give it. Returns whether they consented. */
 export function requireConsent(terms: TermsColumns, consent: boolean | undefined): boolean {
   if (!needsConsent(terms)) return false;
   const why = 'must be true: members who have received go on paying, by debits of the account if necessary';

@@ -1,7 +1,7 @@
 import { sha256 } from '../shared/digest.ts';
 import type { TurnOrder } from './saving-circle.ts';
 
-/** Where a lottery's seed is sealed until the draw. */
+/** The column in which a lottery's seed is sealed until the draw. */
 export const placeOfSeed = (circleId: string) => ({
   table: 'saving_circles',
   column: 'draw_seed_sealed',
@@ -11,7 +11,7 @@ export const placeOfSeed = (circleId: string) => ({
 /** The commitment to a seed: the SHA-256 of its text, in hex. Published before members join. */
 export const commitTo = (seed: string): string => sha256(seed);
 
-/** Combines the members' own values, in joining order, for a draw: the SHA-256, in hex, of the values, one per line. */
+/** Combines the members' values, in joining order, for a draw: the SHA-256, in hex, of the values, one per line. */
 export const gatherEntropy = (values: readonly string[]): string => sha256(values.join('\n'));
 
 /**

@@ -20,17 +20,17 @@ import {
   termsOf,
 } from './terms.ts';
 
-/** What a request changes, with all of the terms. */
+/** The requested changes, with complete terms. */
 type Changed = Omit<CircleChange, 'terms'> & { terms?: CircleTerms | null | undefined };
 
 /** Fields that may be changed even when the circle is no longer `new`. */
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle and wakes its workflow: every field while it is `new`, name and visibility afterwards. What others
- * than the creator have joined for stays: amount, first turn and terms, and the start comes no earlier. Creator and
- * admins only. Throws NOT_FOUND, FORBIDDEN, and 400 for any other change, a capacity below the number of members, a turn
- * beyond the capacity, and a day before today.
+ * Changes a circle and signals its workflow: every field while it is `new`, name and visibility afterwards. Once
+ * anybody but the creator has joined, amount, first turn and terms are fixed, and the start can only move later.
+ * Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 for any other change, a capacity below the number of
+ * members, a turn beyond the capacity, and a day before today.
  */
 export function updateCircle(
   em: EntityManager,
@@ -59,7 +59,7 @@ export function updateCircle(
   });
 }
 
-/** Refuses terms whose requirements the creator, who is the only member, does not meet. */
+/** Refuses terms whose requirements the creator, as the only member, does not meet. */
 function refuseUnmet(circle: SavingCircle, members: readonly CircleMember[]): void {
   const missing =
     (drawsWithEntropy(circle) && members.some(({ entropy }) => !entropy) && 'entropy') ||

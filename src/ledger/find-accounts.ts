@@ -54,8 +54,8 @@ export async function getAccount(em: EntityManager, caller: Caller, id: string):
 }
 
 /**
- * Throws unless the caller may filter by this account: NOT_FOUND when it does not exist, FORBIDDEN when it is out of
- * reach. Within reach are one's own, for organization admins those of the organization and its users, for platform all.
+ * Throws unless the caller may filter by this account: NOT_FOUND when it does not exist, FORBIDDEN otherwise. They may
+ * filter by their own accounts; organization admins by those of the organization and its users; platform by all.
  */
 export async function requireAccountInReach(em: EntityManager, caller: Caller, accountId: string): Promise<void> {
   const [account] = await em.execute<{ user_id: string | null; organization_id: string | null }[]>(
@@ -92,8 +92,8 @@ export async function findBalances(
 }
 
 /**
- * The id of the person who had this account of their own and was erased; null for any other account. Waits for an erasure
- * under way; a later one waits until the caller's transaction ends.
+ * The id of this account's owner if that person was erased; otherwise null. Waits for an erasure in progress; a later
+ * one waits until the caller's transaction ends.
  */
 export async function findErasedOwner(tx: EntityManager, accountId: string): Promise<string | null> {
   const [owner] = await tx.execute<{ id: string; is_erased: boolean }[]>(

@@ -20,7 +20,7 @@ import { Transaction } from './transaction.entity.ts';
 import type { LedgerReferenceType, TransactionType } from './transaction.ts';
 
 export interface TransactionFilter extends ListWindow {
-  /** The id of what was paid for; a text that is not a UUID matches nothing. */
+  /** The id of the paid resource; a text that is not a UUID matches nothing. */
   product_id?: string | undefined;
   reference_type?: LedgerReferenceType | undefined;
   type?: TransactionType | undefined;
@@ -41,9 +41,9 @@ interface Listing {
 }
 
 /**
- * The user to filter by, if any. A `user_id` out of the caller's reach is overridden: individuals always get their own
- * rows; users of type `organization` get all of the organization's rows when they name a user who neither belongs to it
- * nor has a row among them.
+ * The user to filter by, if any. A `user_id` that the caller may not use is overridden: individuals always get their
+ * own rows; users of type `organization` get all of the organization's rows when they name a user who neither belongs
+ * to it nor has a row among them.
  */
 async function askedUser(em: EntityManager, caller: Caller, userId: string | undefined): Promise<string | undefined> {
   if (caller.userType === 'individual') return caller.userId;
@@ -187,7 +187,7 @@ export async function mayReadTransaction(
   { id, user_id, created_at }: Pick<Transaction, 'id' | 'user_id' | 'created_at'>,
 ): Promise<boolean> {
   if (isPlatform(caller) || user_id === caller.userId) return true;
-  // A Date has no microseconds: the row lies within its millisecond.
+  // A Date has no microseconds, so search the row's millisecond.
   const isIndividual = caller.userType === 'individual';
   const list = isIndividual ? 'transaction_receivers where user_id' : 'transaction_organizations where organization_id';
   const rows = await em.execute<unknown[]>(

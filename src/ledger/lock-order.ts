@@ -3,7 +3,7 @@ import { readPayer } from '../people/identity/read-payer.ts';
 import type { Payer } from '../shared/caller.ts';
 import { textArray } from '../shared/postgres.ts';
 
-/** Rows that transactions lock, and how strongly where the same rows have several places in the order. */
+/** Rows that transactions lock; with the strength if the same rows have several places in the order. */
 export interface LockedRows {
   name: string;
   table: string;
@@ -17,9 +17,9 @@ export type LockMode = 'key share' | 'share' | 'no key update' | 'update';
 const peoples = "select a.id from accounts a where a.kind in ('user', 'organization')";
 
 /**
- * The one order in which every transaction that moves money locks rows, whichever way the money goes: no two of them
- * then wait for each other. Code and SQL that lock point here; `test/ledger/lock-order.test.ts` follows every path and
- * finds the step that does not keep it. What is locked several rows at a time is locked by id.
+ * The one order in which every transaction that moves money locks rows, whatever the direction of the money, so that no
+ * two of them deadlock. Code and SQL that lock refer to it; `test/ledger/lock-order.test.ts` follows every path and
+ * finds violations. Several rows of a table are locked by id.
  *
  * Three rules complete it:
  *
@@ -33,7 +33,8 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  *   pending row of an order under the order, attempts under their payout, and differences about a payout's transfers
  *   after that payout.
  *
- * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order: no transaction waits for it.
+ * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order: no transaction waits for
+ * it.
  *
  * Two pairs do not keep it; where they meet, the database aborts one of them, which is retried. Late money for a closed
  * cause may complete or reopen it and locks it exclusively at the end, while a disbursement of the same cause with the
@@ -80,18 +81,18 @@ export interface HeldBalances {
 }
 
 /**
- * Locks the balances of several journals at once, in the one order of all transactions (`lockOrder`), until the caller's
- * transaction ends. For whoever writes a second journal after a first one: each alone would keep the order, both would
- * not. More accounts than are then needed do no harm.
+ * Locks the balances of several journals at once, in the one order of all transactions (`lockOrder`), until the
+ * caller's transaction ends. For transactions that write a second journal after a first: each alone keeps the order,
+ * both together would not. Locking more accounts than needed does no harm.
  */
 export async function holdBalances(tx: EntityManager, { debited, credited }: HeldBalances): Promise<void> {
   await tx.execute('select hold_balances(?::uuid[], ?::uuid[])', [textArray(debited), textArray(credited)]);
 }
 
 /**
- * Waits for the lock of a payment's source account and holds it until the caller's transaction ends, so that the target
- * is judged after the wait, and so is the payer, who may have been suspended meanwhile (FORBIDDEN, as `readPayer`).
- * Locks nothing for an account that is not the payer's.
+ * Locks a payment's source account until the caller's transaction ends, so that the target is checked after the wait,
+ * and so is the payer, who may have been suspended (FORBIDDEN, as `readPayer`). Locks nothing for an account that is
+ * not the payer's.
  */
 export async function lockSource(
   tx: EntityManager,

@@ -1,7 +1,7 @@
 import { gauge, type Metrics } from '../platform/metrics/metrics.ts';
 import type { CheckResult } from './run-checks.ts';
 
-/** What the checks of the books found, and when each was last read. */
+/** The results of the checks of the books, and when each was last read. */
 export function measureChecks(metrics: Metrics) {
   const violations = gauge(metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', ['check']);
   const last = gauge(metrics, 'amanah_checks_read_timestamp_seconds', 'When a check was last read.', []);
@@ -13,7 +13,7 @@ export function measureChecks(metrics: Metrics) {
   );
   const known = new Set<string>();
   return {
-    /** Checks that should run: one that never ran has a value too, so that an alarm can notice. */
+    /** The checks that should run, so that one that never ran also has a value for alarms. */
     expect(checks: readonly string[]): void {
       for (const check of checks) if (!known.has(check)) each.set({ check }, 0);
       for (const check of checks) known.add(check);

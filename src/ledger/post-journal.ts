@@ -7,14 +7,14 @@ import type { LedgerReferenceType, TransactionPurpose, TransactionType } from '.
 
 export interface Posting {
   accountId: string;
-  /** IDR, scale 4, signed: what we owe to the account's owner grows with a positive amount. */
+  /** IDR, scale 4, signed: a positive amount increases what we owe to the account's owner. */
   amount: Money;
 }
 
 export interface Journal {
   /** What happened, e.g. `payment-order.settled`; for operators. */
   kind: string;
-  /** Unique forever: posting it twice has no further effect. */
+  /** Unique forever: posting it again has no effect. */
   businessKey: string;
   postings: Posting[];
 }
@@ -37,13 +37,13 @@ export interface TransactionRow {
   createdBy: string | null;
 }
 
-/** SQLSTATE that the ledger raises when a posting would take an account below zero that may not be negative. */
+/** SQLSTATE of a posting that would take an account below zero that may not be negative. */
 export const insufficientBalance = 'AM001';
 
 /**
  * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero and match the rows
- * that prove them, which must be written before (the database refuses anything else). Returns the journal's id, or null
- * when a journal with this business key exists already and nothing was done. Throws INSUFFICIENT_BALANCE; the caller's
+ * that prove them, which must be written first (the database refuses anything else). Returns the journal's id, or null,
+ * with nothing done, when a journal with this business key exists already. Throws INSUFFICIENT_BALANCE; the caller's
  * transaction must then be rolled back.
  */
 export async function postJournal(tx: EntityManager, journal: Journal): Promise<string | null> {

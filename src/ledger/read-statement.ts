@@ -10,7 +10,7 @@ export interface StatementPeriod {
   to?: Date | undefined;
 }
 
-/** What a posting is about, in the words of the client that asked for it; each null where there is none. */
+/** The subject of a posting, by the client's own references; each null if there is none. */
 export interface PostingReferences {
   reference: string | null;
   external_ref: string | null;
@@ -55,8 +55,8 @@ interface PostingRow {
 
 /**
  * Reads a statement in parts, from one snapshot of the database, so that opening balance, lines and closing balance
- * agree whatever is posted meanwhile. Holds a connection until the generator is exhausted or returned. With `describe`
- * every line says what it is about.
+ * agree despite concurrent postings. Holds a connection until the generator is exhausted or returned. With `describe`
+ * every line names its subject.
  */
 export function readStatement(
   em: EntityManager,

@@ -26,7 +26,7 @@ export async function findChecks(em: EntityManager): Promise<string[]> {
 /**
  * Reads one view (`readFresh`), by its name in the catalogue: only rows since the instant of a version 7 UUID, or all
  * of them without one. A view that fails on a row's data counts as one violation. Throws when the database does not
- * answer, or not in time.
+ * answer in time.
  */
 export async function runCheck(
   em: EntityManager,
@@ -39,8 +39,8 @@ export async function runCheck(
   const rows = await readFresh(
     em,
     async (reader) => {
-      // Empty is as good as unset. Of this transaction only: it is where a pooler may change the session.
-      // If the worker dies, the database stops the query too.
+      // Empty means unset. Only for this transaction, as a pooler may change the session. If the worker dies, the
+      // database cancels the query.
       await reader.execute(
         "select set_config('amanah.checks_since', ?, true), set_config('client_connection_check_interval', '5s', true)",
         [since ?? ''],
@@ -60,8 +60,8 @@ export async function runCheck(
 }
 
 /**
- * Reads one view as the schedule does repeatedly: all rows once a night, and until the next night only newer ones. A
- * view that is not empty is read whole the next time, so that no finding is forgotten.
+ * Reads one view as scheduled: all rows once a night, and until the next night only newer ones. A non-empty view is
+ * read in full the next time, so that no finding is lost.
  */
 export async function runCheckInTurn(em: EntityManager, check: string): Promise<CheckResult> {
   // The night begins at 03:30 in UTC+7. Two more hours are read: an id is a little older than its transaction, and the
@@ -85,22 +85,22 @@ export async function runCheckInTurn(em: EntityManager, check: string): Promise<
   return result;
 }
 
-/** Reads every view whole; one that fails on a row's data does not hide the others. Throws as `runCheck`. */
+/** Reads every view in full; one that fails on a row's data does not hide the others. Throws as `runCheck`. */
 export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const check of await findChecks(em)) results.push(await runCheck(em, check));
   return results;
 }
 
-/** A view that could not be read, and what the database said. */
+/** A view that could not be read, and the database's error. */
 export interface UnreadCheck {
   check: string;
   why: string;
 }
 
 /**
- * The same for an operator, who waits for as long as a command may take: a view that cannot be read is named, and does
- * not keep the others from being read. Throws when the database does not answer at all.
+ * The same for an operator's command, with its longer time-out: a view that cannot be read is named and does not
+ * prevent reading the others. Throws when the database does not answer at all.
  */
 export async function runChecksPatiently(
   em: EntityManager,

@@ -12,7 +12,7 @@ import { type DescribePostings, readStatement, referenceColumns, statementColumn
 
 interface Ports {
   sealer: Sealer;
-  /** What the journals on a partner's account belong to. */
+  /** The subjects of journals on a partner's account. */
   describePostings: (tx: EntityManager, sealer: Sealer, ids: readonly string[]) => ReturnType<DescribePostings>;
 }
 

@@ -1,7 +1,7 @@
 import type { NamedMigration } from '../platform/database/database.ts';
 import { M0001Baseline } from './m0001-baseline.ts';
 
-/** What every database of ours begins with. */
+/** The start of every database. */
 export const baseline: NamedMigration = { name: 'm0001-baseline', class: M0001Baseline };
 
 /** Every migration in order, by name: one file per change, never edited after landing. */

@@ -5,9 +5,9 @@ import { Migration } from '@mikro-orm/migrations';
 import { seedPermissions } from './baseline/permissions.ts';
 
 /**
- * The files of `baseline/`, one for each domain after what guards statuses and what checks ask in all of them, in the
- * order in which they load: each names only tables, and views and triggers only functions, of those before it. (What a
- * function in PL/pgSQL calls may come later.)
+ * The files of `baseline/`, in loading order: first the shared functions of status laws and checks, then one file per
+ * module. Each refers only to tables, and its views and triggers only to functions, of earlier files. (PL/pgSQL
+ * functions may call later ones.)
  */
 const domains = [
   'status-laws',
@@ -58,7 +58,7 @@ const domains = [
   'roles',
 ];
 
-/** The digest of all that the baseline makes: a database remembers from which text it was made. */
+/** The digest of the baseline's text, stored in each database created from it. */
 export function baselineMark(): string {
   const hash = createHash('sha256');
   for (const domain of domains) hash.update(readFileSync(join(import.meta.dirname, 'baseline', `${domain}.sql`)));
@@ -66,7 +66,7 @@ export function baselineMark(): string {
   return `baseline ${hash.digest('hex')}`;
 }
 
-/** The schema that the first release began with, from nothing. */
+/** The initial schema of the first release. */
 export class M0001Baseline extends Migration {
   override up(): void {
     for (const domain of domains) {

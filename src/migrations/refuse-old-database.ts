@@ -4,8 +4,8 @@ import { baseline } from './index.ts';
 import { baselineMark } from './m0001-baseline.ts';
 
 /**
- * Throws ConfigError for a database that was migrated from another text of the baseline, before a migration stumbles
- * over what it finds there: nothing leads from it to this version.
+ * Throws ConfigError for a database created from a different baseline, before a migration fails on it: there is no
+ * upgrade from it to this version.
  */
 export async function refuseOldDatabase(tx: EntityManager): Promise<void> {
   const [{ database, migrated, mark }] = await tx.execute<

@@ -24,7 +24,7 @@ interface KeyRow {
   signing_secret_sealed: string;
   require_signature_v2: boolean;
   usable: boolean;
-  /** Seconds since 1970, by the database's clock: that of this process may be wrong. */
+  /** Seconds since 1970 by the database's clock, as this process's clock may be wrong. */
   now: string;
 }
 
@@ -42,14 +42,14 @@ export interface PartnerProof {
   apiKey: string;
   /** The header `x-partner-signature`, empty when there is none. */
   signature: string;
-  /** The header `x-partner-signature-v2`; an empty one counts as sent, and wrong. */
+  /** The header `x-partner-signature-v2`; an empty one counts as sent but wrong. */
   signatureV2: string | undefined;
-  /** Whether the route demands it. */
+  /** Whether the route requires it. */
   needsV2: boolean;
   request: SignedRequest;
 }
 
-/** Why a request whose body is signed rightly is refused for its second signature. */
+/** Why a request with a correct body signature is refused for its second signature. */
 function complainOfWhole({ signatureV2, needsV2, request: { method, target } }: PartnerProof, now: number): string {
   if (signatureV2 === undefined) {
     return `The ${needsV2 ? 'route' : 'API key'} demands x-partner-signature-v2, the signature over the whole request`;
@@ -60,7 +60,7 @@ function complainOfWhole({ signatureV2, needsV2, request: { method, target } }: 
     : `The x-partner-signature is right, x-partner-signature-v2 is not that of \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
 }
 
-/** Most unsealed signing secrets cached in memory; the oldest goes first. */
+/** The most unsealed signing secrets cached in memory; the oldest is dropped first. */
 const mostOpenSecrets = 1000;
 const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 

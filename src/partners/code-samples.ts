@@ -1,17 +1,17 @@
 import { languages, type Prepared, type Proof } from './sample-languages.ts';
 
-/** A call as a program makes it, with real values in it. */
+/** A call with concrete values. */
 export interface SampledCall {
   proof: Proof;
   method: string;
   /** The path with its query, as it is sent. */
   target: string;
   body?: unknown;
-  /** The header that takes the idempotency key, and the key. */
+  /** The name of the idempotency header, and the key. */
   idempotencyKey?: [header: string, key: string];
 }
 
-/** A program in one language, as `x-codeSamples` has it. */
+/** A program in one language, as in `x-codeSamples`. */
 export interface CodeSample {
   lang: string;
   label: string;
@@ -45,8 +45,8 @@ interface Operation {
 }
 
 /**
- * Adds `x-codeSamples`, made of the examples of parameters and body, to each operation of partners, and to others that
- * change something; not where the body is no JSON or the caller's own.
+ * Adds `x-codeSamples`, made from the examples of parameters and body, to each partner operation and to other writes,
+ * except those with a non-JSON body.
  */
 export function addCodeSamples(document: { paths: object }): void {
   for (const [path, item] of Object.entries(document.paths as Record<string, Record<string, Operation>>)) {
@@ -61,7 +61,7 @@ export function addCodeSamples(document: { paths: object }): void {
   }
 }
 
-/** The call that an operation's examples make: a parameter without an example is left away, but for those of the path. */
+/** The call with an operation's examples; omits parameters without an example, except path parameters. */
 function callOf(method: string, path: string, { parameters = [], requestBody }: Operation): Omit<SampledCall, 'proof'> {
   const given = (place: string) =>
     parameters.filter((parameter) => parameter.in === place && parameter.example !== undefined);

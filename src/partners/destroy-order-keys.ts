@@ -6,13 +6,13 @@ import { textArray } from '../shared/postgres.ts';
 
 /** Keys per round. */
 const round = 1000;
-/** What is left of the time of a step when no other round is begun; the next run continues. */
+/** The remaining step time below which no further round starts; the next run continues. */
 const reserveMs = 15_000;
 
 /**
- * Destroys the keys of partners' payments, payouts and refunds that are `days` old, so that nobody reads their customers
- * and beneficiaries again, and forgets the bodies of webhooks and callbacks that name them; those that are not over, or
- * have a webhook to be sent, wait. Returns how many keys it looked at. Throws KeysAway.
+ * Destroys the keys of partners' payments, payouts and refunds that are `days` old, so that their customers and
+ * beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name them; those that
+ * are open or have a pending webhook wait. Returns how many keys it examined. Throws KeysAway.
  */
 export async function destroyOrderKeys(
   em: EntityManager,
@@ -28,7 +28,7 @@ export async function destroyOrderKeys(
   };
   const prepare = async (ids: readonly string[]) => {
     const { over, kept } = await forget(ids);
-    // One by one, as each may have a thousand payouts, which have no keys of their own.
+    // One by one, as each may have a thousand payouts without their own keys.
     for (const batch of await em.execute<{ id: string }[]>(batchesAmong, [textArray(over)])) {
       const payouts = await em.execute<{ id: string }[]>('select id from payouts where batch_id = ?', [batch.id]);
       if ((await forget(payouts.map(({ id }) => id))).kept.length > 0) kept.push(batch);
@@ -45,12 +45,12 @@ export async function destroyOrderKeys(
 
 const batchesAmong = 'select id from payout_batches where id = any(?::uuid[])';
 
-/** SQL: webhooks of what may name somebody, in a form that reads the index of the keys. */
+/** SQL: webhooks of resources that may name somebody, in a form that uses the keys' index. */
 const isTold = "k.resource_type in ('payment', 'payout', 'refund', 'payout_batch', 'instrument')";
 
 const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(
-    // A key may be older than its order: made for a request that failed, and that was repeated later.
+    // A key may be older than its order: created for a failed request that was repeated later.
     `select id from partner_payments where id = any(?::uuid[])
        and (status in ('PENDING', 'WAITING_PAYMENT') or created_at > now() - make_interval(days => ?))
      union select id from payouts where id = any(?::uuid[])

@@ -6,7 +6,7 @@ interface Remedy {
   remedy: string;
 }
 
-/** What each error code means to a partner, and what to do about it. */
+/** The meaning of each error code for a partner, and what to do. */
 export const partnerErrors: Readonly<Record<string, Remedy>> = {
   REQUEST_INVALID_PAYLOAD: {
     cause: 'A field, parameter or header is missing, unknown or wrong; `details` names each.',

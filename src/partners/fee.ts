@@ -10,7 +10,7 @@ import {
 } from '../shared/money.ts';
 import type { FeeMode } from './partner.ts';
 
-/** What a partner is charged, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
+/** A partner's fee, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
 export interface FeeRule {
   fixed: Money;
   basis_points: number;
@@ -18,7 +18,7 @@ export interface FeeRule {
   provider_basis_points: number;
 }
 
-/** The rule that applies where a partner has none. */
+/** The default rule for a partner without one. */
 export const freeOfCharge: FeeRule = {
   fixed: '0.0000',
   basis_points: 0,
@@ -27,10 +27,10 @@ export const freeOfCharge: FeeRule = {
 };
 
 export interface Price {
-  /** What the customer pays. */
+  /** The amount that the customer pays. */
   gross: Money;
   fee: Money;
-  /** What the partner is owed. */
+  /** The amount owed to the partner. */
   net: Money;
 }
 
@@ -47,8 +47,8 @@ export function priceCollection(mode: FeeMode, amount: Money, { fixed, basis_poi
 }
 
 /**
- * Whether a collection of at most `most` (IDR) can ever be charged by this rule: deducted, it has to leave something;
- * added, it has to leave room for an amount.
+ * Whether this rule can ever apply to collections of at most `most` (IDR): a deducted fee must leave something, an
+ * added one must leave room for an amount.
  */
 export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_points'>, most: Money): boolean =>
   mode === 'DEDUCTED'
@@ -58,7 +58,7 @@ export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_po
 /** Whether a partner is owed anything at this price. */
 export const isWorthwhile = ({ net }: Price): boolean => isAboveZero(net);
 
-/** What is wrong with an amount that is not worthwhile. */
+/** The error text for an amount that is not worthwhile. */
 export const complainOfFee = (fee: Money, least: Money | null): string =>
   `does not cover the fee of IDR ${fee}: the least is IDR ${least ?? 'unknown'}`;
 
@@ -88,7 +88,7 @@ type FeeShare = Pick<FeeRule, 'fixed' | 'basis_points'>;
 
 /**
  * The least amount that with its fee (`sign` 1) or without it (-1) is whole rupiah and at least `minimum`. Only every
- * `step`th unit has an exact fee, so that what is sought repeats after at most ten thousand steps.
+ * `step`th unit has an exact fee, so the pattern repeats after at most ten thousand steps.
  */
 function leastWith({ fixed, basis_points }: FeeShare, minimum: Money, sign: 1n | -1n): Money | null {
   const common = divisor(tenThousand, BigInt(basis_points));

@@ -24,7 +24,7 @@ export function findPartners(em: EntityManager, window: ListWindow): Promise<Lis
   return findPage(em, Partner, {}, window);
 }
 
-/** Everything around a partner that its detail shows. */
+/** The related data in a partner's detail. */
 export async function describePartner(em: EntityManager, partner: Partner) {
   const orderBy = { created_at: 'asc', id: 'asc' } as const;
   const keys = await em.find(PartnerKey, { partner_id: partner.id }, { orderBy });

@@ -15,7 +15,7 @@ export const guidePages = {
 } as const;
 export type GuidePage = keyof typeof guidePages;
 
-/** Where a reader calls; `sandbox` is null where it is not ours to tell. */
+/** The addresses for the reader's calls; `sandbox` is null if unknown. */
 export interface GuideAddresses {
   api: string;
   sandbox: string | null;
@@ -106,7 +106,7 @@ ${body}
 }
 
 const receivers = { Express: 'express', Fastify: 'fastify', 'Next.js': 'nextjs' };
-/** Receivers of webhooks, which the tests run, as a reader has them who installed the client. */
+/** Webhook receivers, as used with the installed client; the tests run them. */
 const showReceivers = (): string =>
   Object.entries(receivers)
     .map(([name, file]) => {
@@ -130,21 +130,21 @@ function readGuide(file: string, { api, sandbox }: GuideAddresses): string {
 export const guidePage = (page: GuidePage, addresses: GuideAddresses): string =>
   guideLayout(`/docs/partners/${page}`, guidePages[page], readGuide(`guide/${page}.md`, addresses));
 
-/** What somebody who builds an app reads first. */
+/** The first page for app developers. */
 export const appPage = (addresses: GuideAddresses): string =>
   guideLayout('/docs/start', 'The first hour of an app', readGuide('../../docs/app-first-hour.md', addresses), 'apps');
 
 /** The file name of the collection for Postman. */
 export const collection = 'amanah-partner.postman_collection.json';
 
-/** The page of the clients: how each is installed. */
+/** The page of the clients, with their installation. */
 export const clientsPage = (api: string): string =>
   guideLayout(
     '/docs/sdk',
     'Clients',
     renderMarkdown(`# Clients
 
-They sign, retry under the same key and verify webhooks by themselves. Each is made of the very API that serves it.
+They sign requests, retry with the same key and verify webhooks. Each is generated from the API that serves it.
 
 ## Node, Deno and Bun
 

@@ -37,8 +37,8 @@ export function refuseClosed(status: OrganizationStatus | null): void {
 }
 
 /**
- * Reads the organization's status under a shared lock and throws as `refuseClosed` does. Waits for a suspension under
- * way; the status cannot change until the caller's transaction ends.
+ * Reads the organization's status under a shared lock and throws as `refuseClosed` does. Waits for a suspension in
+ * progress; the status cannot change until the caller's transaction ends.
  */
 export async function refuseClosedOrganization(em: EntityManager, organizationId: string): Promise<void> {
   refuseClosed(await holdStatus(em, organizationId));
@@ -49,8 +49,9 @@ export const refuseNotLinked = (): never =>
   refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
 
 /**
- * Throws RESOURCE_NOT_LINKED for an organization in whose name the partner may not collect. Called once the partner is
- * held, whose row a revocation locks: none is overlooked, and a later one waits until the transaction ends.
+ * Throws RESOURCE_NOT_LINKED for an organization in whose name the partner may not collect. Called under the lock of
+ * the partner's row, which a revocation also takes: so none is missed, and a later one waits until the transaction
+ * ends.
  */
 export async function refuseUnlinked(
   tx: EntityManager,
@@ -65,8 +66,8 @@ export async function refuseUnlinked(
 }
 
 /**
- * Throws as `refuseInactive` does, and NOT_FOUND when there is no such partner. Waits for a suspension under way and
- * holds up the next until the transaction ends, as `refuseClosedOrganization` does.
+ * Throws as `refuseInactive` does, and NOT_FOUND when there is no such partner. Waits for a suspension in progress and
+ * blocks the next until the transaction ends, as `refuseClosedOrganization` does.
  */
 export async function refuseInactivePartner(em: EntityManager, partnerId: string): Promise<void> {
   const [row] = await em.execute<{ status: PartnerStatus; organization_status: OrganizationStatus }[]>(

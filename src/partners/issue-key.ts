@@ -20,12 +20,12 @@ interface KeyChange {
 
 interface NewKey extends KeyChange {
   permissions: readonly PartnerPermission[];
-  /** Whether requests need the second signature too; false by default. */
+  /** Whether requests also need the second signature; false by default. */
   requireSignatureV2?: boolean;
   secrets?: { apiKey: string; signingSecret: string };
 }
 
-/** The secrets are in this answer and nowhere else. */
+/** Only this response contains the secrets. */
 export interface IssuedKey {
   key: PartnerKey;
   apiKey: string;
@@ -41,7 +41,7 @@ export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Prom
 }
 
 /**
- * Issues a successor of a key with the same permissions; the old one works for 24 hours more. Throws
+ * Issues a successor of a key with the same permissions; the old one works for another 24 hours. Throws
  * KEY_ALREADY_ROTATED for one already revoked or rotated.
  */
 export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & { keyId: string }): Promise<IssuedKey> {
@@ -57,7 +57,7 @@ export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & 
   });
 }
 
-/** Changes what a key demands of requests. Throws NOT_FOUND for another partner's key. */
+/** Changes the signature that a key requires. Throws NOT_FOUND for another partner's key. */
 export function updateKey(
   em: EntityManager,
   input: KeyChange & { keyId: string; changes: { require_signature_v2?: boolean | undefined } },

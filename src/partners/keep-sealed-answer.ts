@@ -16,15 +16,15 @@ export interface KeptAnswer {
 export type WebhookedResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'instrument';
 
 /**
- * The fingerprint of a request: method, path and what its body means, which is its canonical JSON, so that formatting
- * does not matter, or its bytes where it cannot be read.
+ * The fingerprint of a request: method, path and its body as canonical JSON, so that formatting does not matter, or its
+ * bytes if it cannot be read.
  */
 export const fingerprintOfRequest = (method: string, path: string, meaning: string | Uint8Array): string =>
   createHash('sha256').update(`${method} ${path}\n`).update(meaning).digest('hex');
 
 type PartnerClaim = Extract<KeyClaim, { partnerId: string }>;
 
-/** What a partner's key stands for: the created resource and the first answer, each null while there is none. */
+/** The created resource and the first response under a partner's key, each null while there is none. */
 export interface UnderPartnerKey {
   resourceId: string | null;
   answer: KeptAnswer | null;
@@ -36,10 +36,7 @@ const placeOfAnswer = ({ partnerId, keyHash }: PartnerClaim) => ({
   row: partnerKeyRowIdFor(partnerId, keyHash),
 });
 
-/**
- * What the row of a key says. Throws KeysAway when the key of the answer was lost: what was answered is not guessed while
- * it may be found again.
- */
+/** The content of a key's row. Throws KeysAway when the response's encryption key was lost, as it may be restored. */
 export async function openUnderKey(sealer: Sealer, claim: PartnerClaim, row: KeyRow | null): Promise<UnderPartnerKey> {
   if (row === null) return { resourceId: null, answer: null };
   const { resource_id: resourceId, answer_status: status, answer_sealed: sealed } = row;
@@ -51,9 +48,9 @@ export async function openUnderKey(sealer: Sealer, claim: PartnerClaim, row: Key
 }
 
 /**
- * Keeps the first answer under this key, sealed as it may hold a bank account number: then under the order's own key.
- * Returns the answer to send and whether it is this one (`first`). A key under which nothing was created stays free.
- * Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request.
+ * Stores the first response under this key, sealed because it may contain a bank account number, in that case under the
+ * order's own key. Returns the response to send and whether it is this one (`first`). A key under which nothing was
+ * created stays free. Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request.
  */
 export async function keepSealed(
   em: EntityManager,

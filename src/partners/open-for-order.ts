@@ -1,7 +1,7 @@
 import type { Place, Sealer } from '../platform/encryption/sealer.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 
-/** What `openForOrder` has read: the texts, or why they cannot be read. */
+/** The result of `openForOrder`: the texts, or why they cannot be read. */
 export interface OrderTexts<Texts> {
   isOpen: boolean;
   /** Throws why they cannot be read. */
@@ -9,9 +9,10 @@ export interface OrderTexts<Texts> {
 }
 
 /**
- * Decrypts what `sealForOrder` sealed for the opening of an order. Called before anything is locked, as the key may be
- * slow to come; but only who makes the order reads it, as one that is there, was refused or has lapsed is told so
- * whatever became of its key. Reading throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is gone, and what opening threw.
+ * Decrypts what `sealForOrder` sealed for the opening of an order. Called before anything is locked, as the key look-up
+ * may be slow; the result is read only when the order is created, as existing, refused and lapsed ones are reported
+ * whatever the state of their key. Reading throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key was destroyed, and the
+ * error of decrypting.
  */
 export async function openForOrder<Texts>(sealer: Sealer, place: Place, sealed: string): Promise<OrderTexts<Texts>> {
   try {
@@ -28,9 +29,9 @@ function throwUnreadable(error: unknown): never {
 }
 
 /**
- * Seals what names the customer or beneficiary of a new payment, payout or refund under a key of its own. Throws KeysAway,
- * and REQUEST_IDEMPOTENCY_KEY_REUSED where that key was destroyed: the order's id follows from its idempotency key, under
- * which nothing was made so long ago that it was forgotten.
+ * Seals texts that name the customer or beneficiary of a new payment, payout or refund under its own key. Throws
+ * KeysAway, and REQUEST_IDEMPOTENCY_KEY_REUSED when that key was destroyed: the order's id is derived from its
+ * idempotency key, which was used so long ago without creating anything.
  */
 export async function sealForOrder(sealer: Sealer, place: Place, order: string, texts: object): Promise<string> {
   try {

@@ -37,7 +37,7 @@ const routes = createRouteGroup<Ports>({
   description: 'Administration of partners: keys, fees, limits, linked organizations, webhooks.',
 });
 
-/** Who administers partners. */
+/** The administrators of partners. */
 export const managesPartners = allow('manage-partner', { userTypes: ['platform'], scope: 'all' });
 const message = z.string();
 const partnerId = z.object({ id: uuid() });
@@ -241,7 +241,7 @@ routes.put(
     description:
       'A fee is `fixed` plus `basis_points` of the amount. The most specific rule wins: organization before channel ' +
       "before method; without a rule it costs 0. The provider's share is internal. " +
-      'A rule with which no amount that its method takes could be collected or paid out is refused.',
+      'A rule that no permitted amount of its method could satisfy is refused.',
     access: managesPartners,
     params: partnerId,
     body: z.strictObject({ fees: z.array(FeeRule).max(1000) }),

@@ -42,7 +42,7 @@ returns the money later it becomes \`reversed\`, and its net is available again.
 
 **Errors.** Branch on \`error.code\`, never on the message. [Every code, its cause and what to do](/docs/errors).`;
 
-/** The document as far as others here read it. */
+/** The part of the document that other files read. */
 export type PartnerDocument = Described & {
   info: { title: string; description: string };
   components: { securitySchemes: Record<string, { description: string }> };

@@ -28,8 +28,10 @@ interface Running {
 
 /**
  * The door of `/v1/partners`. The order of its checks: headers, key and signatures over the bytes received, whether the
- * signature was used before, account active, permission, idempotency key (absent, malformed, replay or reuse); where nothing was created under the key yet,
- * the status of the partner's organization; then the route validates and does its work. Every success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is kept and replayed.
+ * signature was used before, account active, permission, idempotency key (absent, malformed, replay or reuse); where
+ * nothing was created under the key yet, the status of the partner's organization; then the route validates and does
+ * its work. Every success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is stored
+ * and replayed.
  */
 export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']> {
   const authenticate = createPartnerAuthentication(sealer);
@@ -61,20 +63,20 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const { status: _, organizationStatus: __, ...known } = partner;
     if (!request.idempotent) {
       const made = await proceed({ ...known, idempotency: null });
-      // A streamed body brings its own envelope.
+      // A streamed body has its own envelope.
       return made.body instanceof Readable ? made : envelope(made, requestId);
     }
 
     const key = readKey(request);
     const keyHash = hashKey(key);
-    // A body that cannot be read counts by its bytes, and is refused later, by the route.
+    // A body that cannot be read is compared by its bytes; the route refuses it later.
     const meaning = await request.readBody().then(canonicalJson, () => body);
-    // A path with and without a trailing slash is the same route.
+    // A path with or without a trailing slash is the same route.
     const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), meaning);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);
-      // Another request runs under the same key: if it is refused the key is free again, otherwise it is taken.
+      // Another request runs under the same key: if it is refused, the key is free again; otherwise it is used.
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
@@ -128,7 +130,7 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
   idempotency: Omit<KeyedRequest, 'resourceId' | 'stamp'>;
 };
 
-/** `closed` is why nothing new may be created: accepted requests continue, and their keys still answer. */
+/** `closed` is why nothing new may be created; accepted requests continue, and their keys still return responses. */
 async function answerOnce(
   sealer: Sealer,
   request: PartnerRequestContext,
@@ -157,7 +159,7 @@ async function answerOnce(
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 
-/** The id of the order that this answer shows with its beneficiary or with metadata; null for anything else. */
+/** The id of the order whose beneficiary or metadata this response shows; otherwise null. */
 function orderShownIn(body: unknown): string | null {
   const shown = shownOrder.safeParse(body);
   return shown.success ? shown.data.id : null;
@@ -167,7 +169,7 @@ const shownOrder = z.union([
   z.object({ id: z.uuid(), metadata: z.looseObject({}) }),
 ]);
 
-/** `{ data, request_id }` as bytes: the same are sent and kept. */
+/** `{ data, request_id }` as bytes, sent and stored identically. */
 function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {
   const bytes = Buffer.from(JSON.stringify({ data: body, request_id: requestId }));
   return { ...answer(status, bytes, headers), body: bytes };
@@ -179,11 +181,11 @@ const asReplay = ({ status, body, headers }: Answer): Answer =>
   answer(status, body, { ...headers, 'Idempotency-Replayed': 'true' });
 
 /**
- * Takes a right signature over a whole request, once: what changes something without an idempotency key happens once for
- * each, whoever has recorded it. Throws AUTH_INVALID_CREDENTIALS for one that was used (docs/contract.md 8).
+ * Accepts a correct signature over a whole request once, so that a write without an idempotency key cannot be replayed.
+ * Throws AUTH_INVALID_CREDENTIALS for one that was used (docs/contract.md 8).
  */
 async function takeSignature(em: EntityManager, signature: string): Promise<void> {
-  // Its digest covers the time that it names. Upper and lower case are the same signature.
+  // Its digest includes its time. Upper and lower case are the same signature.
   const digest = signature.slice(-64).toLowerCase();
   const taken = await em.execute<unknown[]>(
     'insert into used_signatures (digest) values (?) on conflict do nothing returning 1',

@@ -16,7 +16,7 @@ const PartnerKeySchema = defineEntity({
     rotated_from: p.uuid().nullable(),
     created_by: p.uuid().nullable(),
     created_at: p.datetime(),
-    /** Set by a rotation: the key works beside its successor until this time. */
+    /** Set by a rotation: when the key stops working alongside its successor. */
     valid_until: p.datetime().nullable(),
     revoked_at: p.datetime().nullable(),
   },

@@ -19,7 +19,7 @@ const PartnerSchema = defineEntity({
     pending_account_id: p.uuid(),
     reserved_account_id: p.uuid(),
     created_by: p.uuid().nullable(),
-    /** When the last replay of its webhooks will be done. */
+    /** When the last replay of its webhooks will be complete. */
     replayed_until: p.datetime().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),

@@ -44,8 +44,9 @@ routes.get(
   {
     summary: 'List the channels open to this partner',
     description:
-      'Not paged. QRIS has no `channel`. Fees are those without an organization. The same table validates, and says which ' +
-      'payments can be refunded to the wallet that paid: every other refund is a transfer to a bank account.',
+      'Not paged. QRIS has no `channel`. Fees are those without an organization. The same table validates requests ' +
+      'and shows which payments can be refunded to the wallet that paid; every other refund is a transfer to a bank ' +
+      'account.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(

@@ -7,7 +7,7 @@ export const partnerLaw = statusLaw({
 });
 export type PartnerStatus = StatusOf<typeof partnerLaw>;
 
-/** Whether the fee is taken out of the requested amount (DEDUCTED) or comes on top of it (ADDED). */
+/** Whether the fee is deducted from the requested amount (DEDUCTED) or added to it (ADDED). */
 export const feeModes = ['DEDUCTED', 'ADDED'] as const;
 export type FeeMode = (typeof feeModes)[number];
 
@@ -28,7 +28,7 @@ export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 
-/** The outcomes of payments, payouts and refunds, which every partner needs to know. */
+/** The outcomes of payments, payouts and refunds, relevant to every partner. */
 export const outcomeEvents = [
   'payment.succeeded',
   'payment.failed',
@@ -41,7 +41,7 @@ export const outcomeEvents = [
   'payout_batch.completed',
 ] as const;
 
-/** The events that an endpoint can ask for. */
+/** The events to which an endpoint can subscribe. */
 export const webhookEvents = [
   ...outcomeEvents,
   'payment.available',
@@ -53,17 +53,17 @@ export type WebhookEvent = (typeof webhookEvents)[number];
 
 /** Stands for every event, including those added later. */
 export const allEvents = '*';
-/** What an endpoint may name. */
+/** The values that an endpoint may list. */
 export const askableEvents = [...webhookEvents, allEvents] as const;
 export type AskedEvent = (typeof askableEvents)[number];
 
-/** The event that tests an endpoint, whatever that endpoint asks for. */
+/** The event that tests an endpoint, whatever its subscriptions. */
 export const endpointTest = 'endpoint.test';
 /** Every type of webhook. */
 export const webhookTypes = [...webhookEvents, endpointTest] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
-/** A rotated key or webhook secret works this many hours more. */
+/** How many hours a rotated key or webhook secret still works. */
 export const rotationOverlapHours = 24;
 
 /** The longest that the net of a paid payment may wait in `pending`. */

@@ -11,14 +11,14 @@ interface Operation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { example?: unknown }> };
 }
-/** What is read of the partners' document. */
+/** The part of the partners' document that is read. */
 export interface Described {
   info: { title: string };
   servers: { url: string }[];
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** Signs a request before Postman sends it, as the reference says (docs/contract.md 8). */
+/** Signs a request before Postman sends it, as documented (docs/contract.md 8). */
 const sign = `const secret = pm.variables.get('signing_secret');
 const takesKey = pm.request.headers.has('X-Idempotency-Key');
 if (takesKey) pm.variables.set('idempotency_key', pm.variables.replaceIn('{{$guid}}'));

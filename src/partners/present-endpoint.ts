@@ -4,13 +4,13 @@ import { allEvents, askableEvents } from './partner.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { disabledReasons, webhookEndpointLaw } from './webhook-endpoint.ts';
 
-/** An endpoint, and the ids of the partner's others with the same URL: each of them is sent what it asks for. */
+/** An endpoint, and the ids of the partner's others with the same URL, each of which gets its own webhooks. */
 export interface TwinnedEndpoint {
   endpoint: WebhookEndpoint;
   twins: string[];
 }
 
-/** The events that an endpoint asks for: some by name, or all. */
+/** An endpoint's subscriptions: some events by name, or all. */
 export const askedEvents = () =>
   z
     .array(z.enum(askableEvents))
@@ -37,7 +37,7 @@ export const EndpointShape = z
       }),
     disabled_at: timestamp().nullable().meta({ description: 'Null while it is enabled.' }),
     failing_since: timestamp().nullable().meta({
-      description: 'Since when every delivery has failed; null if the last one succeeded or there was none.',
+      description: 'When deliveries began to fail; null if the last one succeeded or there was none.',
     }),
     set_by_operator: z.boolean().meta({ description: 'Whether the operator set this endpoint.' }),
     created_at: timestamp(),
@@ -68,18 +68,20 @@ export const ChangedEndpointShape = EndpointShape.extend({ warnings }).meta({ id
 /** A new or changed endpoint, with a warning about others that have the same URL. */
 export const presentChangedEndpoint = ({ endpoint, twins }: TwinnedEndpoint) => ({
   ...presentEndpoint(endpoint),
-  warnings: twins.map((id) => `The endpoint ${id} has the same URL: what both ask for is sent there twice`),
+  warnings: twins.map(
+    (id) => `The endpoint ${id} has the same URL: events to which both subscribe are sent there twice`,
+  ),
 });
 
 export const SecretEndpointShape = EndpointShape.extend({
   secret: z
     .string()
-    .meta({ description: 'In this answer only.', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }),
+    .meta({ description: 'In this response only.', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }),
 }).meta({ id: 'WebhookEndpointWithSecret' });
 
 export const CreatedEndpointShape = SecretEndpointShape.extend({ warnings }).meta({ id: 'CreatedWebhookEndpoint' });
 
-/** An endpoint with its secret, for the only answer that shows it. */
+/** An endpoint with its secret, for the only response that shows it. */
 export const presentSecretEndpoint = ({ endpoint, secret }: { endpoint: WebhookEndpoint; secret: string }) => ({
   ...presentEndpoint(endpoint),
   secret,

@@ -17,7 +17,7 @@ export const presentLimits = (partner: Partner) =>
       }
     : null;
 
-/** A partner account as platform users read it. */
+/** A partner account as shown to platform users. */
 export const presentPartner = (partner: Partner) => ({
   id: partner.id,
   name: partner.name,
@@ -45,7 +45,7 @@ export const presentKey = (key: PartnerKey) => ({
   revoked_at: key.revoked_at?.toISOString() ?? null,
 });
 
-/** A new key with its secrets, for the only answer that shows them. */
+/** A new key with its secrets, for the only response that shows them. */
 export const presentIssuedKey = ({ key, apiKey, signingSecret }: IssuedKey) => ({
   ...presentKey(key),
   api_key: apiKey,

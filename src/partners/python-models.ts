@@ -19,7 +19,7 @@ const pascal = (words: string): string =>
 
 /**
  * The schemas of the models by name: those of the document, and for each operation its `…Body`, `…Query` and `…Answer`
- * (the `data` of its answer) where the document has them without a name.
+ * (the `data` of its response) if the document has them without a name.
  */
 function namedSchemas({ paths, webhooks, components }: Described): Map<string, Schema> {
   const schemas = new Map(Object.entries(components.schemas));
@@ -51,12 +51,12 @@ const plain: Readonly<Record<string, string>> = {
   boolean: 'bool',
   null: 'None',
 };
-/** What Python has for itself. */
+/** Python's own names. */
 const keywords = new Set(['from']);
 const literal = (value: unknown): string =>
   value === true ? 'True' : value === false ? 'False' : JSON.stringify(value);
 
-/** The module of the Python client that has the types of the document, as typed dictionaries. */
+/** The module of the Python client with the document's types as typed dictionaries. */
 export function printPythonModels(document: object): string {
   const described: Described = JSON.parse(JSON.stringify(document));
   const printed: string[] = [];
@@ -76,7 +76,7 @@ export function printPythonModels(document: object): string {
     return plain[String(schema.type)] ?? 'Any';
   };
 
-  /** Prints a class, behind those that it consists of; returns its name. */
+  /** Prints a class, after those that it uses; returns its name. */
   const declare = ({ properties = {}, required = [] }: Schema, name: string): string => {
     const fields = Object.entries(properties).map(([field, schema]) => {
       const type = typeOf(schema, name + pascal(field));
@@ -96,7 +96,7 @@ export function printPythonModels(document: object): string {
 
   for (const [name, schema] of namedSchemas(described)) declare(schema, name);
   const webhooks = Object.keys(described.webhooks).map((type) => `${pascal(type)}Webhook`);
-  return `"""The types of the partner API, made of its document."""
+  return `"""The types of the partner API, generated from its OpenAPI document."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ const statusUrlOf = (id: string) => ({ payment_id: id, status_url: `/v1/partners
 
 const instrumentUrlOf = (id: string) => ({ instrument_id: id, status_url: `/v1/partners/instruments/${id}` });
 
-/** What a body is refused for that lacks what is required, or has a field too many where nothing is. */
+/** The refusal of a body without a required field, or with an unknown one if none is required. */
 function refusedBody(route: Route): DomainError {
   const schema = bodyOf(route);
   for (const body of [{}, { amount: '1' }]) {
@@ -51,7 +51,7 @@ const beyondPaid = new DomainError('FUNDS_REFUND_EXCEEDED', 'IDR 400000.0000 of 
   details: { paid: '500000.0000', refunded: '100000.0000', remaining: '400000.0000' },
 });
 
-/** What only these operations refuse. */
+/** The refusals specific to these operations. */
 const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly DomainError[]>>>> = {
   createPayment: {
     502: [
@@ -114,7 +114,7 @@ const ofOperations: Readonly<Record<string, Readonly<Record<number, readonly Dom
   createPayout: { 422: [beyondLimit, notCovered, payoutsOff] },
 };
 
-/** The refusals of a partner's operation by status, as it answers them; the first of each is the example. */
+/** The refusals of a partner's operation by status; the first of each is the example. */
 export const partnerRefusals: RefusalsOf = (route) => {
   const mayName = 'organization_id' in (route.body && 'shape' in route.body ? (route.body.shape as object) : {});
   return {

@@ -2,7 +2,7 @@ import { partnerPrefix } from '../platform/http/errors.ts';
 
 type Operations = Record<string, Record<string, { tags: string[] }>>;
 
-/** The parts of an OpenAPI document that tags stand in. */
+/** The parts of an OpenAPI document that contain tags. */
 export interface Tagged {
   tags: { name: string; description?: string }[];
   paths: Operations;
@@ -11,13 +11,14 @@ export interface Tagged {
 
 /** Descriptions of the groups whose routes are also in the public document. */
 export const aboutPayouts =
-  "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid once.";
+  "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid " +
+  'once.';
 export const aboutWebhooks =
-  'Where this partner receives webhooks, and which: at most ten endpoints, each with a secret of its own. An event goes ' +
-  'to every enabled endpoint that asks for it, as a delivery of its own. What became of each delivery, and how to have ' +
-  'it sent again.';
+  'The endpoints of this partner for webhooks: at most ten, each with its own secret and subscriptions. An event ' +
+  'goes to every enabled endpoint that asks for it, as a delivery of its own. What became of each delivery, and how ' +
+  'to have it sent again.';
 
-/** Of the paths under `/v1/partners/`, which group an operation belongs to; in the order of a partner's work. */
+/** The groups of the paths under `/v1/partners/`, in the order of a partner's work. */
 const groups: readonly { name: string; description: string; covers: RegExp }[] = [
   {
     name: 'Channels and quotes',

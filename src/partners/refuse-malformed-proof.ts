@@ -17,8 +17,8 @@ function refuseProof(message: string): never {
 }
 
 /**
- * Refuses headers that cannot be valid for any key and secret, and says what is wrong with them. It reads nothing else,
- * so the error reveals nothing about a key.
+ * Refuses headers that cannot be valid for any key and secret, with the reason. It reads nothing else, so the error
+ * reveals nothing about a key.
  */
 export function refuseMalformedProof({ authorization, signature, signatureV2 }: ProofHeaders): void {
   if (!authorization) refuseProof(missingAuthorization);

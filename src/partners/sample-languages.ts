@@ -1,7 +1,7 @@
-/** How a call proves who makes it: by key and signatures, by the token of somebody who is logged in, or not at all. */
+/** How a call is authenticated: by key and signatures, by a user's token, or not at all. */
 export type Proof = 'signed' | 'token' | 'open';
 
-/** A call as the languages need it: the body is the text that is signed and sent. */
+/** A call for the code generators: the body is the text that is signed and sent. */
 export interface Prepared {
   proof: Proof;
   method: string;

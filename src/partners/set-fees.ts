@@ -29,8 +29,8 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
 
 /**
  * Replaces a partner's whole fee table (amounts in IDR, scale 4). Throws REQUEST_INVALID for two rules about the same
- * method, channel and organization, an unknown channel or bank, an organization that is not linked, and a payout rule
- * with an organization or one that leaves nothing of any amount, which could never apply.
+ * method, channel and organization, an unknown channel or bank, an organization that is not linked, and a rule that
+ * could never apply: a payout rule with an organization, or one that leaves nothing of any amount.
  */
 export function setFees(
   em: EntityManager,
@@ -92,16 +92,13 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
   }
 }
 
-/**
- * Refuses a rule with which no amount that the method takes could be collected or paid out: naming the rule, or the
- * field that would make it so.
- */
+/** Refuses a rule that no permitted amount of the method could satisfy, naming the rule or the field at fault. */
 export async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: FeeRow[], named?: string): Promise<void> {
   const channels = await em.execute<{ method: string; channel: string; most: Money }[]>(
     'select method, channel_code as channel, maximum_amount as most from payment_channels',
   );
   for (const [index, { method, channel, ...rule }] of fees.entries()) {
-    // What a payout reserves has no maximum: a part of it always reaches the bank, unless all of it is the fee.
+    // A payout's reservation has no maximum, so a part of it can always reach the bank, unless the fee is all of it.
     const possible =
       method === 'payout'
         ? mode === 'ADDED' || rule.basis_points < 10_000

@@ -27,7 +27,7 @@ export function isSignatureOf(secret: string, body: Uint8Array, signature: strin
   return timingSafeEqual(expected, given) && wellFormed;
 }
 
-/** What the second version of the signature covers. */
+/** The request data that the second version of the signature covers. */
 export interface SignedRequest {
   method: string;
   /** Path and query, exactly as sent. */
@@ -37,7 +37,7 @@ export interface SignedRequest {
   body: Uint8Array;
 }
 
-/** Five lines, none of which can hold a line feed: no two requests have the same text (docs/contract.md 8). */
+/** Five lines without line feeds, so that different requests have different texts (docs/contract.md 8). */
 const digestOfRequest = (secret: string, at: string, { method, target, idempotencyKey, body }: SignedRequest): Buffer =>
   createHmac('sha256', secret)
     .update([at, method, target, idempotencyKey, createHash('sha256').update(body).digest('hex')].join('\n'))

@@ -1,4 +1,4 @@
-/** How the partner of the story is paid, where it pays to, and what each costs. */
+/** The channels and banks of the story's partner, with their fees. */
 export const channels = {
   fee_mode: 'DEDUCTED',
   collection: [

@@ -28,7 +28,7 @@ const shapeOf = (types: readonly TimelineItem['type'][]) =>
   });
 
 export const TimelineShape = shapeOf(timelineTypes).meta({ id: 'PartnerTimeline' });
-/** Of what may wait for people of the platform. */
+/** Set for payouts that may wait for people of the platform. */
 export const DecidedTimelineShape = shapeOf([...timelineTypes, 'decision']).meta({ id: 'WithdrawalTimeline' });
 
 /** The timeline as partners read it: items oldest first, and what happens next and when. */
@@ -91,7 +91,7 @@ export async function findWebhookItems(
 }
 
 /**
- * Where a webhook goes, in words. Only the host: the rest of an address may be a secret, and this is read with keys that
- * may not read endpoints.
+ * The destination of a webhook, in words. Only the host: the rest of a URL may be secret, and keys that may not read
+ * endpoints can read this.
  */
 const placeOf = (url: string | null): string => (url === null ? 'an endpoint that was deleted' : new URL(url).host);

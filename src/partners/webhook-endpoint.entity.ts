@@ -13,7 +13,7 @@ const WebhookEndpointSchema = defineEntity({
     status: p.text().$type<WebhookEndpointStatus>().default('enabled'),
     disabled_reason: p.text().$type<DisabledReason>().nullable(),
     disabled_at: p.datetime().nullable(),
-    /** Since when no request to it has succeeded. */
+    /** When requests to it began to fail. */
     failing_since: p.datetime().nullable(),
     /** Whether it is the one that the operators' `PUT webhook` sets. */
     set_by_operator: p.boolean().default(false),
@@ -26,6 +26,6 @@ const WebhookEndpointSchema = defineEntity({
   },
 });
 
-/** A URL to which a partner's webhooks go, and the events it asks for; its secrets are sealed. */
+/** A URL for a partner's webhooks, and its subscribed events; its secrets are sealed. */
 export class WebhookEndpoint extends WebhookEndpointSchema.class {}
 WebhookEndpointSchema.setClass(WebhookEndpoint);

@@ -1,14 +1,14 @@
 import type { Place } from '../platform/encryption/sealer.ts';
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** The statuses of an endpoint; a disabled one collects no webhooks. */
+/** The statuses of an endpoint; a disabled one receives no webhooks. */
 export const webhookEndpointLaw = statusLaw({
   initial: ['enabled', 'disabled'],
   transitions: anyToAny(['enabled', 'disabled']),
 });
 export type WebhookEndpointStatus = StatusOf<typeof webhookEndpointLaw>;
 
-/** Why an endpoint is disabled: on request, or as no request to it succeeded for three days. */
+/** Why an endpoint is disabled: on request, or because no request to it succeeded for three days. */
 export const disabledReasons = ['requested', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
@@ -22,7 +22,7 @@ export interface EarlierSecret {
   until: string;
 }
 
-/** The most earlier secrets that sign beside the newest: each is one more signature in every request. */
+/** The most earlier secrets that sign in addition to the newest; each adds a signature to every request. */
 export const mostEarlierSecrets = 4;
 
 /** Where an endpoint's sealed secrets are stored. */

@@ -1,4 +1,6 @@
-/** When to poll the provider: a callback may be lost, and then only polling finds out. Milliseconds everywhere. */
+/**
+ * When to poll the provider: a callback may be lost, and then only polling finds the outcome. Milliseconds everywhere.
+ */
 
 import { budgets } from './budgets.ts';
 
@@ -6,29 +8,29 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** How often what waits for a decision of people is looked at when no hint of it arrives. */
+/** How often something that waits for people's decision is checked without a hint. */
 export const decisionLookMs = 6 * hourMs;
 
-// Payments: their payers have hours or days.
+// Payments, whose payers have hours or days.
 
 const paymentIntervalsMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs] as const;
-/** Where callbacks come, few payments are found by polling after the first hour. */
+/** If callbacks arrive, polling finds few payments after the first hour. */
 const calledBackIntervalMs = 4 * hourMs;
 
 /**
- * How long a payment waits for a callback before polling, by how often it has polled: growing, then hourly, or every four
- * hours while callbacks come.
+ * How long a payment waits for a callback before it polls, by the number of polls so far: growing, then hourly, or
+ * every four hours while callbacks arrive.
  */
 export const paymentWaitMs = (round: number, { callbacksCome = false } = {}): number =>
   paymentIntervalsMs[round] ?? (callbacksCome ? calledBackIntervalMs : hourMs);
 
-/** The longest pause between two attempts to get an instrument; pauses grow up to it. */
+/** The longest pause between two attempts to request an instrument. */
 const longestInstrumentWaitMs = 5 * minuteMs;
 
 /**
- * How long to wait, from `now`, before the provider is asked again for an instrument first asked for at `since`: time
- * for an attempt under way, plus a pause about as long as all the time before, up to the longest. Shortened to end at
- * the deadline. All instants are epoch milliseconds.
+ * How long to wait, from `now`, before requesting again an instrument that was first requested at `since`: the duration
+ * of an attempt, plus a pause about as long as the time so far, up to the longest. Shortened to end at the deadline.
+ * All instants are epoch milliseconds.
  */
 export function instrumentWaitMs({ since, deadline, now }: { since: number; deadline: number; now: number }): number {
   const pause = Math.min(Math.max(now - since, 0) + secondMs, longestInstrumentWaitMs);
@@ -41,9 +43,9 @@ export function instrumentWaitMs({ since, deadline, now }: { since: number; dead
 export const settlingBoundMs = 10 * minuteMs;
 
 /**
- * How long to wait at `now` while the provider says paid or pending and nothing can be settled, by how long it has done
- * so: 5 seconds at first, growing to 30, and hourly after ten minutes. Shortened to end at the deadline. All instants
- * are epoch milliseconds.
+ * How long to wait at `now` while the provider reports paid or pending and nothing can be settled, by how long it has
+ * done so: 5 seconds at first, growing to 30, and hourly after ten minutes. Shortened to end at the deadline. All
+ * instants are epoch milliseconds.
  */
 export function settlingWaitMs({ since, deadline, now }: { since: number; deadline: number; now: number }): number {
   const elapsed = now - since;
@@ -52,7 +54,7 @@ export function settlingWaitMs({ since, deadline, now }: { since: number; deadli
   return Math.round(left > 0 ? Math.min(interval, left) : interval);
 }
 
-// Payouts: the bank has the money, or it is unknown whether it has.
+// Payouts whose money the bank has, or may have.
 
 /** A payout that is unknown for this long is marked for operators (docs/contract.md 8); polling continues. */
 export const operatorsAfterMs = 10 * minuteMs;
@@ -66,27 +68,27 @@ export function payoutWaitMs(elapsedMs: number): number {
   return Math.round(Math.max(wait, 5 * secondMs));
 }
 
-/** When the provider rate-limits us, it is asked again after at most this long, unless it named a longer time. */
+/** The longest wait after the provider rate-limits us, unless it demands a longer one. */
 const longestRestWaitMs = 30 * secondMs;
 
-/** Like `payoutWaitMs`, when calls to the provider are limited and must pause for `restMs`; 0 is no limit. */
+/** Like `payoutWaitMs`, when calls to the provider must pause for `restMs`; 0 means no limit. */
 export function nextPayoutWaitMs(elapsedMs: number, restMs: number): number {
   const wait = payoutWaitMs(elapsedMs);
   return restMs > 0 ? Math.max(restMs, Math.min(wait, longestRestWaitMs)) : wait;
 }
 
-/** A pending payout whose workflow is this late with asking has lost it: the sweep restarts it. */
+/** A pending payout that is this late with asking has lost its workflow, which the sweep restarts. */
 export const overdueGraceMs = 5 * minuteMs;
 
 /**
- * After success, and after an operator's failure, the provider is asked again at these ages: a success may be reversed.
+ * After success, or failure by an operator, the provider is asked again at these ages, as a success may be reversed.
  */
 const laterLooksMs = [30 * secondMs, hourMs, 24 * hourMs, 72 * hourMs] as const;
 
-/** A check of a final payout that the provider did not answer is repeated after this long. */
+/** How long until a check of a final payout is repeated if the provider did not answer. */
 export const unansweredLookMs = hourMs;
 
-/** When to check a final payout again; null when it has been checked for long enough. */
+/** When to check a final payout again; null when no more checks are due. */
 export function nextPayoutLookAt(finalizedAt: Date, now: Date): Date | null {
   const age = now.getTime() - finalizedAt.getTime();
   const next = laterLooksMs.find((look) => look > age);

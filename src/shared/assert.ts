@@ -1,4 +1,4 @@
-/** Checks an invariant; a violation is our bug and never the caller's. */
+/** Checks an invariant; a violation is our bug, never the caller's fault. */
 export function assert(condition: unknown, belief: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${belief}`);
 }

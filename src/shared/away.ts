@@ -18,18 +18,18 @@ const poolExhausted =
 
 /** Whether the error means that a dependency is unavailable, so that a later retry makes sense. */
 export const isAway = (error: unknown): boolean =>
-  // The keys of people say so themselves.
+  // The keys database's own errors.
   isOfCause(error, (code) => code === 'KEYS_AWAY' || networkCodes.has(code) || databaseAway.test(code), poolExhausted);
 
 const lostCodes = /^(08...|57P0[1-3]|ECONNRESET|EPIPE|ETIMEDOUT)$/;
-// One that never came about carried no statement.
+// A connection that was never established carried no statement.
 const lostConnection = /connection terminated(?! due to connection timeout)/i;
 
 /** Whether the connection was lost during a statement, so that its outcome is unknown. */
 export const isLostConnection = (error: unknown): boolean =>
   isOfCause(error, (code) => lostCodes.test(code), lostConnection);
 
-/** Whether the error, or what caused it, has such a code or message. */
+/** Whether the error, or one of its causes, has such a code or message. */
 function isOfCause(error: unknown, isCode: (code: string) => boolean, message: RegExp, depth = 0): boolean {
   const code = errorCodeOf(error);
   if (typeof code === 'string' && isCode(code)) return true;

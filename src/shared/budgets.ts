@@ -1,6 +1,6 @@
 /**
- * Every time-out of the product, in milliseconds, and which one ends before which. What a client may be kept waiting is
- * fixed; the rest follows from it. Pure, because workflows import it.
+ * Every time-out of the product, in milliseconds, and their order. The waits of clients are fixed; the rest follows
+ * from them. Pure, because workflows import it.
  */
 const second = 1000;
 const minute = 60 * second;
@@ -9,12 +9,12 @@ const minute = 60 * second;
 const requests = {
   /** Until a 503 when the database or Temporal is down. */
   away: 3 * second,
-  /** Until a payment whose provider is silent is answered `PENDING`. */
+  /** Until a payment is answered `PENDING` when the provider is silent. */
   gatewayPayment: 10 * second,
-  /** Until a partner's payment whose provider is silent is answered as indeterminate. */
+  /** Until a partner's payment is answered as indeterminate when the provider is silent. */
   partnerPayment: 20 * second,
   payoutReservation: 20 * second,
-  /** When a balance payment with an unknown outcome is answered as such. It is not made after that. */
+  /** Until a balance payment is answered with an unknown outcome. It is not made after that. */
   balancePayment: 12 * second,
   /** How long a cancellation waits for the provider before the client is asked to retry. */
   cancellation: 10 * second,
@@ -22,7 +22,7 @@ const requests = {
   allocation: 60 * second,
 };
 
-/** Start-to-close time-outs of activities: a step that a request waits for ends before the wait does. */
+/** Start-to-close time-outs of activities: a step times out before a request that waits for it. */
 const steps = {
   /** Local activity: creates the row. */
   first: requests.gatewayPayment - 2 * second,
@@ -37,10 +37,10 @@ const steps = {
   webhook: 20 * second,
   allocation: requests.allocation - 10 * second,
   sweep: minute,
-  /** Reads one view of the ledger's checks whole; where a replica does not make it in half the time, then the primary. */
+  /** Reads one full view of the ledger's checks: on a replica for half the time, then on the primary. */
   checks: 45 * minute,
   reconciliation: 30 * minute,
-  /** Makes one seal: reads its journals, writes them down and stores the object. */
+  /** Creates one seal: reads its journals, records them and stores the object. */
   seal: 10 * minute,
 };
 
@@ -54,29 +54,26 @@ const provider = {
   /** One call, with all its pages. */
   call: 6 * second,
   /**
-   * From recording a transfer's attempt until its request is sent; one held up for longer is not sent any more, because
-   * another run looks after the payout by then.
+   * From recording a transfer's attempt until its request is sent; after that it is not sent, because another run may
+   * have taken over the payout.
    */
   sendWithin: 10 * second,
-  /**
-   * A transfer may be in flight, or not listed yet, for this long after its request: until then its absence proves
-   * nothing.
-   */
+  /** How long after its request a transfer may be in flight or unlisted: until then its absence proves nothing. */
   underWay: 2 * minute,
 };
 
 const opening = {
   /**
-   * How long after its request an opening may still be carried out. Longer than any request waits, so that a retry
-   * joins it; short enough that nobody has given it up and paid by other means.
+   * How long after its request an opening may still be carried out: longer than any request waits, so that a retry
+   * joins it, yet too short for anybody to give up and pay by other means.
    */
   lives: 2 * minute,
 };
 
 const contribution = {
   /**
-   * How long before the end of a round's days of grace the last contribution is ordered. An order ends with them: a later
-   * one would leave its payer no time to pay, after the two minutes in which its instrument may yet appear.
+   * How long before the end of a round's grace period the last contribution may be ordered. The order expires with the
+   * grace period, and its instrument may take two minutes to appear, so a later one would leave the payer no time.
    */
   lastOrder: 10 * minute,
 };
@@ -94,7 +91,7 @@ export interface DatabaseBudget {
 }
 
 const longestIdle = 45 * second;
-/** Everyone who queues behind a waiting table lock waits too. */
+/** Others queue behind a waiting table lock, so keep it short. */
 const longestLock = minute;
 
 const databaseWithin = (ms: number): DatabaseBudget => ({
@@ -104,7 +101,7 @@ const databaseWithin = (ms: number): DatabaseBudget => ({
   transaction: (ms * 7) / 8,
 });
 
-/** A statement that is downloaded slowly; longer ones are fetched by period. */
+/** An account statement that is downloaded slowly; longer ones are fetched by period. */
 const download = 20 * minute;
 const command = 120 * minute;
 
@@ -123,21 +120,21 @@ const database = {
   migration: { ...databaseWithin(command), lock: 2 * second },
 };
 
-/** A migration that does not get a lock. */
+/** Until a migration gives up waiting for a lock. */
 const migration = {
-  /** How long others go first before it is retried. */
+  /** How long it gives way before it is retried. */
   pause: 5 * second,
-  /** After this it is given up. */
+  /** When it gives up altogether. */
   givesWay: 10 * minute,
 };
 
 const graceAfterSteps = 2 * second;
 
-/** Whatever is not reached within this counts as away. */
+/** Dependencies that are not reached within this count as down. */
 const reach = {
   /** A connection to the database, or a free one from the pool. */
   database: 2 * second,
-  /** The same of the database of the keys. */
+  /** The same for the keys database. */
   keys: 1.5 * second,
   temporal: 1.5 * second,
   /** A signal or a start, once Temporal has been reached. */
@@ -157,13 +154,13 @@ const reach = {
 
 /** Lists, documents and checks on a replica. */
 const replica = {
-  /** Until it has replayed what the primary has written; otherwise the primary answers. */
+  /** Until it has replayed the primary's log; otherwise the primary answers. */
   replayed: 0.1 * second,
   /** Until a read has begun there, connecting and waiting included. */
   begun: second / 2,
-  /** Until the next part of a download; lists and checks have half the time that a statement has on the primary. */
+  /** Until the next part of a download; lists and checks have half of the primary's statement time-out. */
   part: 30 * second,
-  /** How long the primary answers alone after the replica was late, away or failed. */
+  /** How long only the primary answers after the replica was late, down or failed. */
   rests: 5 * second,
 };
 
@@ -184,10 +181,10 @@ const upload = {
   whole: 30 * minute,
 };
 
-/** Of a step that waits for locks: a dead worker is noticed by the missing heartbeat. */
+/** For a step that waits for locks: a missing heartbeat reveals a dead worker. */
 const heartbeat = { every: second, missing: 5 * second };
 
-/** Until a starting process has reached everything it depends on. */
+/** Until a starting process has reached all its dependencies. */
 const start = minute;
 
 const webhook = {
@@ -196,11 +193,11 @@ const webhook = {
 };
 
 const mail = {
-  /** Waiting for one of the places from which mails are sent. */
+  /** Waiting for a free slot to send a mail. */
   place: 10 * second,
   /** Connecting to the mail server, until its greeting. */
   connecting: 5 * second,
-  /** A mail server that says nothing. */
+  /** A silent mail server. */
   silence: 10 * second,
 };
 
@@ -209,29 +206,27 @@ const shutdown = {
   steps: Math.max(steps.provider, steps.webhook) + graceAfterSteps,
   /** Requests under way, in the API. */
   requests: Math.max(requests.partnerPayment, requests.payoutReservation) + 5 * second,
-  /** After this the process exits, whatever it waits for. */
+  /** After this the process exits unconditionally. */
   process: 35 * second,
 };
 
-/**
- * The caller is looked up before everything else: in the queue and then at the database, together as long as `away`.
- */
+/** Looking up the caller, before everything else: in the queue and then in the database, together as long as `away`. */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
-/** The keys of people, asked for together: in the queue and then at their database, together as long as `away`. */
+/** Batched look-ups of people's keys: in the queue and then in their database, together as long as `away`. */
 const keyLookUp = { waitMs: requests.away - reach.keys - 0.4 * second, runMs: reach.keys + 0.2 * second };
 
-/** Balance payments that arrive together: in the queue, then in the transaction that makes them. */
+/** Batched balance payments: in the queue, then in their transaction. */
 const balancePayment = {
   waitMs: 2 * second,
   runMs: reach.database + database.role.transaction,
-  /** How long one that others could be made together with waits for a lock before it waits elsewhere. */
+  /** How long a batched payment waits for a lock before it waits outside the batch. */
   briefMs: second / 2,
   /** How long after its request it may still be made, by the database's clock. */
   lives: 10 * second,
 };
 
-/** A statement's reader that takes nothing for this long is disconnected. */
+/** How long a client may read nothing of a statement before it is disconnected. */
 const stalledReader = 30 * second;
 
 export const budgets = {

@@ -2,13 +2,16 @@ import { refuse } from './errors.ts';
 import type { OrganizationStatus } from './organization.ts';
 import type { UserType } from './user.ts';
 
-/** The facts that decide whether a token has ended. */
+/** The facts that decide whether a token was revoked. */
 export interface TokenMark {
   /** Its `jti`, by which it is revoked. */
   tokenId: string;
-  /** The generation of the user's tokens it belongs to; null for another issuer's token, which ends by `issuedAt`. */
+  /**
+   * The generation of the user's tokens to which it belongs; null for another issuer's token, which is revoked by
+   * `issuedAt`.
+   */
   generation: number | null;
-  /** Null when the issuer does not say. */
+  /** Null when the issuer does not set it. */
   issuedAt: Date | null;
 }
 
@@ -24,13 +27,13 @@ export interface Caller {
   /** Holds the role `platform_super_admin`. */
   isSuperAdmin: boolean;
   token: TokenMark;
-  /** The mark of the second factor that the session was opened with; null without one. */
+  /** The mark of the second factor with which the session was opened; null without one. */
   secondFactor: string | null;
-  /** When the request was there, by the database's clock. */
+  /** When the request arrived, by the database's clock. */
   askedAt: Date;
 }
 
-/** The facts about a caller that decide which accounts are its own. */
+/** The facts about a caller that decide which accounts are theirs. */
 export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 
 /** The actor: a caller, or an operator at the command line, who has a super admin's rights but is no user. */

@@ -1,20 +1,20 @@
 /**
- * A JSON value as a canonical text: the same for values that differ only in member order. Null members of the top-level
- * object count as absent, as in a request. Throws RangeError when it is nested too deeply.
+ * A JSON value as canonical text, equal for values that differ only in member order. Null members of the top-level
+ * object count as absent, as in a request. Throws RangeError for a value that is nested too deeply.
  */
 export function canonicalJson(value: unknown): string {
   if (!isObject(value)) return textOf(value);
   return textOf(Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)));
 }
 
-/** What writes itself as JSON, as a number kept by its digits does, is no object. */
+/** A value with its own `toJSON`, such as a number kept by its digits, is not treated as an object. */
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&
   typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 
-// Written piece by piece: lists of mapped texts cost several times as much, and anybody's body comes here.
+// Written piece by piece, as mapping lists costs several times as much and any caller's body gets here.
 function textOf(value: unknown): string {
   if (Array.isArray(value)) {
     let text = '[';

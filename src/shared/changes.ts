@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareMoney } from './money.ts';
 
-/** What a request asks to change: fields that are absent, or undefined, stay. */
+/** Requested changes: absent or undefined fields do not change. */
 export type Changes<T> = { [Field in keyof T]?: T[Field] | undefined };
 
 /**
- * The fields of a PATCH that differ from the current values, so that a PATCH that changes nothing leaves no trace.
- * Fields named like amounts are compared by value (`100` is `100.0000`); null and absent columns are the same.
+ * The fields of a PATCH that differ from the current values, so that a PATCH without changes leaves no trace. Fields
+ * named like amounts are compared by value (`100` is `100.0000`); null equals an absent column.
  */
 export function changesTo<T extends object>(current: { [Field in keyof T]?: unknown }, asked: Changes<T>): Partial<T> {
   const differs = ([field, value]: [string, unknown]): boolean =>

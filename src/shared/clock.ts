@@ -1,10 +1,7 @@
 /** Western Indonesia Time, UTC+7, without daylight saving. */
 export const westernIndonesiaOffsetMs = 7 * 60 * 60 * 1000;
 
-/**
- * All our instants are earlier: the database refuses this one and later ones, because no dates could be computed from
- * them.
- */
+/** All our instants are earlier: the database refuses this and later ones, as dates could not be computed from them. */
 export const endOfTime = new Date('2200-01-01T00:00:00.000Z');
 
 /** `YYYY-MM-DD HH:mm:ss` in UTC+7, the form of `expired_date` (docs/contract.md 3). */

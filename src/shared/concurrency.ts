@@ -1,6 +1,6 @@
 import { DomainError } from './errors.ts';
 
-/** The refusal for what would have to wait too long: nothing was done, and a retry makes sense. */
+/** The refusal of work that would wait too long: nothing was done, and a retry makes sense. */
 export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
 export const tooLate = (): DomainError => busy('The requests before this one took too long; try again');
@@ -14,7 +14,7 @@ export interface Semaphore {
 }
 
 export interface SemaphoreBounds {
-  /** The most places that one key may hold; the rest is left to others. */
+  /** The most places that one key may hold; the rest are for others. */
   perKey?: number;
   /** The most waiters of one key; further ones are refused. */
   mostWaiting?: number;
@@ -30,9 +30,9 @@ interface Waiter {
 const mostServed = 10_000;
 
 /**
- * A semaphore of `count` places; `enter` waits for one. A free place goes to the key that may have another and was
- * served longest ago, first come first served within a key: a busy key never holds up another. Waiters that waited too
- * long are refused.
+ * A semaphore of `count` places; `enter` waits for one. A free place goes to the eligible key that was served longest
+ * ago, first come first served within a key, so that a busy key never holds up another. Waiters are refused after a
+ * time-out.
  */
 export function createSemaphore(
   count: number,
@@ -98,8 +98,8 @@ function waitIn(line: Waiter[], who: Omit<Waiter, 'call'>, waitMs: number | unde
 }
 
 /**
- * Does the work for each in turn, starting at a random item: one failure does not stop the others, and if time is
- * short, different items come first in each run. Throws the failures at the end.
+ * Does the work for each item in turn, starting at a random one. A failure does not stop the others, and if time is
+ * short, each run favours different items. Throws the failures at the end.
  */
 export async function forEachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = [];

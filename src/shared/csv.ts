@@ -4,14 +4,15 @@ import { isMoney } from './money.ts';
 export type CsvCell = string | number | boolean | null;
 
 /**
- * Where a spreadsheet would start a formula, in full width too: at the start of a cell, and after the separator used
- * where a comma is the decimal point, as in Indonesia; there quotes may stand before it, as such a spreadsheet drops them.
+ * Where a spreadsheet would start a formula, full-width characters included: at the start of a cell, and after the
+ * separator that spreadsheets use where a comma is the decimal point, as in Indonesia; such a spreadsheet also drops
+ * quotes in front.
  */
 const formula = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
  * One line of CSV (RFC 4180) with its line end. Separators and quotes are escaped. Text that a spreadsheet would
- * evaluate gets an apostrophe in front; a number stays one, also when negative.
+ * evaluate gets an apostrophe in front; numbers, including negative ones, do not.
  */
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 

@@ -5,7 +5,7 @@ export function sha256(value: string | Uint8Array): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
-/** Whether two texts are equal, in a time that reveals neither where they differ nor how long they are. */
+/** Whether two texts are equal, compared in constant time, so that neither their differences nor their lengths leak. */
 export function equalSecrets(left: string, right: string): boolean {
   return timingSafeEqual(createHash('sha256').update(left).digest(), createHash('sha256').update(right).digest());
 }

@@ -1,6 +1,6 @@
 /**
- * The one catalogue of refusals. Each code has a status; the message is for the caller, the cause for the log. The
- * partner API's codes (docs/contract.md 8) are here too: three envelopes, one catalogue.
+ * The catalogue of all refusals. Each code has a status; the message is for the caller, the cause for the log. It
+ * includes the partner API's codes (docs/contract.md 8).
  */
 export const errorStatuses = {
   REQUEST_INVALID: 400,
@@ -42,13 +42,13 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** The most complaints listed for one request: more are useless, and a body could cause one per byte. */
+/** The most errors listed for one request: more are useless, and a body could cause one per byte. */
 export const mostComplaints = 20;
 
 export interface DomainErrorOptions {
-  /** The field of the request that it is about, as the request names it. */
+  /** The field in error, by its name in the request. */
   field?: string;
-  /** All messages when there are several, one per field. */
+  /** All messages if there are several, one per field. */
   messages?: string[];
   /** Machine-readable details for envelopes that carry them. */
   details?: unknown;
@@ -58,13 +58,13 @@ export interface DomainErrorOptions {
 }
 
 /**
- * A refusal the caller may read. Recognise it with `isDomainError`, by its code and never by `instanceof`:
- * class identity does not survive jest's realms, the workflow sandbox or a Temporal round trip.
+ * A refusal that the caller may read. Recognise it with `isDomainError`, by its code and never by `instanceof`: class
+ * identity does not survive jest's realms, the workflow sandbox or a Temporal round trip.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
-  /** The field that it is about, if any, and what is wrong with it; the message says both. */
+  /** The field in error, if any, and what is wrong with it; the message has both. */
   readonly field: string | undefined;
   readonly complaint: string;
   readonly messages: string[] | undefined;
@@ -102,28 +102,24 @@ export function errorCodeOf(error: unknown): string | number | undefined {
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
 }
 
-/** SQLSTATE of the trigger that keeps anything new from a person who was erased (identity.sql). */
+/** SQLSTATE of the trigger that blocks new data of an erased person (identity.sql). */
 const ofErasedPerson = 'AM012';
 
-/** The thrown value, or the refusal that it stands for: nothing is created for a person who has been erased. */
+/** The thrown value, or the refusal for creating something for an erased person. */
 export const asRefusal = (error: unknown): unknown =>
   errorCodeOf(error) === ofErasedPerson
     ? new DomainError('FORBIDDEN', 'The user has been erased', { cause: error })
     : error;
 
-/**
- * Whether PostgreSQL refused a value that it cannot represent, e.g. a time in a year out of range (SQLSTATE class 22).
- */
+/** Whether PostgreSQL refused a value that it cannot represent, such as a year out of range (SQLSTATE class 22). */
 export const isDataError = (error: unknown): boolean => /^22...$/.test(String(errorCodeOf(error)));
 
-/**
- * Throws a refusal; reads like a sentence where the rule is checked. The message names the field before the complaint.
- */
+/** Throws a refusal, as an expression that reads like a sentence. The message begins with the field. */
 export function refuse(code: ErrorCode, complaint: string, options?: DomainErrorOptions): never {
   throw new DomainError(code, complaint, options);
 }
 
-/** Runs work whose refusals use other field names than the request, and renames them by `names`. */
+/** Runs work whose refusals use other field names than the request, and renames them according to `names`. */
 export async function withFieldNames<T>(names: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -136,7 +132,7 @@ export async function withFieldNames<T>(names: Readonly<Record<string, string>>,
   }
 }
 
-/** A configuration that cannot be used; the message names every missing or malformed variable. */
+/** An unusable configuration; the message names every missing or malformed variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

@@ -33,7 +33,7 @@ function actionAt(name: string): Action | undefined {
 
 /**
  * Does nothing unless this point is armed: then the process kills itself (SIGKILL), throws, waits a second, waits until
- * the point is disarmed, or stops (SIGSTOP). With `@file`, the names of the points where somebody waits stand in `file.held`.
+ * the point is disarmed, or stops (SIGSTOP). With `@file`, `file.held` lists the points at which a process waits.
  */
 export async function failpoint(name: string): Promise<void> {
   switch (actionAt(name)) {

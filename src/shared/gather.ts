@@ -4,8 +4,8 @@ import { withPatience } from './patience.ts';
 
 export interface GatherOptions<Question, Answer> {
   /**
-   * Answers everything that was gathered, each question in order. Called after the last of them has joined, so what it
-   * reads is never older than any question. If one question makes it fail (`isOfOne`), nothing may have been done.
+   * Answers a batch of questions in order. Called after the last of them has joined, so the data it reads is never
+   * older than a question. If one question makes it fail (`isOfOne`), it must not have done anything.
    */
   run(questions: readonly Question[]): Promise<readonly Answer[]>;
   /** Whether a failure may be due to a single question: then each is run alone, and only that one fails. */
@@ -14,11 +14,11 @@ export interface GatherOptions<Question, Answer> {
   apart?(question: Question): readonly string[];
   /** Milliseconds in line; a question that waits longer is refused. */
   waitMs: number;
-  /** Milliseconds after which the questions of a run are given up (ETIMEDOUT), done or not, and the next run may start. */
+  /** Milliseconds after which the questions of a run time out (ETIMEDOUT), done or not, and the next run may start. */
   runMs: number;
   /** The most questions in a run. */
   most?: number;
-  /** The most runs at a time. A second one begins beside the first only when it is full, or the first one is slow. */
+  /** The most concurrent runs. A second one starts only if it is full or the first is slow. */
   underWay?: number;
   /** Milliseconds after which a run is slow. */
   slowMs?: number;
@@ -33,16 +33,15 @@ interface Member<Question, Answer> {
   reject(error: unknown): void;
 }
 
-/** So many run beside each other when each has to run alone: one that waits for a lock holds up few. */
+/** How many run concurrently when each has to run alone, so that one that waits for a lock holds up few. */
 const aloneAtOnce = 4;
 
 /**
- * Group commit: questions that arrive while a run is under way wait and then go together. Nothing waits for company: on
- * an idle system a question goes at once, with those that arrived in the same turn of the event loop, and the more there
- * are at a time, the less each costs. Two half-empty runs cost more than one, so another begins beside the first only
- * when it is full; one that is slow (a lock, a stalled connection) holds up nobody as long as
- * it is the only one. Line and waits are bounded: beyond a
- * bound a question is refused with SERVICE_UNAVAILABLE, and while it was in line nothing was done.
+ * Group commit: questions that arrive during a run wait and then go together. On an idle system a question goes at
+ * once, with those of the same turn of the event loop; the more arrive together, the less each costs. Two half-empty
+ * runs cost more than one, so a second run starts only when full; a slow run (a lock, a stalled connection) does not
+ * hold up others while it is the only one. Queue and waits are bounded: beyond a bound a question is refused with
+ * SERVICE_UNAVAILABLE, with nothing done.
  */
 export function createGathering<Question, Answer>({
   run,
@@ -58,14 +57,14 @@ export function createGathering<Question, Answer>({
   type Line = Member<Question, Answer>[];
   const line: Line = [];
   let runs = 0;
-  /** Of the runs, those that are not slow. */
+  /** The runs that are not slow. */
   let quick = 0;
   let willSend = false;
   const held = new Set<string>();
-  // A run belongs to all its members: it takes over no member's trace or time limit.
+  // A run belongs to all its members, so it inherits no member's trace or time limit.
   const asNobody = AsyncLocalStorage.snapshot();
 
-  /** Runs each alone when one of them is at fault; none any more once they have been refused. */
+  /** Runs each question alone when one of them is at fault, until the run times out. */
   async function runTogether(members: Line, isLate: () => boolean): Promise<void> {
     try {
       const answers = await run(members.map(({ question }) => question));
@@ -89,13 +88,13 @@ export function createGathering<Question, Answer>({
     try {
       await withPatience(runMs, () => runTogether(members, () => isLate));
     } catch (error) {
-      // Only the wait fails: what a run throws is passed to its members.
+      // Only a time-out fails here; errors of a run are passed to its members.
       isLate = true;
       for (const member of members) member.reject(error);
     }
   }
 
-  /** Takes the next questions in line that may go together, and holds their `apart` keys. */
+  /** Takes the next questions in line that may go together, and reserves their `apart` keys. */
   function takeNext(): Line {
     const members: Line = [];
     for (let at = 0; at < line.length && members.length < most; ) {

@@ -1,13 +1,13 @@
 import { v4, v5, v7 } from 'uuid';
 
 /**
- * Every id that is derived from another is derived here: owner and idempotency key -> resource id -> workflow id ->
- * journal key -> the provider's idempotency key (docs/contract.md 9).
+ * All derived ids: owner and idempotency key -> resource id -> workflow id -> journal key -> the provider's idempotency
+ * key (docs/contract.md 9).
  */
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
 const derive = (name: string): string => v5(name, namespace);
 
-// One system call for many ids: a call costs ten times as much as everything else in making an id.
+// One system call for many ids, as a call costs ten times as much as the rest.
 const randomBytes = new Uint8Array(16 * 256);
 let used = randomBytes.length;
 function takeRandom(): Uint8Array {
@@ -23,7 +23,7 @@ function takeRandom(): Uint8Array {
 let msecs = 0;
 let seq = 0;
 
-/** A new id, greater than those before it (UUID v7), so that its row goes to the end of its indexes. */
+/** A new id, greater than earlier ones (UUID v7), so that its row goes to the end of its indexes. */
 export function newId(): string {
   const random = takeRandom();
   const now = Date.now();
@@ -37,18 +37,18 @@ export function newId(): string {
   return v7({ random, msecs, seq });
 }
 
-/** A new id that reveals no time (UUID v4): for addresses, by their contract. */
+/** A new id that reveals no time (UUID v4), for addresses, as their contract demands. */
 export const newAddressId = (): string => v4();
 
 /** The id of a payment order: from its owner and idempotency key, or a new one without a key. */
 export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : derive(`payment-order/${userId}/${idempotencyKey}`);
 
-/** The id of a balance payment, which is its transaction's: from its payer and idempotency key, or a fresh one without. */
+/** The id of a balance payment and its transaction: from its payer and idempotency key, or a new one without a key. */
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : derive(`balance-payment/${userId}/${idempotencyKey}`);
 
-/** The id of the transaction that pays a member's contribution to a turn without a request: it is paid once. */
+/** The id of the transaction that pays a member's contribution to a turn without a request, so that it is paid once. */
 export const circlePaymentIdFor = (memberId: string, turn: number): string =>
   derive(`saving-circle-member/${memberId}/${turn}`);
 
@@ -56,7 +56,7 @@ export const circlePaymentIdFor = (memberId: string, turn: number): string =>
 export const partnerPaymentIdFor = (partnerId: string, idempotencyKey: string): string =>
   derive(`partner-payment/${partnerId}/${idempotencyKey}`);
 
-/** The id of the row that attaches a partner's idempotency key, by its hash, to what it made. */
+/** The id of the row that attaches a partner's idempotency key, by its hash, to the created resource. */
 export const partnerKeyRowIdFor = (partnerId: string, keyHash: string): string =>
   derive(`partner-key/${partnerId}/${keyHash}`);
 
@@ -104,13 +104,13 @@ export const receiptIdFor = (providerPaymentId: string): string => derive(`recei
 
 export { workflowIds } from './workflow-ids.ts';
 
-/** Business keys of journals: unique in the database, so that a step that runs twice posts once. */
+/** Business keys of journals: unique in the database, so that a repeated step posts once. */
 export const journalKeys = {
   orderSettled: (orderId: string): string => `payment-order/${orderId}/settled`,
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
   partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
   partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
-  /** One step of a payout, in the family of its kind. */
+  /** One step of a payout, by its kind's family. */
   payout: (family: string, payoutId: string, step: 'reserved' | 'spent' | 'returned' | 'reversed'): string =>
     `${family}/${payoutId}/${step}`,
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,
@@ -126,8 +126,8 @@ export const journalKeys = {
 const referencePrefixes = { partner_payout: 'PO', withdrawal: 'WD', payment_refund: 'RF' };
 
 /**
- * The platform's own reference of a payout, for people; the provider gets the id itself. Made of the end of the id, as ids of one
- * millisecond begin alike.
+ * The platform's own reference of a payout, for people; the provider gets the id itself. Taken from the end of the id,
+ * as ids of one millisecond start alike.
  */
 export const payoutReferenceOf = (id: string, kind: keyof typeof referencePrefixes = 'partner_payout'): string =>
   `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;

@@ -23,7 +23,7 @@ export function formatMoney(amount: Money): Money {
   return read(amount).toFixed(4);
 }
 
-/** Sum of amounts (IDR, scale 4). Throws RangeError on anything that is not money. */
+/** Sum of amounts (IDR, scale 4). Throws RangeError for anything that is not money. */
 export function addMoney(...amounts: Money[]): Money {
   return amounts.reduce((sum, amount) => sum.plus(read(amount)), new Precise(0)).toFixed(4);
 }
@@ -40,7 +40,7 @@ export function negateMoney(amount: Money): Money {
 
 const unitsOfRupiah = 10_000;
 
-/** An amount as a whole number of its smallest unit, IDR 0.0001: for calculations with very many amounts. */
+/** An amount as a whole number of units of IDR 0.0001, for calculations with very many amounts. */
 export const unitsOf = (amount: Money): bigint => BigInt(read(amount).times(unitsOfRupiah).toFixed(0));
 
 /** The amount of a number of units of IDR 0.0001 (scale 4), never below zero. */
@@ -56,7 +56,7 @@ export function largestShare(count: number): Money {
 
 /**
  * Splits a total in proportion to weights (none negative, at least one positive) into shares that sum to it exactly:
- * the remainder of rounding down to four decimals goes, 0.0001 each, to the shares that lost most by it. No share
+ * the remainder of rounding down to four decimals goes, 0.0001 each, to the shares that lost most by rounding. No share
  * exceeds its weight when the total does not exceed the sum of the weights.
  */
 export function shareMoney(total: Money, weights: readonly Money[]): Money[] {
@@ -75,10 +75,10 @@ export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
   return read(left).comparedTo(read(right)) as -1 | 0 | 1;
 }
 
-/** Whether the amount is more than nothing. */
+/** Whether the amount is greater than zero. */
 export const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 
-/** What is left of an amount when another is taken from it; nothing when that is more. IDR, scale 4. */
+/** The difference of two amounts, but at least zero. IDR, scale 4. */
 export const leftAfter = (amount: Money, taken: Money): Money =>
   compareMoney(amount, taken) > 0 ? subtractMoney(amount, taken) : '0.0000';
 
@@ -87,15 +87,15 @@ export function lesser(left: Money, right: Money): Money {
   return compareMoney(left, right) < 0 ? left : right;
 }
 
-/** Whether the amount has no fraction of a rupiah: payment rails take whole rupiah only. */
+/** Whether the amount has no fraction of a rupiah, as payment rails accept only whole rupiah. */
 export function isWholeRupiah(amount: Money): boolean {
   return read(amount).isInteger();
 }
 
 /**
  * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR. Throws REQUEST_INVALID when the
- * result would need more than four decimals, or more digits than money has; `told` is what it is then called, and the
- * field that is named.
+ * result would need more than four decimals, or more digits than money has; `told` is its name and the field in the
+ * message.
  */
 export function feeOf(
   amount: Money,
@@ -111,7 +111,7 @@ export function feeOf(
 }
 
 /**
- * An amount as a JSON number, where a document asks for one ("nominal (number)"). Only for presentation: exact for up
+ * An amount as a JSON number, where the contract asks for one ("nominal (number)"). Only for presentation: exact for up
  * to 15 significant digits, which is what requests may carry (docs/contract.md 0).
  */
 export function presentMoneyAsNumber(amount: Money): number {

@@ -13,15 +13,15 @@ export const openingKinds = [
 export type OpeningKind = (typeof openingKinds)[number];
 
 /**
- * The stamp of a request that opens a resource. Numbers order requests and refusals, so that no clock has to be
- * trusted; the instant gives the request's age.
+ * The stamp of a request that opens a resource. Numbers order requests and refusals without trusting a clock; the
+ * instant gives the request's age.
  */
 export interface OpeningStamp {
   /** A whole number, greater than that of every request and refusal before. */
   number: string;
   /** The database's clock, ISO 8601 with microseconds. */
   askedAt: string;
-  /** How long after that it may still be carried out, in milliseconds; `budgets.opening.lives` when absent. */
+  /** How long after that the request may still be carried out, in milliseconds; `budgets.opening.lives` when absent. */
   livesMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface KeyedRequest {
   key: string;
   keyHash: string;
   fingerprint: string;
-  /** What the key has already made, if anything: then this is a retry. */
+  /** The resource already created under the key, if any: then this is a retry. */
   resourceId: string | null;
   stamp: OpeningStamp;
 }
@@ -47,7 +47,7 @@ export const claimOfUser = ({
   idempotency: Pick<KeyClaim, 'keyHash' | 'fingerprint'> | null;
 }): Extract<KeyClaim, { userId: string }> | null => idempotency && { userId, ...idempotency };
 
-/** The resource that an opening is for, and the key under which it is asked for, if any. */
+/** The resource to be created, and the idempotency key of its request, if any. */
 export interface OpeningPlace {
   resourceId: string;
   kind: OpeningKind;

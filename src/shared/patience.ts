@@ -2,9 +2,8 @@
 const parts = 10;
 
 /**
- * Runs a call and gives it up after `waitMs` milliseconds of a live event loop, aborting its signal: ETIMEDOUT. A process too busy
- * to hear the answer must not take the other side for away: after each part of the wait, what has arrived is read
- * first.
+ * Runs a call and aborts it after `waitMs` milliseconds of a live event loop (ETIMEDOUT). A process that is too busy to
+ * read the answer must not mistake the other side for down: after each part of the wait, arrived data is read first.
  */
 export async function withPatience<T>(waitMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

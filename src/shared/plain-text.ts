@@ -8,26 +8,26 @@ export const isPlainText = (value: string): boolean => !controlCharacters.test(v
 const notOnOneLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
 /**
- * Whether a text stands on one line as it reads: no control characters (tabs and line breaks are some), no separators of
- * lines and paragraphs, and nothing that turns the direction of what follows.
+ * Whether a text is displayed on one line as written: no control characters (including tabs and line breaks), no line
+ * or paragraph separators, no direction marks.
  */
 export const isOneLine = (value: string): boolean => !notOnOneLine.test(value);
 
 // Any visible character: not a separator, control, format or default-ignorable character, nor the Braille blank.
 const mark = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Whether a text shows anything: one of zero-width characters alone passes for a name and cannot be seen. */
+/** Whether a text has a visible character; zero-width characters alone could pass for a name. */
 export const isVisible = (value: string): boolean => mark.test(value);
 
 /** The longest operator's note, in characters (docs/contract.md 8). Notes carry references, never personal data. */
 export const longestNote = 300;
 
-/** Whether a value is a note: text, not blank, not too long, without control characters, which no event can hold. */
+/** Whether a value is a note: text, not blank, not too long, without control characters, which events cannot store. */
 export const isNote = (note: unknown): note is string =>
   typeof note === 'string' && note.trim() !== '' && note.length <= longestNote && isPlainText(note);
 
-/** The complaint about a value that is no note. */
+/** The error for a value that is not a note. */
 export const notANote = `note is a text of 1 to ${longestNote} characters, none of them a control character`;
 
-/** What a partner keeps with a resource for itself: texts by names that mean nothing to the platform. */
+/** A partner's own data on a resource: texts under keys that mean nothing to the platform. */
 export type Metadata = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
  * The life cycle of one kind of row: the initial statuses, and the allowed transitions. A status without transitions is
- * final, for everybody: the database enforces the same laws (`status-laws.sql`), and a test compares.
+ * final. The database enforces the same laws (`status-laws.sql`), and a test compares them.
  */
 export interface StatusLaw<Status extends string = string> {
   readonly initial: readonly Status[];
@@ -11,7 +11,7 @@ export interface StatusLaw<Status extends string = string> {
 
 export type StatusOf<Law> = Law extends StatusLaw<infer Status> ? Status : never;
 
-/** The law of a kind; the types allow only its own statuses. */
+/** The law of a kind; the types allow only its statuses. */
 export function statusLaw<Status extends string>(law: {
   initial: readonly NoInfer<Status>[];
   transitions: Readonly<Record<Status, readonly NoInfer<Status>[]>>;
@@ -19,7 +19,7 @@ export function statusLaw<Status extends string>(law: {
   return { ...law, statuses: Object.keys(law.transitions) as [Status, ...Status[]] };
 }
 
-/** Every status may follow every other: people set it. */
+/** Every status may follow every other, as people set it. */
 export function anyToAny<const Status extends string>(statuses: readonly Status[]): Record<Status, Status[]> {
   const others = (status: Status) => statuses.filter((other) => other !== status);
   return Object.fromEntries(statuses.map((status) => [status, others(status)])) as Record<Status, Status[]>;
@@ -29,6 +29,6 @@ export function anyToAny<const Status extends string>(statuses: readonly Status[
 export const canMove = <Status extends string>({ transitions }: StatusLaw<Status>, from: Status, to: Status): boolean =>
   transitions[from].includes(to);
 
-/** Whether nothing follows this status. */
+/** Whether no status follows this one. */
 export const isFinal = <Status extends string>({ transitions }: StatusLaw<Status>, status: Status): boolean =>
   transitions[status].length === 0;

@@ -1,8 +1,8 @@
 import { isDomainError } from './errors.ts';
 
 /**
- * Awaits the work and then wakes its waiters, even if the commit's response was lost and its outcome is unknown. A
- * refusal changes nothing and wakes nobody.
+ * Awaits the work and then wakes its waiters, even if the commit's response was lost and its outcome is unknown; not
+ * after a refusal, which changes nothing.
  */
 export async function thenWake<T>(work: Promise<T>, wake: () => Promise<unknown>): Promise<T> {
   try {

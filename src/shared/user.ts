@@ -5,8 +5,8 @@ export const userTypes = ['platform', 'organization', 'individual'] as const;
 export type UserType = (typeof userTypes)[number];
 
 /**
- * `invited` until the invitation is accepted, and never again after that; an invited user can be deleted. A suspended
- * user has no valid token.
+ * `invited` until the invitation is accepted and never again; an invited user can be deleted. A suspended user has no
+ * valid token.
  */
 export const userLaw = statusLaw({
   initial: ['invited', 'active'],
@@ -18,9 +18,9 @@ export const userLaw = statusLaw({
 });
 export type UserStatus = StatusOf<typeof userLaw>;
 
-/** A password has at least this many characters. */
+/** The minimum length of a password in characters. */
 export const passwordMinimumCharacters = 12;
-/** And at most this many, to bound the cost of hashing. */
+/** The maximum length, to bound the cost of hashing. */
 export const passwordMaximumCharacters = 256;
 
 export const locales = ['id', 'en'] as const;

@@ -1,8 +1,8 @@
 import { canonicalId } from './uuid.ts';
 
 /**
- * Workflow ids: one per resource id, however that is spelled. Separate from `ids.ts` only so that workflow code can use
- * them without a hash library.
+ * Workflow ids: one per resource id, in any spelling. Separate from `ids.ts` only so that workflow code can use them
+ * without a hash library.
  */
 export const workflowIds = {
   gatewayPayment: (orderId: string): string => `gateway-payment/${canonicalId(orderId)}`,

@@ -13,10 +13,10 @@ import { peopleExamples } from './people-examples.ts';
 import { peopleTexts } from './people-texts.ts';
 import { webhookDocuments } from './webhook-documents.ts';
 
-/** The descriptions of the fields of people and operators; for those not in it those of partners hold. */
+/** Field descriptions for people and operators; partners' apply to fields not listed here. */
 export const appTexts: FieldTexts = { ...peopleTexts, ...operatorsTexts };
 
-/** The OpenAPI document of the whole API at `url`, with code samples for whatever changes something. */
+/** The OpenAPI document of the whole API at `url`, with code samples for writes. */
 export function buildApiDocument(
   routeGroups: readonly RouteGroup[],
   url: string,
@@ -34,7 +34,7 @@ export function buildApiDocument(
   return document;
 }
 
-/** Whose id the `reference_id` of a transaction is, where no payment has the same name. */
+/** The resources of a transaction's `reference_id` for names that payments do not have. */
 const ofLedger: Readonly<Record<Exclude<LedgerReferenceType, ReferenceType>, string>> = {
   donation: 'the charitable cause, the pool of open donations or the tabaru product',
   saving_goal: 'the saving goal',
@@ -46,7 +46,7 @@ const references = [
   ...Object.entries(ofLedger),
 ];
 
-/** The part of the document's introduction that says whose id a `reference_id` is. */
+/** The part of the document's introduction that explains `reference_id`. */
 const referenceTable = `**References.** \`reference_type\` says whose id \`reference_id\` is. Payments take the
 longer names; transactions of the ledger have the shorter ones.
 

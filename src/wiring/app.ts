@@ -142,7 +142,7 @@ export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   refundsRoutes,
 ];
 
-/** Sorts literal paths before parameters: the router takes the first pattern that matches. */
+/** Sorts literal paths before parameters, as the router uses the first pattern that matches. */
 function byLiteralness(left: Route, right: Route): number {
   const key = ({ path }: Route) => path.replace(/:\w+/g, '\uffff');
   if (key(left) === key(right)) return 0;
@@ -168,7 +168,7 @@ export function createApp(deps: Dependencies, groups: readonly RouteGroup<Depend
   app.use(presentErrors(log));
   app.use(limitPartnerRate(config.RATE_LIMIT_REQUESTS_PER_10S));
 
-  // Paths are case-sensitive: in another case one would escape the error envelope and the rate limit of its prefix.
+  // Paths are case-sensitive: a different case would bypass the error envelope and the rate limit of the prefix.
   const router = new Router({ sensitive: true });
   const literalPaths = createLiteralPaths();
   for (const route of groups.flatMap((group) => group.routes).toSorted(byLiteralness)) {

@@ -40,7 +40,7 @@ import { findOwner } from './reference-owners.ts';
 import { openTemporal } from './temporal/connect.ts';
 import { createWorkflows, type Workflows } from './temporal/workflows.ts';
 
-/** Everything a process works with, opened once and passed in; there are no singletons. */
+/** All dependencies of a process, opened once and passed in; there are no singletons. */
 export interface Dependencies extends AsyncDisposable {
   config: Config;
   log: Logger;
@@ -77,7 +77,7 @@ export interface Dependencies extends AsyncDisposable {
 /** Connections to the keys database: look-ups are batched, and results are cached for a while. */
 const keysPoolSize = 4;
 
-/** Opens what the configuration names. Nothing has to be up yet: each part connects when it is first used. */
+/** Opens the configured dependencies. None has to be up yet: each connects when it is first used. */
 export async function openDependencies(config: Config, options: { process: string }): Promise<Dependencies> {
   armFailpoints(config.FAILPOINTS);
   const telemetry = startTelemetry(config, options.process);

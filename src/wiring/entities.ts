@@ -37,7 +37,7 @@ import { User } from '../people/members/user.entity.ts';
 import { OfficialDocument } from '../people/official-documents/official-document.entity.ts';
 import { CallbackRow } from '../platform/callbacks/callback.entity.ts';
 
-/** Every entity, listed: MikroORM discovers none. */
+/** All entities; MikroORM discovers none by itself. */
 export const entities = [
   Account,
   Address,

@@ -5,22 +5,21 @@ import { type ForgottenKind, forgetRows } from '../platform/housekeeping/forget-
 import { type Forget, inRounds } from '../platform/housekeeping/in-rounds.ts';
 import { forgetOldLooks } from '../platform/housekeeping/sweep-rows.ts';
 
-/** How long the outcome and the answer of a request are stored. A key stays with the resource it created. */
+/** How long the outcome and the response of a request are stored. A key stays with the resource it created. */
 const requestsKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
-/** When which mail was sent, without its text. */
+/** How long the time and kind of a sent mail are stored, without its text. */
 const mailsKept = '90 days';
-/** How long after an invitation expires the user who never accepted stays listed. */
+/** How long after an expired invitation its user stays listed. */
 const expiredInvitationsKeptDays = 30;
-/** Every table that may name a user is asked about each of them, which takes a few milliseconds. */
+/** Few at a time, as every table that may refer to a user is checked, which takes a few milliseconds each. */
 const invitationsPerRound = 1000;
 
 /**
- * Deletes rows that are kept for a limited time: read events (90 days), what became of requests, looks of the sweeps,
- * tallies of payouts, results of checks of bank accounts, mails that were sent, signatures that were used, and people who
- * were invited and never came; the bodies of callbacks and webhooks after `bodiesKeptDays`, forever without it. Returns how
- * many.
+ * Deletes rows past their retention time: read events (90 days), outcomes of requests, looks of the sweeps, tallies of
+ * payouts, results of bank account checks, sent mails, used signatures, and people who never accepted their invitation;
+ * and the bodies of callbacks and webhooks after `bodiesKeptDays`, if set. Returns how many.
  */
 export async function forgetOldRows(
   em: EntityManager,

@@ -16,7 +16,7 @@ interface ProviderParts {
   fetch?: typeof fetch;
 }
 
-/** Every provider, by the name that its channels and banks carry. */
+/** All providers, by the name stored with their channels and banks. */
 export const providers: Record<string, (config: ProviderConfig, parts: ProviderParts) => Gateway> = {
   xendit: (config, { orm, ...parts }) =>
     createXenditGateway({

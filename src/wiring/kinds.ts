@@ -22,7 +22,7 @@ import { refundingPayer } from '../money-out/refunds/refunding-payer.ts';
 import { payingOwner } from '../money-out/withdrawals/paying-owner.ts';
 import type { CausePort } from '../money-out/withdrawals/withdrawal.ts';
 
-/** What withdrawals are handed of the causes. */
+/** The functions of causes that withdrawals use. */
 export const causes: CausePort = { startCause, completeClosedCause, receiveLateMoney };
 
 /** The handling of each kind; a kind without one does not compile. */
@@ -42,7 +42,7 @@ export const paymentKinds = {
   ...productPayments,
 } satisfies PaymentKinds;
 
-/** How each kind of decision is judged and carried out. */
+/** How each kind of decision is checked and carried out. */
 export const decisionKinds: DecisionKinds = {
   settle_payout: settlingPayout(payoutKinds),
   settle_receipt: settlingReceipt,

@@ -11,18 +11,18 @@ import { overdueDeliveries } from '../partners/webhooks/redeliver-webhook.ts';
 import { collectTogether, gauge, type Metrics } from '../platform/metrics/metrics.ts';
 import { isDataError } from '../shared/errors.ts';
 
-/** Limits the queries of several or over-eager scrapers. */
+/** Limits the queries of several or too frequent scrapers. */
 const keptForMs = 30_000;
 
 const count = (what: string, rows: string): string =>
   `select '${what}' as what, count(*)::int as rows, min(since) as oldest from (${rows}) ${what}`;
 
 /**
- * What waits longer than it should, by kind. Each query reads a partial index, is empty when all is well, and returns
- * the `since` of each waiting row.
+ * Overdue rows, by kind. Each query reads a partial index, is empty when all is well, and returns the `since` of each
+ * waiting row.
  */
 const waiting: Record<string, string> = {
-  // What was not sent waits for the switch while that holds it, which has an alarm of its own.
+  // Unsent payouts wait for the switch while it holds them; the switch has its own alarm.
   unknown_payouts: `select unknown_since as since from payouts
     where unknown_since is not null and (last_word is distinct from 'unsent' or not payouts_held())`,
   payouts_held: 'select changed_at as since from payout_switch where not enabled',
@@ -32,15 +32,14 @@ const waiting: Record<string, string> = {
   accepted_payouts: `select since from (select ${acceptedSince} as since from payouts
       where status = 'pending' and last_word = 'accepted' and created_at < now() - interval '1 day') accepted
     where since < now() - interval '1 day'`,
-  // A pending payout is due for a look, so the partial index of `look_again_at` covers it; one that waits for a
-  // decision does not count.
+  // The partial index of `look_again_at` covers pending payouts; those that wait for a decision do not count.
   unsent_payouts: `select created_at as since from payouts
     where look_again_at is not null and status = 'pending' and (last_word is null or last_word = 'unsent')
       and created_at < now() - interval '1 hour' and not payouts_held()
       and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
-  // Only two people can move it, by a decision. Counted from the erasure; the ledger has the time it arrived.
+  // Only two people can move it, by a decision. Counted from the erasure; the ledger has the time of arrival.
   money_of_erased: `select u.erased_at as since from users u join accounts a on a.user_id = u.id and a.organization_id is null
     join account_balances b on b.account_id = a.id
     where u.erased_at is not null and b.balance <> 0 group by a.id, u.erased_at having sum(b.balance) <> 0`,
@@ -65,11 +64,11 @@ const waiting: Record<string, string> = {
   overdue_releases: overdueReleases,
   overdue_circles: overdueCircles,
   overdue_subscriptions: overdueSubscriptions,
-  // Approved but not carried out, or due to be ended: a sweep does both.
+  // Approved but not carried out, or past its lifetime; a sweep handles both.
   overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + decision_lives(kind)) as since from decisions
     where status = 'pending' and (approved_at < now() - interval '2 minutes'
       or created_at < now() - decision_lives(kind) - interval '2 minutes')`,
-  // Nothing waits: an approver who was admitted, or decides for the first time, is reported for a day.
+  // Nothing waits here: a newly admitted approver, or a first approval, is reported for a day.
   new_approvers: `select greatest(approver_since, first_approval_at) as since from users
     where approver_since is not null and greatest(approver_since, first_approval_at) > now() - interval '1 day'`,
   open_reconciliations: "select created_at as since from reconciliations where state = 'open'",
@@ -85,11 +84,11 @@ interface Found {
   oldest: Date | string | null;
 }
 
-/** The epoch: what cannot be dated or read counts as waiting longest, and is looked at first. */
+/** The epoch: rows that cannot be dated or read count as waiting longest, and are examined first. */
 const forEver = new Date(0);
 
 /**
- * What waits for a person or a retry, by kind. A kind that cannot be read because of one of its rows counts as waiting
+ * Rows that wait for a person or a retry, by kind. A kind that one of its rows makes unreadable counts as waiting
  * longest, and does not hide the others.
  */
 export async function readBacklog(em: EntityManager): Promise<Backlog[]> {
@@ -118,9 +117,9 @@ function readable(instant: Date | string): Date {
   return Number.isNaN(date.getTime()) ? forEver : date;
 }
 
-/** Gauges of what waits for a person or a retry, by kind: how many, and the age of the oldest. Read on scrape. */
+/** Gauges of the rows that wait for a person or a retry, by kind: number, and age of the oldest. Read on scrape. */
 export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
-  const rows = gauge(metrics, 'amanah_waiting', 'What waits for an operator or another try, by kind; 0 is healthy.', [
+  const rows = gauge(metrics, 'amanah_waiting', 'Rows that wait for an operator or a retry, by kind; 0 is healthy.', [
     'what',
   ]);
   const age = gauge(metrics, 'amanah_waiting_oldest_seconds', 'How long the oldest of its kind has waited.', ['what']);
@@ -130,7 +129,7 @@ export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
     read = performance.now();
     rows.reset();
     age.reset();
-    // While the database is down these have no value; its own alarms say why.
+    // While the database is down these have no value; the database has its own alarms.
     const found = await readBacklog(orm.em.fork()).catch(() => []);
     for (const { what, rows: waiters, oldest } of found) {
       rows.set({ what }, waiters);

@@ -1,6 +1,6 @@
 import type { FieldExamples } from '../platform/http/examples.ts';
 
-/** Examples of what people and operators send and are shown, where a schema has none. */
+/** Examples of requests and responses of people and operators, for schemas without their own. */
 export const peopleExamples: FieldExamples = {
   'Idempotency-Key': 'order-2026-0042',
   organization_name: 'Yayasan Air Bersih',

@@ -13,7 +13,7 @@ const ownsProductOf =
   async (em, caller, productId) =>
     isPlatform(caller) && (await em.count(Product, { id: productId, kind })) > 0;
 
-/** Finds the owner of a product of each type; a product of another type has no owner. */
+/** Finds the owner of a product by its type; other types have no owner. */
 export const productOwners: ProductOwners = {
   charitable_cause: async (em, caller, productId) => {
     const cause = await findCause(em, productId);
@@ -28,7 +28,7 @@ export const productOwners: ProductOwners = {
 const isOfOrganization = ({ organizationId }: Caller, ofRow: string | null): boolean =>
   organizationId !== null && ofRow === organizationId;
 
-/** Whether the transaction moved money of the caller's organization, whichever of its users made it. */
+/** Whether the transaction moved money of the caller's organization, whichever user made it. */
 async function concernsOrganization(em: EntityManager, caller: Caller, transactionId: string): Promise<boolean> {
   if (caller.organizationId === null) return false;
   const rows = await em.execute<unknown[]>(

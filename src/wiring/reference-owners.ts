@@ -12,8 +12,8 @@ import type { Money } from '../shared/money.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
 
 /**
- * Finds the owner of one kind with this id, which its provider knows as a reference; null when there is none. A new kind is
- * one entry in `kinds`.
+ * Finds the owner of one kind with this id, which is its reference at the provider; null when there is none. A new kind
+ * is one entry in `kinds`.
  */
 type Find = (
   em: EntityManager,
@@ -22,7 +22,7 @@ type Find = (
 
 /**
  * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
- * transaction that is ending it: its `tellAgain` covers the callbacks it could see, later ones find the row final.
+ * transaction that makes it final: its `tellAgain` covers the callbacks it can see, and later ones find the row final.
  */
 function instrumentIn(
   table: 'payment_orders' | 'partner_payments',
@@ -41,8 +41,8 @@ function instrumentIn(
 }
 
 /**
- * An instrument that is paid again and again: it takes what was paid before it was closed, however late the provider lists
- * that. The shared lock is as above.
+ * A reusable instrument: it accepts payments made before it was closed, however late the provider lists them. The
+ * shared lock is as above.
  */
 const findReusable: Find = async (em, { id, provider, paidAt }) => {
   const [found] = await em.execute<ReusableRow[]>(
@@ -59,7 +59,7 @@ const findReusable: Find = async (em, { id, provider, paidAt }) => {
     isOpen,
     collection: { status: isOpen ? 'WAITING_PAYMENT' : 'EXPIRED', total, takes, providerPaymentMethodId },
     hint: async (workflows) => {
-      // The next look begins where this was paid: the provider may list it later than looks read again.
+      // The next look starts at this payment, as the provider may list it later than looks overlap.
       if (paidAt) {
         await em.execute(
           `update partner_instruments set seen_until = ?, read_from = least(read_from, ?) where id = ? and seen_until > ?`,
@@ -79,7 +79,7 @@ interface ReusableRow {
   channel_id: number;
 }
 
-/** A payout, which always stays open to the provider: a success may be reversed, and any status contradicted. */
+/** A payout, which always accepts the provider's statuses: a success may be reversed, and any status contradicted. */
 const findPayout: Find = async (em, { id, provider }) => {
   const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ? and provider = ?', [
     id,
@@ -97,7 +97,7 @@ const kinds: readonly Find[] = [
   findPayout,
 ];
 
-/** Finds the owner of a reference, whose kinds it tries in turn. */
+/** Finds the owner of a reference, trying each kind in turn. */
 export const findOwner: FindOwner = async (em, { provider, reference, paidAt = null }) => {
   if (!isUuid(reference)) return null;
   const id = canonicalId(reference);

@@ -14,26 +14,29 @@ const summaries: Record<WebhookType, string> = {
   'payment.succeeded': 'The customer paid; the net is owed to the partner',
   'payment.failed': 'The provider refused the payment',
   'payment.expired': 'The deadline passed unpaid',
-  'payout.succeeded': 'The bank took the transfer',
+  'payout.succeeded': 'The bank accepted the transfer',
   'payout.failed': 'The transfer failed; the whole reservation is available again',
-  'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee stays',
-  'refund.succeeded': 'The payer has the money of a refund back',
+  'payout.reversed': 'The bank returned the transfer after success; the net is available again, the fee is kept',
+  'refund.succeeded': 'The refund reached the payer',
   'refund.failed': 'A refund failed, or the bank returned it; its money is available again',
-  'payout_batch.completed': 'Every payout of the batch has ended; each has told its own outcome',
-  'payment.available': 'The net of a payment can be paid out now',
-  'payment.unmatched': 'Money came for a payment and is not part of it: late, a second time, or of another amount',
-  'instrument.unmatched': 'Money came to a reusable number and is no payment: of another amount, or after closing',
-  'payout.delayed': 'The outcome of the transfer has been unknown for ten minutes; it follows once known',
-  'endpoint.test': 'Somebody on your side asked for a test of this endpoint',
+  'payout_batch.completed': 'Every payout of the batch is final; each has its own webhook',
+  'payment.available': 'The net of a payment is available for payout',
+  'payment.unmatched':
+    'Money arrived for a payment but does not count towards it: late, a second time, or of another amount',
+  'instrument.unmatched':
+    'Money arrived on a reusable number but is not a payment: of another amount, or after closing',
+  'payout.delayed':
+    'The outcome of the transfer has been unknown for ten minutes; another webhook follows once it is known',
+  'endpoint.test': 'Somebody on your side requested a test of this endpoint',
 };
 
-const version = z.int().meta({ description: 'Grows with each event of the resource: a lower one came late.' });
+const version = z.int().meta({ description: 'Increases with each event of the resource; a lower one arrived late.' });
 
 const PaymentTold = PartnerPaymentShape.extend({ version }).meta({ id: 'WebhookPayment' });
 const UnmatchedTold = PaymentTold.extend({
   unmatched: z
     .object({ amount: amount(), reason: z.enum(['late', 'double', 'wrong_amount']) })
-    .meta({ description: 'The money that came. Operators decide what becomes of it; the payment stays as it is.' }),
+    .meta({ description: 'The money that arrived. Operators decide what happens to it; the payment does not change.' }),
 }).meta({ id: 'WebhookUnmatchedPayment' });
 const InstrumentTold = PartnerInstrumentShape.extend({
   version,
@@ -45,7 +48,7 @@ const InstrumentTold = PartnerInstrumentShape.extend({
           '`late`: after closing. `wrong_amount`: not the fixed amount, or beyond the limits of the channel.',
       }),
     })
-    .meta({ description: 'The money that came. Operators decide what becomes of it.' }),
+    .meta({ description: 'The money that arrived. Operators decide what happens to it.' }),
 }).meta({ id: 'WebhookUnmatchedInstrument' });
 const PayoutTold = PayoutShape.extend({ version }).meta({ id: 'WebhookPayout' });
 const RefundTold = RefundShape.extend({ version }).meta({ id: 'WebhookRefund' });
@@ -62,7 +65,7 @@ const told: Record<WebhookResource, z.ZodType> = {
   endpoint: EndpointTold,
 };
 
-/** The webhooks as OpenAPI shows them; `data` is the resource as its read endpoint shows it, with its version. */
+/** The webhooks in OpenAPI; `data` is the resource as returned by its read endpoint, with its version. */
 export const webhookDocuments: readonly WebhookDocument[] = webhookTypes.map((type) => ({
   type,
   summary: summaries[type],
@@ -70,7 +73,7 @@ export const webhookDocuments: readonly WebhookDocument[] = webhookTypes.map((ty
     type: z.literal(type),
     timestamp: timestamp(),
     test: z.literal(true).optional().meta({
-      description: 'Somebody on your side asked for an example: nothing happened. Absent from every other webhook.',
+      description: 'Somebody on your side requested an example; nothing happened. Absent from every other webhook.',
     }),
     data: type === 'payment.unmatched' ? UnmatchedTold : told[type.split('.')[0] as WebhookResource],
   }),

@@ -30,7 +30,7 @@ const processes = (): ProcessRecord[] => JSON.parse(readFileSync(join(directory,
 async function stop(product: Product): Promise<void> {
   const records = processes();
   expect(await product.stop()).toBe(0);
-  expect(product.output()).toContain('Everything has stopped; the data stays.');
+  expect(product.output()).toContain('Everything has stopped; the data is kept.');
   expect(records.filter(isRunning)).toEqual([]);
 }
 

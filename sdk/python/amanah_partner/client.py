@@ -13,9 +13,9 @@ class PartnerClient:
     """Signs every call, sends an idempotency key with every creation, and repeats only what is safe to repeat, always
     under the same key.
 
-    ``attempts`` is the most attempts of one call, ``timeout`` the seconds that one attempt may wait: a creation itself
-    waits up to 20 s. No proxy may change the path, and this machine's clock is right to five minutes: the second signature
-    covers both. Raises ValueError for options that cannot be right.
+    ``attempts`` is the maximum number of attempts of a call, ``timeout`` the time-out of one attempt in seconds: a
+    creation itself waits up to 20 s. No proxy may change the path, and this machine's clock must be accurate to five
+    minutes: the second signature covers both. Raises ValueError for unusable options.
     """
 
     def __init__(
@@ -67,7 +67,8 @@ class PartnerClient:
     def rotate_key(self) -> models.RotateKeysAnswer:
         """Replaces this client's key and returns its successor, once. The old key works for another 24 hours.
 
-        Not repeated by itself: without an answer nobody knows the successor, and the operator issues another one.
+        Not repeated automatically: if the response is lost, so is the successor, and the operator must issue another
+        key.
         """
         return cast(models.RotateKeysAnswer, self._transport.call("POST", "/v1/partners/keys/rotate", once=True))
 
@@ -78,7 +79,7 @@ class _Resource:
 
 
 class Payments(_Resource):
-    """What customers pay."""
+    """Payments by customers."""
 
     def quote(self, body: models.CreateQuoteBody) -> models.CreateQuoteAnswer:
         """What a payment would cost; creates nothing."""
@@ -87,14 +88,14 @@ class Payments(_Resource):
     def create(self, body: models.CreatePaymentBody, *, idempotency_key: str | None = None) -> models.PartnerPayment:
         """Creates a payment; the customer pays it with its ``payment_code``.
 
-        Without a key, one is made for this call: a payment created twice is only a second payment code.
+        Without a key, the client generates one for this call: a duplicate payment is only a second payment code.
         """
         key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
         made = self._call("POST", "/v1/partners/payments", body=body, idempotency_key=key)
         return cast(models.PartnerPayment, made)
 
     def get(self, id: str) -> models.PartnerPayment:
-        """A payment, as it is now."""
+        """The current state of a payment."""
         return cast(models.PartnerPayment, self._call("GET", f"/v1/partners/payments/{in_path(id)}"))
 
     def list(self, query: models.ListPaymentsQuery | None = None) -> models.ListPaymentsAnswer:
@@ -114,14 +115,14 @@ class Payments(_Resource):
         return cast(models.PartnerTimeline, self._call("GET", f"/v1/partners/payments/{in_path(id)}/timeline"))
 
     def refund(self, id: str, body: models.CreatePaymentRefundBody, *, idempotency_key: str) -> models.Refund:
-        """Gives a payment back, whole or in part. The money is reserved when this returns; the outcome comes by webhook
-        or by polling. Keep the key with your order before you call, as for a payout.
+        """Refunds a payment, in full or in part. The money is reserved when this returns; the outcome arrives by
+        webhook or by polling. Store the key with your order before you call, as for a payout.
         """
         path = f"/v1/partners/payments/{in_path(id)}/refunds"
         return cast(models.Refund, self._call("POST", path, body=body, idempotency_key=idempotency_key))
 
     def get_refund(self, id: str, refund_id: str) -> models.Refund:
-        """A refund, as it is now."""
+        """The current state of a refund."""
         path = f"/v1/partners/payments/{in_path(id)}/refunds/{in_path(refund_id)}"
         return cast(models.Refund, self._call("GET", path))
 
@@ -139,7 +140,7 @@ class Payments(_Resource):
 
 
 class Payouts(_Resource):
-    """What you send to banks."""
+    """Payouts to banks."""
 
     def quote(self, *, amount: str, bank_code: str) -> models.CreateQuoteAnswer:
         """What a payout to this bank would cost; reserves nothing."""
@@ -147,16 +148,16 @@ class Payouts(_Resource):
         return cast(models.CreateQuoteAnswer, self._call("POST", "/v1/partners/quotes", body=body))
 
     def create(self, body: models.CreatePayoutBody, *, idempotency_key: str) -> models.Payout:
-        """Pays out. The money is reserved when this returns; the outcome comes by webhook or by polling.
+        """Creates a payout. The money is reserved when this returns; the outcome arrives by webhook or by polling.
 
-        Keep the key with your order before you call: a key made here would differ when your own code repeats the call,
-        and would pay twice.
+        Store the key with your order before you call: a generated key would differ when your own code repeats the
+        call, and would pay twice.
         """
         made = self._call("POST", "/v1/partners/payouts", body=body, idempotency_key=idempotency_key)
         return cast(models.Payout, made)
 
     def get(self, id: str) -> models.Payout:
-        """A payout, as it is now."""
+        """The current state of a payout."""
         return cast(models.Payout, self._call("GET", f"/v1/partners/payouts/{in_path(id)}"))
 
     def list(self, query: models.ListPayoutsQuery | None = None) -> models.ListPayoutsAnswer:
@@ -173,7 +174,7 @@ class Payouts(_Resource):
 
 
 class Instruments(_Resource):
-    """Account numbers and QR codes that customers keep."""
+    """Reusable account numbers and QR codes."""
 
     def create(self, body: models.CreateInstrumentBody, *, idempotency_key: str) -> models.Instrument:
         """Creates an account number or QR code that a customer can pay any number of times."""
@@ -181,7 +182,7 @@ class Instruments(_Resource):
         return cast(models.Instrument, made)
 
     def get(self, id: str) -> models.Instrument:
-        """An instrument, as it is now."""
+        """The current state of an instrument."""
         return cast(models.Instrument, self._call("GET", f"/v1/partners/instruments/{in_path(id)}"))
 
     def list(self, query: models.ListInstrumentsQuery | None = None) -> models.ListInstrumentsAnswer:
@@ -202,7 +203,7 @@ class PayoutBatches(_Resource):
         return cast(models.PayoutBatch, made)
 
     def get(self, id: str) -> models.PayoutBatch:
-        """A batch, as it is now."""
+        """The current state of a batch."""
         return cast(models.PayoutBatch, self._call("GET", f"/v1/partners/payout-batches/{in_path(id)}"))
 
     def list(self, query: models.ListPayoutBatchesQuery | None = None) -> models.ListPayoutBatchesAnswer:
@@ -218,7 +219,10 @@ class PayoutBatches(_Resource):
         return cast(models.ListPayoutBatchItemsAnswer, listed)
 
     def approve(self, id: str) -> models.PayoutBatch:
-        """Reserves the money of all its items, or of none, and sends them. Requires another key than the one that created it."""
+        """Reserves the money of all its items, or of none, and sends them.
+
+        Requires another key than the one that created it.
+        """
         path = f"/v1/partners/payout-batches/{in_path(id)}/approve"
         return cast(models.PayoutBatch, self._call("POST", path, once=True))
 
@@ -229,10 +233,10 @@ class PayoutBatches(_Resource):
 
 
 class WebhookEndpoints(_Resource):
-    """Where webhooks go."""
+    """Endpoints for webhooks."""
 
     def create(self, body: models.CreateWebhookEndpointBody) -> models.WebhookEndpointWithSecret:
-        """Adds an endpoint, at most ten; only this answer has its secret. Not repeated automatically."""
+        """Adds an endpoint, at most ten; only this response contains its secret. Not repeated automatically."""
         made = self._call("POST", "/v1/partners/webhook-endpoints", body=body, once=True)
         return cast(models.WebhookEndpointWithSecret, made)
 
@@ -285,7 +289,7 @@ class WebhookDeliveries(_Resource):
     def replay(self, body: models.ReplayWebhookDeliveriesBody) -> models.ReplayWebhookDeliveriesAnswer:
         """Sends every webhook of a period again, delivered ones too; returns how many.
 
-        Not repeated by itself: each call sends them all. With ``dry_run`` it only counts.
+        Not repeated automatically: each call resends them all. With ``dry_run`` it only counts.
         """
         path = "/v1/partners/webhook-deliveries/replay"
         return cast(models.ReplayWebhookDeliveriesAnswer, self._call("POST", path, body=body, once=True))

@@ -28,9 +28,9 @@ UNREADABLE = "UNREADABLE"
 
 
 class PartnerApiError(Exception):
-    """A refusal of the API, by its ``code`` (``FUNDS_LIMIT_EXCEEDED``, ...).
+    """An error response of the API, by its ``code`` (``FUNDS_LIMIT_EXCEEDED``, ...).
 
-    ``is_indeterminate`` says of a creation that it may have been carried out, or may still be: repeat it under the same
+    ``is_indeterminate`` means that a creation may have been carried out, or may still be: repeat it under the same
     key, or poll; never send it under another.
     """
 
@@ -59,7 +59,7 @@ class PartnerApiError(Exception):
 class NoAnswerError(Exception):
     """No attempt was answered; ``__cause__`` says why.
 
-    A creation may have happened: repeat it under ``idempotency_key``, never under another.
+    The resource may have been created: repeat the creation under ``idempotency_key``, never under another.
     """
 
     def __init__(self, operation: str, *, attempts: int, idempotency_key: str | None, cause: BaseException) -> None:

@@ -12,13 +12,13 @@ import { emptyRows } from './empty-rows.ts';
 import { readRegister } from './erasure-register.ts';
 import { noteDestroyed } from './note-destroyed.ts';
 
-/** What a restore had brought back, and was erased again. */
+/** What a restore had brought back and was erased again. */
 export interface ErasedAgain {
-  /** Rows of people, in the main database. */
+  /** Rows of people in the main database. */
   people: number;
-  /** Keys of people, in theirs. */
+  /** Keys of people in the keys database. */
   keys: number;
-  /** Whether the file store answered; without it only what one of the two databases knows was applied. */
+  /** Whether the file store answered; otherwise only the databases' own records were applied. */
   isWhole: boolean;
 }
 
@@ -28,9 +28,9 @@ interface Register {
 }
 
 /**
- * Repeats the erasure of people whom a database restored from an older backup has brought back. Each of the two
- * databases informs the other, and the register in the file store informs both. Rows are emptied at once, and the
- * erasure's workflow continues from there. Throws when a database is down.
+ * Repeats the erasure of people whom a database restored from an older backup has brought back. Erasures recorded in
+ * either database or in the file store's register are applied to both. Rows are emptied at once, and the erasure's
+ * workflow continues from there. Throws when a database is down.
  */
 export async function applyRegister(em: EntityManager, { personalKeys, storage }: Register): Promise<ErasedAgain> {
   const again: ErasedAgain = { people: 0, keys: 0, isWhole: true };
@@ -56,8 +56,8 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
 const againMs = 10_000;
 
 /**
- * `applyRegister`, repeated every ten seconds while the file store is down, until its register was read, too. Returns
- * what stops that.
+ * Runs `applyRegister`, every ten seconds while the file store is down, until its register has been read. Returns a
+ * function that stops it.
  */
 export async function applyRegisterWhole(
   deps: Register & { orm: { em: EntityManager }; log: Logger },
@@ -65,17 +65,18 @@ export async function applyRegisterWhole(
   const { log } = deps;
   const apply = async (): Promise<boolean> => {
     const again = await applyRegister(deps.orm.em.fork(), deps);
-    if (again.people + again.keys > 0) log.warn(again, 'erased again who came back by the restore of a database');
+    if (again.people + again.keys > 0)
+      log.warn(again, 'erased people again whom the restore of a database had ' + 'brought back');
     return again.isWhole;
   };
   if (await apply()) return () => undefined;
-  log.warn('the file store is away: its register of erasures is read when it is back');
+  log.warn('the file store is down: its register of erasures will be read when it is up again');
   const timer = setInterval(() => {
     apply().then(
       (isWhole) => {
         if (isWhole) clearInterval(timer);
       },
-      (error: unknown) => log.warn({ err: error }, 'could not apply the register of erasures; it is tried again'),
+      (error: unknown) => log.warn({ err: error }, 'could not apply the register of erasures; will retry'),
     );
   }, againMs);
   timer.unref();
@@ -95,11 +96,11 @@ async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<numb
 }
 
 async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
-  // In the order in which an erasure locks the two.
+  // In the same lock order as an erasure.
   await tx.execute("select 1 from erasures where user_id = ? and status <> 'stopped' for update", [userId]);
   const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (user === null || user.erased_at) return;
-  // A person who had only been invited then has done nothing yet: the row can be deleted.
+  // A person who was only invited has done nothing yet, so the row can be deleted.
   if (user.status === 'invited') {
     for (const table of ['invitations', 'cause_managers']) {
       await tx.execute(`delete from ${table} where user_id = ?`, [userId]);

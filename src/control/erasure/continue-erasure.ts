@@ -28,9 +28,9 @@ const hourMs = 3_600_000;
 
 /**
  * Continues an erasure as far as possible now, and returns when to look again. Each part may safely be repeated after a
- * process died: first the rows are emptied, then the callbacks' bodies are deleted, the person is entered into the
- * register, the key is destroyed, and the objects are deleted. Throws NOT_FOUND; when the keys or the file store are
- * down, it fails and is retried.
+ * crash: first the rows are emptied, then the callbacks' bodies deleted, the person entered into the register, the key
+ * destroyed, and the objects deleted. Throws NOT_FOUND; when the keys or the file store are down, it fails and is
+ * retried.
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
   const erasure = await em.findOne(Erasure, { id }, { refresh: true });
@@ -52,7 +52,9 @@ export async function continueErasure(em: EntityManager, ports: ErasurePorts, id
   }
 }
 
-/** Empties the person's rows once the time is over and nothing blocks it; until then returns how long to wait. */
+/**
+ * Empties the person's rows once the waiting time is over and nothing blocks it; until then returns how long to wait.
+ */
 async function beginToErase(
   tx: EntityManager,
   { ERASURE_WAIT_HOURS }: ErasureTerms,
@@ -63,9 +65,9 @@ async function beginToErase(
   const now = (await readDatabaseClock(tx)).getTime();
   const waitMs = erasure.begun_at.getTime() + ERASURE_WAIT_HOURS * hourMs - now;
   if (waitMs > 0) return { waitMs };
-  // Whatever the person starts locks their row: it is checked here, or finds the person erased.
+  // Anything that the person starts locks their row, so it is either seen here or finds the person erased.
   const user = await tx.findOneOrFail(User, erasure.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  // Prevents that two people, one of whom must stay, are erased at once.
+  // Prevents erasing two people at once when one of them must stay.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [user.organization_id ?? '']);
   const hold = await findHold(tx, user.id);
@@ -93,13 +95,13 @@ async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure)
 /** Milliseconds until the last backup with the key has expired; 0 once it has. */
 async function backupsLeftMs(em: EntityManager, terms: ErasureTerms, { erased_at }: Erasure): Promise<number> {
   const now = (await readDatabaseClock(em)).getTime();
-  const since = must(erased_at, 'an erasure that came so far has its instant').getTime();
+  const since = must(erased_at, 'an erasure at this stage has its instant').getTime();
   return Math.max(0, since + terms.KEYS_BACKUP_DAYS * 24 * hourMs - now);
 }
 
 /**
- * Completes an erasure whose time is over, unless a server of the keys that was behind or restored has brought the key
- * back since: it is destroyed again, and the new backups that have it must expire. Returns how long to wait.
+ * Completes an erasure whose time is over, unless a lagging or restored keys server has brought the key back: then it
+ * destroys the key again, and the new backups with it must expire. Returns how long to wait.
  */
 async function complete(em: EntityManager, { config, personalKeys }: ErasurePorts, { id, user_id }: Erasure) {
   await personalKeys.destroy([user_id]);

@@ -4,9 +4,9 @@ import type { User } from '../../people/members/user.entity.ts';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 
 /**
- * Deletes from the database whatever names a person and how they log in, in the caller's transaction, which has locked
- * the user's row. What they did stays: journals, transactions and events name them by their id only. Their documents
- * are deleted one by one afterwards.
+ * Deletes a person's identifying data and credentials from the database, in the caller's transaction, which has locked
+ * the user's row. Records of their actions remain: journals, transactions and events refer to them only by id. Their
+ * documents are deleted one by one afterwards.
  */
 export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   const { id } = user;
@@ -39,7 +39,7 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
     'update bank_accounts set deleted_at = now() where user_id = ? and organization_id is null and deleted_at is null',
     [id],
   );
-  // The answers under their idempotency keys; the keys stay with their resources.
+  // The responses under their idempotency keys; the keys stay with their resources.
   await tx.execute(
     'update requests set answer_status = null, answer_body = null where owner_id = ? and answer_body is not null',
     [id],

@@ -15,13 +15,13 @@ interface Ports {
 }
 
 /**
- * Deletes the documents that a person stored, and their objects: all but an organization's, which are those that its own
- * users stored, and what an individual who belongs to it stored of its causes and of others' transactions on its accounts.
- * A scan of an identity document is the person's all the same. It ends only when the store has said of each object that it
- * is gone, also of those that the person's documents had given up before, and those in the person's space that no row
- * knows, because the database was restored to before their upload. Safe to repeat; the person's rows are empty, so nothing
- * new comes. Throws as long as something is left: when the store is down or refuses, an upload is under way, or a document
- * cannot be read; one that stays holds up no other.
+ * Deletes the documents that a person stored, and their objects, except an organization's: those stored by its own
+ * users, and those that an individual of it stored for its causes or for others' transactions on its accounts. A scan
+ * of an identity document always belongs to the person. Completes only when the store confirms that every object is
+ * gone, including those that the person's documents had abandoned before, and those in the person's space without a
+ * row, because the database was restored to before their upload. Safe to repeat; the person's rows are empty, so
+ * nothing new is added. Throws while something remains: when the store is down or refuses, an upload is in progress, or
+ * a document cannot be read; one that remains does not hold up the others.
  */
 export async function eraseDocuments(em: EntityManager, ports: Ports, userId: string): Promise<void> {
   await ports.storage.ping();
@@ -33,13 +33,13 @@ export async function eraseDocuments(em: EntityManager, ports: Ports, userId: st
   if (failures.length > 0) throw failures[0];
 }
 
-/** Whose files go, and where it is noted what could not go. */
+/** The person whose files are deleted, and the list of failures. */
 interface Removal {
   userId: string;
   failures: unknown[];
 }
 
-/** Gives up the objects of all documents that go with the person. */
+/** Abandons the objects of all documents to delete. */
 async function giveUpAll(em: EntityManager, sealer: Sealer, { userId, failures }: Removal): Promise<void> {
   const theirs = `select d.id from documents d join users u on u.id = d.created_by
      where d.created_by = ? and d.deleted_at is null and (d.organization_id is null or d.identity_scan
@@ -56,7 +56,7 @@ async function giveUpAll(em: EntityManager, sealer: Sealer, { userId, failures }
       await em
         .fork()
         .transactional((tx) => giveUp(tx, sealer, { id, userId }))
-        .catch((cause: unknown) => failures.push(new Error(`the file of document ${id} was not given up`, { cause })));
+        .catch((cause: unknown) => failures.push(new Error(`the file of document ${id} was not abandoned`, { cause })));
     }
   }
 }
@@ -73,7 +73,7 @@ async function giveUp(
   await tx.flush();
 }
 
-/** Removes what was given up, and uploads that did not end. */
+/** Removes abandoned objects and interrupted uploads. */
 async function removeObjects(em: EntityManager, ports: Ports, { userId, failures }: Removal): Promise<void> {
   const removable = `select id from document_uploads
     where user_id = ? and (given_up or created_at <= clock_timestamp() - ? * interval '1 millisecond') and id > ?
@@ -87,7 +87,7 @@ async function removeObjects(em: EntityManager, ports: Ports, { userId, failures
   if (left.length > 0) failures.push(new Error('a file of theirs is not removed yet'));
 }
 
-/** Removes all that the store has in the person's own space. */
+/** Removes everything in the person's own space from the store. */
 async function emptySpace(em: EntityManager, { storage }: Ports, { userId, failures }: Removal): Promise<void> {
   for await (const key of storage.list(spaceOf(userId))) {
     await removeUncarried(em.fork(), storage, key).catch((error: unknown) => failures.push(error));

@@ -12,8 +12,8 @@ import { findHold } from './legal-holds.ts';
 const due = "select id, begun_at as since from erasures where status not in ('complete', 'stopped')";
 
 /**
- * Erasures under way, each of which has its workflow: one that Temporal lost, or that a restored database learnt from the
- * register, is started.
+ * Erasures in progress, each with a workflow: starts one that Temporal lost, or for an erasure that a restored database
+ * took from the register.
  */
 const erasureSweep = ({ lookAfterErasure }: ErasureWorkflows): Sweep => ({
   kind: 'erasure',
@@ -24,8 +24,8 @@ const erasureSweep = ({ lookAfterErasure }: ErasureWorkflows): Sweep => ({
 const field = 'user_id';
 
 /**
- * Erases a person: needs two people. With it the erasure begins, whose workflow carries it on. Nothing may keep the person
- * when it is proposed, and when it is carried out.
+ * Erases a person: needs two people. Carrying it out starts the erasure's workflow. Nothing may block the erasure when
+ * it is proposed and when it is carried out.
  */
 export const erasingPerson: DecisionHandling<'erase_person'> = {
   async look(em, _, { user_id: id }) {
@@ -36,7 +36,7 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
     return { evidence: { provider: null, books: { user_type, status, holds: null } }, isProven: false };
   },
   sweep: erasureSweep,
-  // Two erasures of one person begin one after the other.
+  // Two erasures of one person start one after the other.
   hold: (tx, decision) => tx.execute('select from users where id = ? for no key update', [personOf(decision)]),
   async whyMoved(tx, decision) {
     return whyNotErasable(tx, await tx.findOneOrFail(User, personOf(decision), { refresh: true }));
@@ -65,7 +65,7 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
   },
 };
 
-/** Why this user cannot be erased now; null if nothing keeps them. */
+/** Why this user cannot be erased now; null if nothing blocks it. */
 async function whyNotErasable(em: EntityManager, user: User): Promise<string | null> {
   if (user.status === 'invited') return 'the user has not accepted the invitation: take it back instead';
   if (user.erased_at) return 'the user has been erased';
@@ -77,5 +77,5 @@ async function whyNotErasable(em: EntityManager, user: User): Promise<string | n
 
 const personOf = ({ user_id }: Decision): string => must(user_id, 'a decision about an erasure names a user');
 
-/** The erasure that a decision begins has its id. */
+/** The erasure that a decision starts has its id. */
 const erasureOf = ({ id }: Decision): string => id;

@@ -4,8 +4,8 @@ import { sha256 } from '../../shared/digest.ts';
 import { isUuid } from '../../shared/uuid.ts';
 
 /**
- * The register of erasures: an object for each person, in the file store, which a restore of a database does not touch.
- * It holds ids and times, but no names.
+ * The register of erasures: an object for each person in the file store, which restoring a database does not affect. It
+ * contains ids and times, but no names.
  */
 const prefix = 'erasures/';
 
@@ -19,7 +19,7 @@ export async function enterErasure(storage: Storage, userId: string, erasedAt: D
   );
 }
 
-/** The ids of all who are in the register, in parts of at most a thousand. Throws as `enterErasure` does. */
+/** The ids of all people in the register, in batches of at most a thousand. Throws as `enterErasure` does. */
 export async function* readRegister(storage: Storage): AsyncGenerator<string[], void, undefined> {
   let part: string[] = [];
   for await (const key of storage.list(prefix)) {

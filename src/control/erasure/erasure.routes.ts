@@ -32,8 +32,8 @@ const ErasureAnswer = z
     status: z
       .enum(erasureLaw.statuses)
       .describe(
-        '`waiting` until `due_at`; `erasing` while key and files are being destroyed; `erased` when nothing in use ' +
-          'names the person; `complete` when no backup of the keys is left that could open one of the rest.',
+        '`waiting` until `due_at`; `erasing` while key and files are being destroyed; `erased` when no live data ' +
+          'names the person; `complete` when no backup of the keys that could decrypt other backups is left.',
       ),
     held_because: z.string().nullable().describe('Why it still waits; checked again every day.'),
     begun_at: timestamp(),
@@ -66,10 +66,11 @@ routes.post(
   {
     summary: 'Propose erasing a person',
     description:
-      'A decision of kind `erase_person`, which another person approves (`POST /v1/decisions/:id/approve`). 400, saying ' +
-      'why, while money or a promise about money is theirs: a balance, an open payment, withdrawal, subscription, ' +
-      'circle or cause. Approved, it waits for `ERASURE_WAIT_HOURS`; then name and e-mail address, addresses, identity ' +
-      'and bank documents and files are gone for good, the account is closed, and the books keep its id.',
+      'Creates a decision of kind `erase_person`, which another person must approve (`POST ' +
+      '/v1/decisions/:id/approve`). 400, with the reason, while the person has money or obligations: a balance, an ' +
+      'open payment, withdrawal, subscription, circle or cause. Once approved, it waits for `ERASURE_WAIT_HOURS`; ' +
+      'then name and e-mail address, addresses, identity and bank documents and files are permanently deleted, the ' +
+      'account is closed, and the books keep its id.',
     access: allow('propose-decision', operators),
     params,
     body: z.strictObject({ note: noteOfDecision() }),
@@ -86,7 +87,7 @@ routes.post(
 routes.get(
   '/:user_id/erasure',
   {
-    summary: 'Read how far the erasure of a person has come',
+    summary: 'Read the state of a person’s erasure',
     access: allow(['propose-decision', 'approve-decision'], operators),
     params,
     answers: { 200: z.object({ message, data: ErasureAnswer }) },
@@ -102,7 +103,7 @@ routes.delete(
   '/:user_id/erasure',
   {
     summary: 'Stop an erasure that still waits',
-    description: 'One person is enough. 400 once the person has been erased: nothing brings it back.',
+    description: 'One person is enough. 400 once the person has been erased, which cannot be undone.',
     access: allow('propose-decision', operators),
     params,
     answers: { 200: z.object({ message, data: ErasureAnswer }) },
@@ -141,8 +142,8 @@ routes.post(
   {
     summary: 'Place a legal hold on a person',
     description:
-      'Nobody can erase the person until another operator lifts it; an erasure that waits keeps waiting. 400 when one ' +
-      'is there already, or the person has been erased or was only invited.',
+      'Nobody can erase the person until another operator lifts it; a waiting erasure keeps waiting. 400 if there is ' +
+      'one already, or if the person has been erased or was only invited.',
     access: allow('propose-decision', operators),
     params,
     body: z.strictObject({ note: noteOfDecision() }),
@@ -158,8 +159,8 @@ routes.post(
 routes.get(
   '/:user_id/legal-hold',
   {
-    summary: 'Read the legal hold that a person is under',
-    description: '404 when there is none.',
+    summary: 'Read the legal hold on a person',
+    description: '404 if there is none.',
     access: allow(['propose-decision', 'approve-decision'], operators),
     params,
     answers: { 200: z.object({ message, data: HoldAnswer }) },

@@ -3,7 +3,7 @@ import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 /**
  * Pure facts about the erasure of a person (docs/contract.md 1): it waits, and may be stopped until its time; then the
  * person's rows are emptied (`erasing`), the key is destroyed (`erased`), and once the last backup of the keys has
- * expired nothing is left anywhere (`complete`).
+ * expired no data is left anywhere (`complete`).
  */
 export const erasureLaw = statusLaw({
   initial: ['waiting', 'erasing'],
@@ -20,7 +20,7 @@ export type ErasureStatus = StatusOf<typeof erasureLaw>;
 /** How many hours an erasure waits before it checks again whether it is blocked. */
 export const holdLookHours = 24;
 
-/** When an erasure continues, from the configuration. */
+/** The configured periods of an erasure. */
 export interface ErasureTerms {
   /** Hours from the decision until a person is erased. */
   ERASURE_WAIT_HOURS: number;
@@ -28,7 +28,7 @@ export interface ErasureTerms {
   KEYS_BACKUP_DAYS: number;
 }
 
-/** What the workflow of an erasure does next: waits this long and looks again, unless it has ended. */
+/** The next step of an erasure's workflow: waits this long and checks again, unless it is done. */
 export interface ErasureStanding {
   status: ErasureStatus;
   /** Milliseconds. */

@@ -4,9 +4,9 @@ import type { PersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import { textArray } from '../../shared/postgres.ts';
 
 /**
- * A key that had come back is in new backups of the keys: the erasure of the person is no older than the last destruction
- * of the key, whose instant is written down with the destruction itself, so that nobody's death in between loses it.
- * Throws KeysAway when a key is there that the caller has destroyed.
+ * Dates erasures by the last destruction of the key: a key that had come back is in new backups of the keys. The
+ * instant is stored with the destruction itself, so a crash cannot lose it. Throws KeysAway when a key exists that the
+ * caller has destroyed.
  */
 export async function noteDestroyed(
   em: EntityManager,

@@ -26,12 +26,12 @@ function presentWaiting({ what, rows, oldest }: Backlog, at: Date): z.input<type
 routes.get(
   '/overview',
   {
-    summary: 'Read what operators look at first',
+    summary: 'Read the operators’ overview',
     description:
-      '`cases` wait for a person, by kind and age, including zeros; `backlog` waits for a machine longer than it should. ' +
-      '`clearing` is what the provider holds for us, by our books and by its own answer now (null without one); they may ' +
-      'differ by what is under way and by what was there before, which `last_comparison` has judged. docs/runbook ' +
-      'says what to do about each kind.',
+      '`cases` wait for a person, by kind and age, including zeros; `backlog` is overdue work of the system. ' +
+      '`clearing` is our balance at the provider, in our books and as reported by the provider now (null without an ' +
+      'answer); they may differ by money in transit and earlier differences, which `last_comparison` has evaluated. ' +
+      'docs/runbook explains what to do about each kind.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     answers: {
       200: z.object({
@@ -93,9 +93,9 @@ routes.get(
 
 const PayoutSwitchShape = z
   .object({
-    enabled: z.boolean().meta({ description: 'Whether transfers and refunds leave.' }),
-    reason: z.string().nullable().meta({ description: 'Null before the first switch.' }),
-    changed_by: uuid().nullable().meta({ description: 'The user who switched last.' }),
+    enabled: z.boolean().meta({ description: 'Whether transfers and refunds are sent.' }),
+    reason: z.string().nullable().meta({ description: 'Null before the first change.' }),
+    changed_by: uuid().nullable().meta({ description: 'The user who last changed it.' }),
     changed_at: timestamp().nullable(),
   })
   .meta({ id: 'PayoutSwitch' });
@@ -107,7 +107,7 @@ const presentSwitch = ({ changed_at, ...rest }: PayoutSwitch): z.input<typeof Pa
 routes.get(
   '/payouts',
   {
-    summary: 'Read whether transfers and refunds leave',
+    summary: 'Read whether transfers and refunds are sent',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     answers: { 200: z.object({ message: z.string(), data: PayoutSwitchShape }) },
   },
@@ -119,9 +119,9 @@ routes.put(
   {
     summary: 'Hold or release all transfers and refunds',
     description:
-      'While `enabled` is false nothing is sent that was not sent yet, repetitions included: payouts of partners, ' +
-      'withdrawals, disbursements and refunds. New ones are accepted, reserve their money and stay `pending`. What was ' +
-      'already sent continues. Needs no second person.',
+      'While `enabled` is false no unsent transfer is sent, repetitions included: payouts of partners, withdrawals, ' +
+      'disbursements and refunds. New ones are accepted, reserve their money and stay `pending`. Transfers already ' +
+      'sent continue. Needs no second person.',
     access: allow('read-event', { userTypes: ['platform'], role: 'platform_super_admin', scope: 'all' }),
     body: z.strictObject({
       enabled: z.boolean(),

@@ -6,10 +6,7 @@ import { budgets } from '../../shared/budgets.ts';
 import type { Money } from '../../shared/money.ts';
 import { version } from '../../shared/version.ts';
 
-/**
- * Kinds of waiting that a person ends; everything else that waits too long is retried by the system first, and is then
- * for its operators.
- */
+/** Kinds of waiting rows that need a person; the system retries all others before operators need to act. */
 const forPeople: ReadonlySet<string> = new Set([
   'payouts_held',
   'unknown_payouts',
@@ -32,12 +29,12 @@ export interface Backlog {
   oldest: Date | null;
 }
 
-/** What operators look at first: amounts in IDR, scale 4; times by the database's clock. */
+/** The operators' overview: amounts in IDR, scale 4; times by the database's clock. */
 export interface Overview {
   at: Date;
   cases: Backlog[];
   backlog: Backlog[];
-  /** The last day whose comparison with the provider was finished; null before the first. */
+  /** The last day whose comparison with the provider is complete; null before the first. */
   reconciliation: { day: string; finished_at: Date } | null;
   clearing: {
     books: Money;
@@ -46,15 +43,15 @@ export interface Overview {
     last_comparison: { day: string; measured_at: Date; difference: Money; agreed: boolean } | null;
   };
   last_seal: { number: string; sealed_at: Date; covers_until: Date | null } | null;
-  /** Versions of the answering API and of what it runs on; Temporal's is null when it cannot be reached. */
+  /** Versions of the API and its dependencies; Temporal's is null when it is unreachable. */
   versions: { amanah: string; node: string; postgresql: string; temporal: string | null };
 }
 
-/** What the overview asks beside the database. */
+/** The overview's dependencies besides the database. */
 export interface OverviewPorts {
   gateways: Pick<Gateways, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
-  /** What waits for a person or a retry, by kind. */
+  /** Rows that wait for a person or a retry, by kind. */
   readBacklog(em: EntityManager): Promise<Backlog[]>;
 }
 

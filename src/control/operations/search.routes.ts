@@ -14,7 +14,7 @@ const routes = createRouteGroup<Ports>({ prefix: '/v1/search', tag: 'Operations'
 routes.get(
   '/',
   {
-    summary: 'Find something by what somebody has of it',
+    summary: 'Search by id, reference or e-mail address',
     description:
       `Exactly an id, a reference, an external reference, an id of the provider, or an e-mail address in any case. Newest ` +
       `first, at most ${mostFound}.`,
@@ -33,10 +33,10 @@ routes.get(
               .object({
                 type: z
                   .enum(foundTypes)
-                  .meta({ description: 'What it is; payouts, withdrawals and refunds are `payout`.' }),
+                  .meta({ description: 'The type of the result; payouts, withdrawals and refunds are `payout`.' }),
                 id: uuid(),
-                text: z.string().meta({ description: 'Its reference, amount and status; never a person.' }),
-                at: timestamp().meta({ description: 'When it was made.' }),
+                text: z.string().meta({ description: 'Its reference, amount and status, never personal data.' }),
+                at: timestamp().meta({ description: 'When it was created.' }),
               })
               .meta({ id: 'Found' }),
           ),

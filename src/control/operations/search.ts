@@ -6,7 +6,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
 
-/** What a search finds, by the route that reads one where there is one. */
+/** The types that a search finds, with the route that reads one, if any. */
 export const foundTypes = [
   'payout',
   'payout_batch',
@@ -31,7 +31,7 @@ export const foundTypes = [
   'event',
 ] as const;
 
-/** Something that was found; `text` says what it is by references, amounts and statuses, and names no person. */
+/** A search result; `text` describes it by references, amounts and statuses, without personal data. */
 export interface Found {
   type: (typeof foundTypes)[number];
   id: string;
@@ -41,7 +41,7 @@ export interface Found {
 
 export const mostFound = 20;
 
-/** One kind of thing: its table, what it is in words, and what it is found by; each condition has one parameter. */
+/** A searchable type: its table, its description, and the conditions that find it, each with one parameter. */
 interface Kind {
   type: Found['type'];
   table: string;
@@ -136,7 +136,7 @@ const kinds: Kind[] = [
   { type: 'event', table: 'events', text: "event || ' of ' || resource_type", by: [id] },
 ];
 
-/** One query for each thing that something is found by, so that each reads its index and no more than is shown. */
+/** One query per condition, so that each reads only its index and no more rows than are shown. */
 const selectOf = ({ type, table, text, at = 'created_at' }: Kind, condition: string): string =>
   `(select '${type}' as type, id, ${text} as text, ${at} as at from ${table} where ${condition} limit ${mostFound})`;
 

@@ -12,14 +12,14 @@ import { addMoney, compareMoney, type Money } from '../../shared/money.ts';
 
 const { gatewayClearing, feeRevenue, providerCost } = systemAccounts;
 
-/** SQLSTATE of a withdrawal from what an account keeps for its causes. */
+/** SQLSTATE of a withdrawal from the part of an account that belongs to its causes. */
 const keptForCauses = 'AM004';
 
 /**
  * Books money that the platform itself moved at the provider (a top-up, a withdrawal, a provider charge that no payment
  * explains), once per reference: needs two people. Its counter-account is fee revenue, the platform's own money there:
  * money owed to others cannot be withdrawn, except that of a person who was erased, whose account is then the
- * counter-account. One about a movement already booked, or about more than there is, ends `refused`.
+ * counter-account. One for a movement already booked, or for more than the balance, becomes `refused`.
  */
 export const bookingExternal: DecisionHandling<'book_external'> = {
   async look(em, gateways, { amount, reference, account_id: accountId }) {
@@ -55,7 +55,7 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
   async act(tx, _, { id, account_id }) {
     const sql = 'select book_external(?, ?) as booked';
     try {
-      // What the database refuses is undone, and the decision ends here.
+      // A refusal by the database is rolled back, and the decision closed here.
       const [row] = await tx.transactional((inner) => inner.execute<{ booked: boolean }[]>(sql, [newId(), id]));
       return row?.booked ? undefined : refused('a movement with this reference is already booked');
     } catch (error) {

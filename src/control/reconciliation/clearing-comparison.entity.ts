@@ -8,16 +8,16 @@ const ClearingComparisonSchema = defineEntity({
     day: p.date().primary(),
     measured_at: p.datetime(),
     provider_balance: p.decimal().precision(20).scale(4),
-    /** What the provider holds by our books. */
+    /** The balance at the provider in our books. */
     clearing_balance: p.decimal().precision(20).scale(4),
     /** The last earlier day that agreed, and how much both balances changed since; null on the first day. */
     agreed_day: p.date().nullable(),
     provider_change: p.decimal().precision(20).scale(4).nullable(),
     clearing_change: p.decimal().precision(20).scale(4).nullable(),
-    /** Money under way at that moment, which explains a surplus (received) or a shortfall (spent) at the provider. */
+    /** Money in transit at that moment, which explains a surplus (received) or a shortfall (spent) at the provider. */
     received_under_way: p.decimal().precision(20).scale(4),
     spent_under_way: p.decimal().precision(20).scale(4),
-    /** The range of the provider's balance minus ours, by all days that agreed so far. */
+    /** The range of the provider's balance minus ours, from all days that agreed so far. */
     offset_low: p.decimal().precision(20).scale(4),
     offset_high: p.decimal().precision(20).scale(4),
     /** The unexplained difference: above 0 the provider has more. */

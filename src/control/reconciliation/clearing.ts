@@ -9,11 +9,11 @@ export interface ClearingMeasurement {
   /** Our books were read at the first instant, and the provider had answered by the second; ISO 8601. */
   readAt: string;
   answeredAt: string;
-  /** What the provider says it holds. */
+  /** The balance that the provider reports. */
   providerBalance: Money;
-  /** What the provider holds by our books: the balance of gateway clearing, negated. */
+  /** The balance at the provider in our books: gateway clearing's, negated. */
   clearingBalance: Money;
-  /** The start of `booked`, ISO 8601: it sums what was booked from this instant until the books were read. */
+  /** The start of `booked`, ISO 8601: it sums bookings from this instant until the books were read. */
   bookedSince: string;
   booked: Booked;
 }
@@ -24,13 +24,13 @@ export interface Moved {
   spent: Money;
 }
 
-/** The same by our books, and what was reserved for transfers that failed. */
+/** The same in our books, and the reservations of transfers that failed. */
 export interface Booked extends Moved {
   returned: Money;
 }
 
 /**
- * The range that certainly contains the provider's balance minus ours. While nothing is under way, its ends are equal.
+ * The range that certainly contains the provider's balance minus ours. Its ends are equal while no money is in transit.
  */
 export interface OffsetRange {
   low: Money;
@@ -38,8 +38,8 @@ export interface OffsetRange {
 }
 
 /**
- * The range one measurement allows, given the money under way: what was booked as received just afterwards may already
- * have been at the provider, and what was sent or booked as spent just afterwards may already have left it.
+ * The range that one measurement allows, given the money in transit: money booked as received just afterwards may
+ * already have been at the provider, and money sent or booked as spent just afterwards may already have left it.
  */
 export function rangeOf(
   measured: Pick<ClearingMeasurement, 'providerBalance' | 'clearingBalance'>,
@@ -50,8 +50,8 @@ export function rangeOf(
 }
 
 /**
- * What the money under way does not explain, since the days that agreed: 0, or by how much the provider has more
- * (positive) or less (negative). Agreeing days narrow the range, so that small differences do not add up unnoticed.
+ * The difference not explained by money in transit, since the days that agreed: 0, or how much more (positive) or less
+ * (negative) the provider has. Agreeing days narrow the range, so that small differences do not add up unnoticed.
  */
 export function judgeRange(
   agreed: OffsetRange | null,
@@ -69,7 +69,7 @@ export function judgeRange(
   return { difference: '0.0000', range: { low, high } };
 }
 
-/** How a day ended. */
+/** The result of a day. */
 export interface ClearingVerdict {
   day: string;
   agreed: boolean;

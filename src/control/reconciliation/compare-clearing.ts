@@ -15,7 +15,7 @@ import {
   rangeOf,
 } from './clearing.ts';
 
-/** A journal may be dated this long before our books were read and committed after. */
+/** How long before our books were read a journal may be dated that is committed after. */
 const longestTransactionSeconds = 60;
 const clearing = systemAccounts.gatewayClearing;
 
@@ -76,8 +76,8 @@ const bookedSince = `
      from payouts where status = 'failed' and finalized_at > (select at from since)) returned`;
 
 /**
- * Judges the measurement of a day some minutes later, when what the provider had done by then has been booked: what
- * stays unexplained is the day's difference, with an event. Re-measuring a day re-evaluates it.
+ * Evaluates a day's measurement some minutes later, when everything that the provider had done by then is booked: the
+ * unexplained rest is the day's difference, recorded with an event. Re-measuring a day re-evaluates it.
  */
 export function judgeClearing(em: EntityManager, { day }: { day: string }): Promise<ClearingVerdict> {
   return em.transactional(async (tx) => {
@@ -103,8 +103,8 @@ export function judgeClearing(em: EntityManager, { day }: { day: string }): Prom
 }
 
 /**
- * Money under way when the provider was asked: what has been booked since our books were read, and transfers sent by
- * then that are still pending, or have since failed and been returned.
+ * Money in transit when the provider was asked: bookings since our books were read, and transfers sent by then that are
+ * still pending, or have since failed and been returned.
  */
 async function findUnderWay(tx: EntityManager, measured: ClearingMeasurement): Promise<Moved> {
   const { booked: before, answeredAt } = measured;

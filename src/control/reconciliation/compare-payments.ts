@@ -81,8 +81,8 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
 }
 
 /**
- * A page of the period's receipts that are not among the provider's records, each looked up at the provider: those it
- * does not know or reports differently. Throws ProviderUnknown.
+ * A page of the period's receipts that are not among the provider's records, each looked up at the provider: returns
+ * those that it does not know or reports differently. Throws ProviderUnknown.
  */
 export async function findMissingPayments(
   em: EntityManager,
@@ -116,7 +116,7 @@ export async function findMissingPayments(
   return { differences, next };
 }
 
-/** Since when the provider lists a succeeded payment without a receipt of ours. */
+/** When the provider's successful payments without our receipt were first listed. */
 export const unreceiptedPayments = `select created_at as since from reconciliations d
   where state = 'open' and resource_type = 'payment' and theirs ->> 'status' = 'succeeded'
     and not exists (select from receipts r where r.provider_payment_id = d.subject)`;

@@ -37,9 +37,9 @@ export async function findBookedAndGone(
 }
 
 /**
- * Differences between these transfers of a provider and the payouts that it sends. A payout has one transfer: another
- * live one under its reference is always a difference; a second one that failed or was returned is none, and neither is
- * an unknown one. How a payout that failed here without leaving ended is no difference either.
+ * Differences between these transfers of a provider and our payouts. A payout has one transfer: another live one under
+ * its reference is always a difference; a second or unknown one that failed or was returned is not, nor is the outcome
+ * of a payout that failed here before it was sent.
  */
 export async function compareTransfers(
   em: EntityManager,
@@ -81,8 +81,8 @@ const agrees = (
 
 /**
  * A page of the payouts first sent in the period, whenever they were reserved, that are not among the provider's
- * records, each looked up at the provider: those it does not know although we say they are under way or arrived, and
- * those that it reports differently. A failed payout without a record is correct. Throws ProviderUnknown.
+ * records, each looked up at the provider: returns those that it does not know although they are pending or successful
+ * here, and those that it reports differently. A failed payout without a record is correct. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,

@@ -12,8 +12,8 @@ export function lockDifference(tx: EntityManager, id: string): Promise<Reconcili
 }
 
 /**
- * Records one operator's explanation of a difference, which the caller's transaction has locked. The difference is no
- * longer open, and neither is its payout's contradiction, if that is about the same provider status. Moves no money.
+ * Records one operator's explanation of a difference, which the caller's transaction has locked. This closes the
+ * difference, and its payout's contradiction if that concerns the same provider status. Moves no money.
  */
 export async function explainDifference(
   tx: EntityManager,

@@ -4,7 +4,7 @@ import { newId } from '../../shared/ids.ts';
 import type { DayRun } from './reconciled-days.ts';
 import type { Difference } from './reconciliation.ts';
 
-/** Stores a page's differences, each once per day, and records an event for those new, changed or back. */
+/** Stores a page's differences, each once per day, and records an event for new, changed and reappeared ones. */
 export async function keepDifferences(
   tx: EntityManager,
   { provider, day }: Pick<DayRun, 'provider' | 'day'>,
@@ -31,7 +31,7 @@ export async function resolveGone(tx: EntityManager, { provider, day, startedAt 
   return gone.length;
 }
 
-/** How many differences of a day are open. */
+/** The number of open differences of a day. */
 export async function countOpen(em: EntityManager, { provider, day }: DayRun): Promise<number> {
   const [row] = await em.execute<{ open: number }[]>(
     "select count(*)::int as open from reconciliations where provider = ? and day = ? and state = 'open'",

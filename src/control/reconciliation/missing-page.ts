@@ -3,13 +3,13 @@ import type { ProviderRecord } from '../../platform/gateway/gateway.ts';
 import { textArray } from '../../shared/postgres.ts';
 import type { Difference } from './reconciliation.ts';
 
-/** Each row may cost a call to the provider, and a page is the unit by which a run resumes. */
+/** Each row may cost a call to the provider, and a run resumes page by page. */
 export const missingPerPage = 50;
 
-/** How many of our rows a page looks for among the provider's records. */
+/** How many of our rows a page searches for among the provider's records. */
 export const soughtPerPage = 1_000;
 
-/** Which of our rows are looked up at the provider: those of a day, after the last row of the previous page. */
+/** The rows of ours to look up at the provider: those of a day, after the last row of the previous page. */
 export interface MissingPage {
   provider: string;
   day: string;
@@ -34,11 +34,11 @@ export function readCursor(cursor: string | null, from: Date): [at: string, id: 
   return at && id ? [at, id] : [from.toISOString(), '00000000-0000-0000-0000-000000000000'];
 }
 
-/** One of our rows, by its place among them; `at` is PostgreSQL's text of the instant, as a `Date` has milliseconds only. */
+/** One of our rows, by its position; `at` is PostgreSQL's text of the instant, as a `Date` has only milliseconds. */
 interface Place {
   at: string;
   id: string;
-  /** By what the provider's records name it. */
+  /** Its key in the provider's records. */
   key: string;
 }
 

@@ -15,7 +15,7 @@ import type { FoundMissing, MissingPage } from './missing-page.ts';
 import { advanceDay, type DayProgress, type DayRun, endOfDay, finishDay, takeDay } from './reconciled-days.ts';
 import type { Difference, ReconciliationSummary } from './reconciliation.ts';
 
-/** What a comparison needs. */
+/** The dependencies of a comparison. */
 export interface ReconcilingParts {
   gateways: Gateways;
   workflows: CallbackWorkflows;
@@ -33,11 +33,11 @@ interface Period {
 }
 
 /**
- * Compares each provider's records of a day (UTC+7) with our books, in both directions and page by page, so that a run
- * that dies is resumed. Differences become rows and events; those of an earlier run that are gone become `resolved`. It
- * moves no money; the workflow behind a difference is woken and asks the provider itself. Safe to repeat. `takenBy`
- * names the run: while it is at work, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown when a provider
- * does not answer, once the others are compared.
+ * Compares each provider's records of a day (UTC+7) with our books, in both directions and page by page, so that an
+ * interrupted run can be resumed. Differences become rows and events; those of an earlier run that are gone become
+ * `resolved`. It moves no money; it signals the workflow behind a difference, which asks the provider itself. Safe to
+ * repeat. `takenBy` names the run: while it is active, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown
+ * when a provider does not answer, once the others are compared.
  */
 export async function reconcileDay(
   em: EntityManager,
@@ -176,9 +176,9 @@ async function wakeOwners(
 }
 
 /**
- * Wakes the workflow that waits under the reference. Money without one (its order is final, or unknown) is booked as
- * any stray payment: a record does not name the payment method needed to ask for it, so the provider is asked what has
- * the reference. A payment not made under a reference stays open for people.
+ * Signals the workflow that waits under the reference. Money without one (its order is final or unknown) is booked like
+ * any stray payment: a record lacks the payment method needed to look it up, so the provider is asked by reference. A
+ * payment made without a reference stays open for people.
  */
 async function wakeOwner(
   em: EntityManager,

@@ -9,7 +9,7 @@ import type { DayPhase } from './reconciliation.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 /** How many days back missing days and open differences are compared; older ones by hand. */
 const lookBackDays = 31;
-/** A run that has not written a page for this long counts as dead, and another may take over its day. */
+/** How long a run may go without writing a page before it counts as dead and another may take over its day. */
 const takenForMinutes = 2;
 
 /** A run's claim on a day: where it resumes, and how many times the day was taken so far. */
@@ -26,7 +26,7 @@ export interface DayRun {
 /** The first instant after a day (UTC+7). */
 export const endOfDay = (day: string): Date => new Date(startOfWesternIndonesiaDay(day).getTime() + dayMs);
 
-/** Since when each past day is uncompared: the last 31, from the platform's first event on, and older rows. */
+/** The end of each uncompared past day: of the last 31, from the platform's first event on, and older rows. */
 export const unreconciledDays = `
   select (day + 1)::timestamp at time zone interval '7 hours' as since from (
     select generate_series(greatest(today - ${lookBackDays}, coalesce(first, today)), today - 1, interval '1 day')::date as day
@@ -38,7 +38,7 @@ export const unreconciledDays = `
 
 /**
  * The days to compare at `at` (ISO 8601): those of the last 31 not fully compared a day after their end, and those with
- * open differences or with records that the provider had not ended; oldest first, but those whose last run did not
+ * open differences or with records that were not final at the provider; oldest first, but those whose last run did not
  * finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event, and so does
  * a new provider.
  */
@@ -69,8 +69,8 @@ export async function findDaysToReconcile(
 
 /**
  * Claims a day for a run: resumes where a dead run stopped, and starts over otherwise. A run that began before the day
- * was over is started over too, because later records would be missed. Throws SERVICE_UNAVAILABLE while another run is
- * at work on the day.
+ * was over is started over too, because later records would be missed. Throws SERVICE_UNAVAILABLE while another run
+ * compares the day.
  */
 export function takeDay(
   em: EntityManager,
@@ -110,15 +110,15 @@ export function takeDay(
   });
 }
 
-/** Where the run resumes after a page, and what the page adds to it. */
+/** A page's contribution to its run, and where the run resumes. */
 export interface DayProgress {
   phase: DayPhase;
   cursor: string | null;
   compared?: number;
-  /** How many of them the provider has not ended. */
+  /** How many of them are not final at the provider. */
   unsettled?: number;
   differences?: number;
-  /** The keys of what the provider listed on this page. */
+  /** The keys of the provider's records on this page. */
   listed?: { transfers: readonly string[]; payments: readonly string[] };
 }
 
@@ -146,10 +146,10 @@ export async function advanceDay(
 }
 
 /**
- * Ends a run, in the transaction that resolves what is gone. A run that began before the day was over does not count as
- * its comparison. A compared day is compared again while the provider has not ended all its records, and in any case
- * once more a day later, as the provider may list money late. Returns what all its runs compared. Throws when another
- * run has taken over the day.
+ * Completes a run, in the transaction that resolves differences that are gone. A run that began before the day was over
+ * does not count as its comparison. A day is compared again while some of its records are not final at the provider,
+ * and always once more a day later, as the provider may list money late. Returns the totals of all its runs. Throws
+ * when another run has taken over the day.
  */
 export async function finishDay(tx: EntityManager, run: DayRun): Promise<{ compared: number; differences: number }> {
   const isOver = run.startedAt >= endOfDay(run.day);

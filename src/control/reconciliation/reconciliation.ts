@@ -2,8 +2,8 @@ import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
 /**
- * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed, or is back, is open again; a
- * resolved one may still be explained, to end the contradiction that its payout may still have.
+ * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed or reappeared is open again; a
+ * resolved one may still be explained, to close its payout's contradiction.
  */
 export const reconciliationLaw = statusLaw({
   initial: ['open'],
@@ -15,7 +15,9 @@ export const reconciliationLaw = statusLaw({
 });
 export type ReconciliationState = StatusOf<typeof reconciliationLaw>;
 
-/** A day is compared again on request, while the provider has not ended its records, and while differences are open. */
+/**
+ * A day is compared again on request, while its records are not final at the provider, and while differences are open.
+ */
 export const reconciledDayLaw = statusLaw({
   initial: ['pending'],
   transitions: {
@@ -25,7 +27,7 @@ export const reconciledDayLaw = statusLaw({
   },
 });
 
-/** What a run compares, in this order: the provider's records, then our rows that are not among them. */
+/** The phases of a run, in order: the provider's records, then our rows that are not among them. */
 export const dayPhaseLaw = statusLaw({
   initial: ['records'],
   transitions: {
@@ -51,24 +53,24 @@ export const differenceKinds = [
 ] as const;
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** What one side says about money that moved. */
+/** One side's record of a movement of money. */
 export interface Side {
   status: string;
   /** IDR, scale 4; null where the provider's cannot be read (status `unreadable`). */
   amount: Money | null;
 }
 
-/** Where we and the provider disagree. */
+/** A disagreement between our books and the provider's. */
 export interface Difference {
   resourceType: ReconciledResource;
-  /** Its identity: the provider's id of the money, or ours where the provider knows none. */
+  /** Its identity: the provider's id of the money, or ours if the provider has none. */
   subject: string;
   /** Our resource's id; null when we have none. */
   resourceId: string | null;
   reference: string;
   ours: Side | null;
   theirs: Side | null;
-  /** It is a further live transfer under a reference of ours. */
+  /** Whether it is a further live transfer under a reference of ours. */
   isFurther?: boolean;
 }
 

@@ -15,8 +15,9 @@ routes.get(
   {
     summary: "List differences between our books and the provider's, newest first",
     description:
-      'Found by the daily comparison, or by `npm run reconcile`. `ours` or `theirs` is null if that side knows ' +
-      'nothing; a record of theirs that cannot be read is `unreadable`. `resolved`: a later comparison of the same day found it gone. `explained`: an operator said why.',
+      'Found by the daily comparison, or by `npm run reconcile`. `ours` or `theirs` is null if that side has no ' +
+      'record; a provider record that cannot be read is `unreadable`. `resolved`: a later comparison of the same day ' +
+      'no longer found it. `explained`: an operator explained it.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       day: isoDate().optional(),
@@ -36,10 +37,7 @@ routes.get(
                 resource_type: z.enum(reconciledResources),
                 resource_id: uuid().nullable(),
                 reference: z.string(),
-                provider_id: z
-                  .string()
-                  .nullable()
-                  .describe("The provider's id of the money; null where it knows none."),
+                provider_id: z.string().nullable().describe("The provider's id of the money; null if it has none."),
                 ours: side,
                 theirs: side,
                 state: z.enum(reconciliationLaw.statuses),

@@ -27,9 +27,9 @@ export interface SettlementFacts {
 const batchSize = 1000;
 
 /**
- * The day's journals that moved what the partner is owed, each with its effect on available and pending, and its fee.
- * `pending` includes what is reserved. `amount` is gross: an increase plus the fee, a decrease less the fee, or, where the
- * balance does not change, what was moved within it.
+ * The day's journals on the partner's balance, each with its effect on available and pending, and its fee. `pending`
+ * includes reserved money. `amount` is gross: an increase plus the fee, a decrease less the fee or, if the balance does
+ * not change, the amount moved within it.
  */
 const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key, m.available, m.pending, f.fee,
     case when m.available + m.pending = 0 then abs(m.available)
@@ -48,9 +48,9 @@ const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key
     where o.journal_id = m.journal_id and o.account_id = '${systemAccounts.feeRevenue}') f`;
 
 /**
- * Reads what happened to a partner's money on a day: its balance before and after, sums by group, and then a line per
- * journal in order of time. All from one database snapshot, so opening balance, lines, totals and closing balance
- * agree. Holds a connection until it was read to the end or `return` was called.
+ * Reads a partner's settlement of a day: opening and closing balance, totals by group, and then a line per journal in
+ * order of time, all from one database snapshot, so that they agree. Holds a connection until it is read to the end or
+ * `return` is called.
  */
 export function readSettlement(
   em: EntityManager,

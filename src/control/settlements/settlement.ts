@@ -1,6 +1,6 @@
 import type { Money } from '../../shared/money.ts';
 
-/** The groups of a settlement: what happened to a partner's money. */
+/** The groups of a settlement, by what happened to the partner's money. */
 export const settlementGroups = [
   'paid',
   'settled',
@@ -14,7 +14,7 @@ export const settlementGroups = [
 
 export type SettlementGroup = (typeof settlementGroups)[number];
 
-/** The group of a journal kind: payments by their own steps, everything that leaves by the steps of payouts. */
+/** The group of a journal kind: payments by their own steps, outgoing money by the steps of payouts. */
 export function groupOf(kind: string): SettlementGroup {
   const [family = '', step = ''] = kind.split('.');
   if (family === 'partner-payment') return step === 'settled' ? 'paid' : step === 'released' ? 'settled' : 'other';
@@ -28,9 +28,9 @@ export function groupOf(kind: string): SettlementGroup {
 /** Sums of a group, IDR, scale 4. */
 export interface SettlementTotal {
   count: number;
-  /** What was paid, moved or sent, unsigned. */
+  /** The amount paid, moved or sent, unsigned. */
   amount: Money;
-  /** How much of it the platform took. */
+  /** The platform's fee. */
   fee: Money;
   /** The change of the partner's balance, signed. */
   available: Money;

@@ -13,10 +13,10 @@ const routes = createRouteGroup({ prefix: '/v1/partners', tag: 'Partner API' });
 
 const Balance = z.object({ balance: amount(), available: amount(), pending: amount() });
 const moved = {
-  amount: amount().meta({ description: 'What was paid, moved or sent, without a sign; for a payout without its fee.' }),
+  amount: amount().meta({ description: 'The amount paid, moved or sent, unsigned; for a payout without its fee.' }),
   fee: amount(),
-  available: amount().meta({ description: 'What it did to `available`, signed.' }),
-  pending: amount().meta({ description: 'What it did to `pending`, signed.' }),
+  available: amount().meta({ description: 'The change of `available`, signed.' }),
+  pending: amount().meta({ description: 'The change of `pending`, signed.' }),
 };
 const Total = z.object({ count: z.int(), ...moved });
 
@@ -25,10 +25,10 @@ routes.get(
   {
     summary: 'Read the settlement of a day',
     description:
-      'What happened to what this partner is owed on a day of UTC+7, today at the latest, streamed: balances before and ' +
-      'after, sums by group, a line for each journal. `paid`: customers paid, the net is pending; `settled`: it became ' +
-      'available; `reserved`, then `payouts` or `refunds` (sent) or `returned` (failed); `reversed`: the bank gave it ' +
-      'back. `available` and `pending` of all groups together lead from `opening` to `closing`. Once the day is sealed ' +
+      'The changes of this partner’s balance on a day (UTC+7; not a future one), streamed: opening and closing ' +
+      'balance, totals by group, a line for each journal. `paid`: customers paid, the net is pending; `settled`: it ' +
+      'became available; `reserved`, then `payouts` or `refunds` (sent) or `returned` (failed); `reversed`: the bank ' +
+      'returned it. `opening` plus the `available` and `pending` of all groups is `closing`. Once the day is sealed ' +
       '(01:00 UTC+7 of the next) it never changes. With `Accept: text/csv` the lines are CSV under a header line.',
     access: partner('read-gateway'),
     params: z.object({

@@ -8,7 +8,7 @@ import { tellOrganizers } from './tell-organizers.ts';
 
 /**
  * Approves a cause, which becomes `active`; the route admits only the platform super admin. Throws REQUEST_INVALID when
- * it is approved already or not `pending`.
+ * it is already approved or not `pending`.
  */
 export function approveCause(
   em: EntityManager,

@@ -18,7 +18,7 @@ export function assignManager(
   return em.transactional(async (tx) => {
     const cause = await lockCause(tx, causeId);
     if (!isCreatorOf(caller, cause)) refuse('FORBIDDEN', 'only the creator can assign managers', { field: 'id' });
-    // Until the transaction ends the user cannot be suspended, nor deleted by revoking the invitation.
+    // This lock prevents suspending the user, or deleting them by revoking the invitation, until the transaction ends.
     const user = await tx.findOne(User, { id: userId }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
     if (user === null) refuse('NOT_FOUND', 'the user was not found', { field: 'user_id' });
     if (user.status === 'suspended') refuse('REQUEST_INVALID', 'the user is suspended', { field: 'user_id' });

@@ -19,12 +19,12 @@ export async function startCause(tx: EntityManager, causeId: string, by: Changed
 }
 
 /**
- * A closed cause is `completed` when all its money has reached the bank: with its last disbursement, or when it is closed
- * after that. One that has disbursed nothing stays as it was closed. The last lock of the caller's transaction, unless
- * that holds it already.
+ * A closed cause becomes `completed` when all its money has reached the bank: with its last disbursement, or when it is
+ * closed after that. One that has disbursed nothing keeps its status. Call it last in a transaction that does not hold
+ * the cause's lock yet.
  */
 export async function completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
-  // An open cause is only share-locked, as by donations: a transaction that closes it later sees this one's changes.
+  // An open cause is only share-locked, as by donations: a later transaction that closes it sees these changes.
   const open = await tx.execute<unknown[]>(
     "select 1 from charitable_causes where id = ? and status not in ('deactivated', 'cancelled') for key share",
     [causeId],
@@ -43,9 +43,9 @@ export async function completeClosedCause(tx: EntityManager, causeId: string, by
 }
 
 /**
- * Money has come to a cause that may be closed: an order that was opened before is paid, or the bank has returned a
- * disbursement. Where it takes donations its status is only held (as by `hold_causes`), so that donors do not wait for
- * each other. The last lock of the caller's transaction.
+ * Records that money reached a cause that may be closed: an earlier order was paid, or the bank returned a
+ * disbursement. An open cause is only share-locked (as by `hold_causes`), so that donors do not wait for each other.
+ * Call it last in the transaction.
  */
 export async function receiveLateMoney(tx: EntityManager, causeId: string): Promise<void> {
   const [held] = await tx.execute<{ open: boolean }[]>('select hold_open_cause(?) as open', [causeId]);
@@ -53,9 +53,9 @@ export async function receiveLateMoney(tx: EntityManager, causeId: string): Prom
 }
 
 /**
- * Money has come after the last disbursement, which made a closed cause `completed`: the bank has returned it, or a
- * donation was paid late. The cause is closed as it was before, even if the platform has stopped it since; stopping and
- * reinstating it does not affect that.
+ * Undoes `completed` when money reaches a closed cause after its last disbursement: the bank returned it, or a donation
+ * was paid late. The cause gets its earlier closed status back, also if the platform has stopped or reinstated it
+ * since.
  */
 async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);

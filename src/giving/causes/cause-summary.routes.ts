@@ -9,10 +9,10 @@ const routes = createRouteGroup({ prefix: '/v1/summary/charitable-causes', tag: 
 routes.get(
   '/',
   {
-    summary: "Sum up an organization's charitable causes",
+    summary: "Summarize an organization's charitable causes",
     description:
-      'Platform callers name any organization with `organization_id`, or none for the sum of all; others get 401 for ' +
-      'another than their own.',
+      'Platform callers name any organization with `organization_id`, or none for the total of all; others get 401 ' +
+      'for any but their own.',
     access: allow('read-charitable-cause', {
       userTypes: ['platform', 'organization'],
       scope: "the organization's; all for platform",

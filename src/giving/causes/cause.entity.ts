@@ -17,7 +17,7 @@ const CauseSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     account_id: p.uuid(),
     status: p.text().$type<CauseStatus>(),
-    /** Its status when the platform stopped it; null unless it is stopped. */
+    /** The status before the platform stopped it; null unless it is stopped. */
     stopped_from: p.text().$type<CauseStatus>().nullable(),
     created_by: p.uuid(),
     approved_by: p.uuid().nullable(),
@@ -28,7 +28,7 @@ const CauseSchema = defineEntity({
 });
 
 /**
- * A charitable cause. What it has received is counted separately (`cause_current_amount(id)`), never in a column here.
+ * A charitable cause. The amount received is counted separately (`cause_current_amount(id)`), never in a column here.
  */
 export class Cause extends CauseSchema.class {}
 CauseSchema.setClass(Cause);

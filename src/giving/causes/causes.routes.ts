@@ -47,10 +47,10 @@ const currency = z.literal('IDR', 'must be IDR');
 const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/charitable-causes',
   tag: 'Charitable causes',
-  description: 'Causes that people and organizations register, the platform approves and anybody can give to.',
+  description: 'Causes that people and organizations register and the platform approves. Anybody can donate to them.',
 });
 
-/** The client's own claim; everything but `mobile` counts as `web` (docs/contract.md 5). */
+/** The client's own claim; anything but `mobile` counts as `web` (docs/contract.md 5). */
 const isMobile = (ctx: Context): boolean => ctx.get('x-client-type').trim().toLowerCase() === 'mobile';
 
 routes.get(
@@ -58,11 +58,11 @@ routes.get(
   {
     summary: 'List charitable causes',
     description:
-      "With `organization_id` an organization admin sees another organization's active causes, an individual those of " +
-      'their own organization (403 otherwise). `user_id` is the creator, `account_id` the receiving account: both ' +
-      'must be within reach of the caller (403).',
+      "With `organization_id` an organization admin sees another organization's active causes, an individual those " +
+      'of their own organization (403 otherwise). `user_id` is the creator, `account_id` the receiving account; the ' +
+      'caller must have access to both (403).',
     access: allow('read-charitable-cause', {
-      scope: "tied to own accounts or managed; the organization's for its admins; all for platform",
+      scope: "received into own accounts or managed; the organization's for its admins; all for platform",
     }),
     query: listQuery().extend({
       status: z.enum([...causeLaw.statuses, 'all']).optional(),
@@ -89,8 +89,8 @@ routes.post(
   {
     summary: 'Register a charitable cause',
     description:
-      'It is `pending` until the platform approves it. Donations are credited to `account_id`: an own account, for ' +
-      'platform callers one of an organization (403 otherwise).',
+      'It is `pending` until the platform approves it. Donations are credited to `account_id`: the caller’s own ' +
+      'account, or for platform callers an account of an organization (403 otherwise).',
     access: allow('create-charitable-cause', { scope: 'for the caller; for an organization by platform' }),
     body: z.strictObject({
       account_id: uuid(),
@@ -114,7 +114,7 @@ routes.get(
   {
     summary: 'Read a charitable cause',
     description: 'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`.',
-    access: allow('read-charitable-cause', { scope: 'active ones; others within the scope of the list' }),
+    access: allow('read-charitable-cause', { scope: 'active causes; others as in the list' }),
     params,
     answers: {
       200: z.object({
@@ -171,7 +171,8 @@ routes.delete(
   {
     summary: 'Deactivate a charitable cause',
     description:
-      'The cause is kept as `deactivated`; its donations are not refunded. A cause that has disbursed all its money becomes ' +
+      'The cause becomes `deactivated`; its donations are not refunded. A cause that has disbursed all its money ' +
+      'becomes ' +
       '`completed` instead.',
     access: allow('delete-charitable-cause', { scope: 'as creator or admin of its organization' }),
     params,
@@ -263,9 +264,9 @@ routes.post(
   {
     summary: 'Reinstate a charitable cause that was stopped',
     description:
-      'It gets back the status it had when it was stopped, and accepts donations if that is `active`. A subscription period ' +
-      'refused in the meantime is retried one and two days later; a `failed` subscription stays failed. ' +
-      '400 if it is not stopped, 403 if it would be open again and its owner was erased.',
+      'Its previous status is restored, and it accepts donations if that is `active`. A subscription period ' +
+      'refused while it was stopped is retried one and two days later; a `failed` subscription stays failed. ' +
+      '400 if it is not stopped; 403 if it would reopen but its owner was erased.',
     access: ofTheSuperAdmin,
     params,
     body: why,

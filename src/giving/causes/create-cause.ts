@@ -30,8 +30,8 @@ interface Owner {
 
 /**
  * Registers a cause, `pending`. Donations are credited to `account_id`, which must exist (NOT_FOUND) and be the
- * creator's own (FORBIDDEN). Platform callers give an account of an organization; they create on its behalf if they
- * also give `organization_id`.
+ * creator's own (FORBIDDEN). Platform callers name an account of an organization, and create on its behalf if they also
+ * send `organization_id`.
  */
 export function createCause(
   em: EntityManager,

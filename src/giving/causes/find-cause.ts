@@ -24,7 +24,7 @@ export interface CauseRow {
   owner_type: CauseOwnerType;
   organization_id: string | null;
   account_id: string;
-  /** The person whose account receives the donations, if it is a person's. */
+  /** The person whose account receives the donations, if it belongs to a person. */
   account_user_id: string | null;
   status: CauseStatus;
   created_by: string;
@@ -39,7 +39,7 @@ const select = `select c.*, cause_current_amount(c.id) as current_amount, a.user
       from cause_managers m where m.cause_id = c.id), '[]') as managers
   from charitable_causes c join accounts a on a.id = c.account_id where c.id = ?`;
 
-/** The cause of this id, or null. */
+/** The cause with this id, or null. */
 export async function findCause(em: EntityManager, id: string): Promise<CauseRow | null> {
   const [row] = await em.execute<CauseRow[]>(select, [id]);
   return row ?? null;
@@ -53,8 +53,8 @@ export const refuseUnknownCause = (): never =>
   refuse('NOT_FOUND', 'the charitable cause was not found', { field: 'id' });
 
 /**
- * Whether the caller created the cause, receives its donations, manages it or is an admin of its organization;
- * platform: always.
+ * Whether the caller created the cause, receives its donations, manages it, is an admin of its organization or belongs
+ * to the platform.
  */
 export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
   return (
@@ -67,7 +67,7 @@ export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
 }
 
 /**
- * Whether the caller may see the cause: everybody if it takes donations, otherwise those responsible for it
+ * Whether the caller may see the cause: anybody if it accepts donations, otherwise those responsible for it
  * (docs/contract.md 5).
  */
 export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
@@ -80,10 +80,10 @@ export async function getVisibleCause(em: EntityManager, caller: Caller, id: str
   return cause;
 }
 
-/** What decides whether a cause takes donations now. */
+/** The state that decides whether a cause accepts donations. */
 export interface DonationStanding {
   status: CauseStatus;
-  /** Whether it is approved now. */
+  /** Whether it is currently approved. */
   approved: boolean;
   organization_status: OrganizationStatus | null;
 }
@@ -99,9 +99,9 @@ export function refusalOfDonations({
 }
 
 /**
- * The account that a donation to this cause is credited to. Throws NOT_FOUND, and REQUEST_INVALID when the cause takes
- * no donations now or its organization is inactive or suspended. The cause's row is only read, so that donors do not
- * wait for each other; with `lock` its status and its organization's cannot change until the transaction ends.
+ * The account that a donation to this cause is credited to. Throws NOT_FOUND, and REQUEST_INVALID when the cause does
+ * not accept donations or its organization is inactive or suspended. The cause's row is only read, so that donors do
+ * not wait for each other; with `lock` its status and its organization's cannot change until the transaction ends.
  */
 export async function getCauseForDonation(
   em: EntityManager,
@@ -135,7 +135,7 @@ export const isCreatorOf = (caller: Caller, { created_by, organization_id }: Cau
   created_by === caller.userId ||
   (isOrganizationAdmin(caller) && caller.organizationId !== null && organization_id === caller.organizationId);
 
-/** Whether the user is an assigned manager of the cause; the creator does not count. */
+/** Whether the user is an assigned manager of the cause; its creator is not one. */
 export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>('select 1 from cause_managers where cause_id = ? and user_id = ?', [
     causeId,

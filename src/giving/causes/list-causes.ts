@@ -10,7 +10,7 @@ import type { CauseStatus } from './cause.ts';
 import type { CauseRow } from './find-cause.ts';
 
 export interface CauseFilter extends ListWindow {
-  /** Every cause open for donations, of the platform and all organizations, for any caller. */
+  /** Every cause that accepts donations, of the platform and all organizations, for any caller. */
   discover?: boolean | undefined;
   status?: CauseStatus | 'all' | undefined;
   organization_id?: string | undefined;
@@ -31,9 +31,9 @@ const isOpen: Condition = {
 };
 
 /**
- * The causes a caller may list: individuals those tied to their accounts and those they manage, organization admins the organization's,
- * platform all. With `organization_id` the others see the causes of that organization that take donations; individuals
- * only of their own organization (docs/contract.md 5).
+ * The causes a caller may list: individuals those with their accounts and those they manage, organization admins the
+ * organization's, platform all. With `organization_id` callers see that organization's causes that accept donations;
+ * individuals only their own organization's (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const named = { sql: 'row.organization_id = ?', params: [organizationId] };
@@ -55,15 +55,18 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   return [named, isOpen];
 }
 
-/** The filter by account: one's own, for organization admins one of the organization or its users, for platform any. */
+/**
+ * The filter by account: the caller's own; for organization admins, any of the organization or its users; for platform,
+ * any.
+ */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
   await requireAccountInReach(em, caller, accountId);
   return { sql: 'row.account_id = ?', params: [accountId] };
 }
 
 /**
- * A page of the causes that the caller may list. Throws FORBIDDEN for a filter beyond the caller's reach, NOT_FOUND for
- * an unknown account.
+ * A page of the causes that the caller may list. Throws FORBIDDEN for a filter that the caller may not use, NOT_FOUND
+ * for an unknown account.
  */
 export async function listCauses(
   em: EntityManager,

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 
-/** What only web clients see: counts and a percentage, as the database formats numbers. */
+/** Figures for web clients only: counts and a percentage, as formatted by the database. */
 export interface CauseAggregation {
   donation_count: string;
   donor_count: string;
@@ -9,8 +9,7 @@ export interface CauseAggregation {
 }
 
 /**
- * The number of donations and of donors of a cause, and how much of its target has been received (percent, two
- * decimals).
+ * The number of donations to a cause and of its donors, and the share of its target received (percent, two decimals).
  */
 export async function measureCause(em: EntityManager, causeId: string): Promise<CauseAggregation> {
   const [row] = await em.execute<CauseAggregation[]>(

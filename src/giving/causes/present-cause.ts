@@ -10,9 +10,7 @@ const listed = {
   id: uuid(),
   name: z.string(),
   target_amount: z.number(),
-  current_amount: z
-    .number()
-    .meta({ description: 'What has been donated, without what was given back; disbursements do not lower it.' }),
+  current_amount: z.number().meta({ description: 'Donations received less refunds; disbursements do not lower it.' }),
   currency: z.literal('IDR'),
   owner_type: z.enum(causeOwnerTypes),
   organization_id: uuid().nullable(),
@@ -44,7 +42,7 @@ export const CauseAnswer = z.object(causeFields).meta({ id: 'CharitableCause' })
 export const CauseAggregationAnswer = z.object({
   donation_count: z.int(),
   donor_count: z.int(),
-  progress_percent: z.number().meta({ description: 'Of the target, with two decimals; may exceed 100.' }),
+  progress_percent: z.number().meta({ description: 'Percent of the target, with two decimals; may exceed 100.' }),
 });
 
 const instant = (value: Date | string): string => new Date(value).toISOString();

@@ -31,8 +31,8 @@ export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseR
 }
 
 /**
- * Restores a stopped cause's previous status; one that was closed is `completed` after that, if the last of its money has
- * reached the bank meanwhile. Throws REQUEST_INVALID when it is not stopped, and FORBIDDEN when it would be open and its
+ * Restores a stopped cause's previous status; one that was closed then becomes `completed` if the last of its money has
+ * reached the bank since. Throws REQUEST_INVALID when it is not stopped, and FORBIDDEN when it would reopen but its
  * owner was erased.
  */
 export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {

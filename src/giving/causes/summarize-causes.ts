@@ -4,7 +4,7 @@ import { refuse } from '../../shared/errors.ts';
 import type { Money } from '../../shared/money.ts';
 
 export interface CauseSummary {
-  /** Null when the platform asks for everything. */
+  /** Null when the platform asks for all organizations. */
   organization_id: string | null;
   organization_name: string | null;
   /** IDR, scale 4. */
@@ -15,7 +15,7 @@ export interface CauseSummary {
 // Targets are only wishes: their sum may exceed the range of a money amount.
 const targets = 'round(coalesce(sum(c.target_amount), 0), 4)::text as total_target_amount';
 
-/** SQL: over all causes, by one scan of each table: the function that counts one cause would be called for each of them. */
+/** The totals of all causes in one scan of each table, instead of calling a function for each cause. */
 const ofEverything = `select null as organization_id, null as organization_name, ${targets},
   (select round(coalesce(sum(donated), 0), 4)::text from cause_totals) as total_collected_amount
   from charitable_causes c`;
@@ -26,8 +26,8 @@ const ofOrganization = `select o.id as organization_id, o.name as organization_n
 
 /**
  * Targets and received amounts of an organization's causes, whatever their status. Platform callers name any
- * organization, or none for the sum of all. Throws FOREIGN_ORGANIZATION for another's organization, NOT_FOUND for an
- * unknown one.
+ * organization, or none for the total of all. Throws FOREIGN_ORGANIZATION for any but the caller's own organization,
+ * NOT_FOUND for an unknown one.
  */
 export async function summarizeCauses(
   em: EntityManager,

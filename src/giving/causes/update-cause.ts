@@ -26,10 +26,10 @@ export interface CauseChanges {
 
 /**
  * Changes a cause, for its creator, admins of its organization and managers (FORBIDDEN otherwise). One that is not
- * approved cannot be made `active`, `approved` or `completed`; an approved one can be paused and resumed (docs/contract.md 5). Changing a field that the approval is
- * based on revokes it: the cause is `pending` again, and orders under way are still settled. The status of one that the
- * platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). One that is closed after it has disbursed all
- * its money becomes `completed` after that.
+ * approved cannot be made `active`, `approved` or `completed`; an approved one can be paused and resumed
+ * (docs/contract.md 5). Changing a field that the approval is based on revokes it: the cause is `pending` again, and
+ * open orders are still settled. The status of one that the platform has stopped cannot be changed (FORBIDDEN,
+ * docs/contract.md 11). One that is closed after it has disbursed all its money becomes `completed`.
  */
 export function updateCause(
   em: EntityManager,

@@ -13,8 +13,8 @@ const routes = createRouteGroup({ prefix: '/v1/charitable-causes', tag: 'Charita
 routes.get(
   '/:id/disbursements',
   {
-    summary: 'What became of the money of a charitable cause, newest first',
-    description: 'Open to all who may read the cause.',
+    summary: 'List the disbursements of a charitable cause, newest first',
+    description: 'For everybody who may read the cause.',
     access: allow('read-charitable-cause', { scope: 'causes that the caller may read' }),
     params: z.object({ id: uuid() }),
     query: listQuery().extend({ status: z.enum(payoutLaw.statuses).optional() }),

@@ -9,13 +9,13 @@ import { Cause } from '../causes/cause.entity.ts';
 import { startCause } from '../causes/cause-of-disbursement.ts';
 import { isStopped } from '../causes/is-stopped.ts';
 
-/** Sends a disbursement: two people of the platform have approved what the owner of its cause asked for. */
+/** Sends a disbursement that the owner of its cause requested and two people of the platform approved. */
 export const disbursing: CarryingOut = {
   async hold(tx, { withdrawal_id }) {
     const { id, cause_id } = await tx.findOneOrFail(Withdrawal, { id: withdrawal_id ?? '' });
-    // Its end has its workflow look again; what is held of a payout is held before its cause (`lockOrder`).
+    // Lock the payout before its cause (`lockOrder`); its workflow looks again when this decision is made.
     await tx.execute('select from payouts where id = ? for no key update', [id]);
-    // A stop that is under way is waited for, and judged.
+    // Wait for a stop in progress, then judge the result.
     await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
   },
   whyMoved,

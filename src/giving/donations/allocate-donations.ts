@@ -16,9 +16,9 @@ import { refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
 /**
  * Allocates open donations to a cause, all of them or none: one database transaction with one journal from the pool to
- * the cause's account, whatever the size of the batch. A batch allocated already is returned with the attempt that did
- * it. A refusal is returned, and final for every attempt at this opening. Throws only as `openOnce` for a request that
- * has become too old, and SERVICE_UNAVAILABLE when the requester is no longer active.
+ * the cause's account, whatever the size of the batch. A batch that is already allocated is returned with the attempt
+ * that allocated it. A refusal is returned, and is final for every attempt at this opening. Throws only as `openOnce`
+ * for a request that is too old, and SERVICE_UNAVAILABLE when the requester is no longer active.
  */
 export async function allocateDonations(em: EntityManager, request: AllocationRequest): Promise<AllocationOutcome> {
   await failpoint('allocate-donations.before');
@@ -48,8 +48,8 @@ async function allocate(tx: EntityManager, request: AllocationRequest): Promise<
 }
 
 /**
- * Throws SERVICE_UNAVAILABLE when the requester is no longer active, so that another requester who has joined asks
- * again.
+ * Throws SERVICE_UNAVAILABLE when the requester is no longer active, so that another requester who joined the workflow
+ * retries.
  */
 async function requireActive(tx: EntityManager, userId: string): Promise<void> {
   try {
@@ -60,7 +60,7 @@ async function requireActive(tx: EntityManager, userId: string): Promise<void> {
   }
 }
 
-/** The allocation of this batch, and the request that made it; or null. */
+/** The allocation of this batch and the request that made it, or null. */
 export async function findAllocation(em: EntityManager, batchId: string): Promise<Allocated | null> {
   const [row] = await em.execute<
     { attempt_id: string; cause_id: string; donation_count: number; total_amount: Money }[]
@@ -77,7 +77,7 @@ async function moveToCause(
   { batchId, attemptId, causeId, requestedBy, requestId }: AllocationRequest,
   { ids, cause, total }: { ids: string[]; cause: ReceivingCause; total: Money },
 ): Promise<Allocated> {
-  // Before the journal, for which these rows are the proof.
+  // Before the journal, which these rows prove.
   await tx.execute(
     `update donations set cause_id = ?, allocation_batch_id = ?, updated_at = now() where id = any(?::uuid[])`,
     [causeId, batchId, `{${ids.join(',')}}`],

@@ -44,13 +44,13 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/donations',
   tag: 'Donations',
-  description: 'What was given: to a cause, to the open pool, or period by period.',
+  description: 'Donations to a cause, to the open pool, or by subscription.',
 });
 
 routes.get(
   '/open',
   {
-    summary: 'List open donations that wait for a cause',
+    summary: 'List open donations waiting for a cause',
     access,
     query: listQuery({ limit: openListPageSize }),
     answers: { 200: z.object({ message, donations: z.array(DonationAnswer), ...pageFields }) },
@@ -68,7 +68,7 @@ routes.post(
   {
     summary: 'Allocate open donations to a cause',
     description:
-      `All or nothing, at most ${allocationLimit} at once. Any bad member refuses the batch and is named with its ` +
+      `All or nothing, at most ${allocationLimit} at once. Any invalid donation fails the batch and is named with its ` +
       'reason: 404 when a donation or the cause is unknown, 400 otherwise.',
     access,
     body: Allocation,
@@ -105,8 +105,9 @@ routes.post(
 routes.post(
   '/allocate/preview',
   {
-    summary: 'Check an allocation without making it',
-    description: 'Refuses the body and the cause as the allocation does; bad donations are listed.',
+    summary: 'Preview an allocation',
+    description:
+      'Validates the body and the cause as the allocation does, but lists invalid donations instead of failing.',
     access,
     body: Allocation,
     bodyLimit: bodyLimitBytes.list,

@@ -19,7 +19,9 @@ export const donationRefusalTexts: Record<DonationRefusal, string> = {
 /** The input of an allocation's workflow. */
 export interface AllocationRequest {
   batchId: string;
-  /** Identifies one request: a repeated step gets its own result again, another request learns that it came second. */
+  /**
+   * Identifies one request: a retried step gets its own result again; a different request learns that it came second.
+   */
   attemptId: string;
   causeId: string;
   /** The ids of the donations, packed. */
@@ -41,12 +43,12 @@ export interface Allocated {
 
 export interface AllocationRefused {
   outcome: 'refused';
-  /** Null when the cause takes the donations; otherwise why not (`refusalOfDonations`), or `unknown`. */
+  /** Null when the cause accepts the donations; otherwise the reason (`refusalOfDonations`), or `unknown`. */
   cause: string | null;
   donations: Partial<Record<DonationRefusal, PackedIds>>;
 }
 
-/** Nothing was done, as the request was too old. */
+/** The request was too old and had no effect. */
 export interface AllocationLapsed {
   outcome: 'lapsed';
 }
@@ -57,12 +59,12 @@ export type AllocationOutcome = Allocated | AllocationRefused | AllocationLapsed
 export interface AllocationWorkflows {
   /**
    * Starts the workflow of an allocation, or joins the running one of the same batch, and waits at most `waitMs` for
-   * its outcome. Null when the wait ended without one. Throws SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * its outcome. Null when the wait timed out. Throws SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   runDonationAllocation(request: AllocationRequest, waitMs: number): Promise<AllocationOutcome | null>;
 }
 
-/** UUIDs as base64 of their bytes: a full batch then stays below the size at which Temporal warns (256 kB). */
+/** UUIDs as base64 of their bytes, which keeps a full batch below the size at which Temporal warns (256 kB). */
 export type PackedIds = string;
 
 /** Packs UUIDs. */

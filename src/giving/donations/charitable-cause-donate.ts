@@ -3,7 +3,7 @@ import { receiveLateMoney } from '../causes/cause-of-disbursement.ts';
 import { getCauseForDonation } from '../causes/find-cause.ts';
 import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';
 
-/** A donation to a cause that takes donations, credited to the cause's account. Both rails; any number at once. */
+/** A donation to a cause that accepts donations, credited to the cause's account. Both rails; any number at once. */
 export const charitableCauseDonate = {
   referenceType: 'charitable_cause_donate' as const,
   referenceOf: 'the charitable cause',
@@ -19,7 +19,7 @@ export const charitableCauseDonate = {
     hold: holdDonation,
     async inTransaction(tx, payment, transactionId) {
       await completeDonation(tx, payment, transactionId, { type: 'specific', causeId: payment.referenceId });
-      // The cause of an order may have been closed since it was opened.
+      // The cause may have been closed since the order was opened.
       if (payment.orderId !== null) await receiveLateMoney(tx, payment.referenceId);
     },
   },

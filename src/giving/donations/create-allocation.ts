@@ -7,15 +7,12 @@ import { findAllocation } from './allocate-donations.ts';
 import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
 import { refuseAllocation, refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
-/**
- * How long a request waits for its allocation, in milliseconds: mostly for its turn behind others with the same
- * donations.
- */
+/** How long a request waits for its allocation, in milliseconds: mostly behind others with the same donations. */
 const allocationWaitMs = budgets.requests.allocation;
 
 /**
  * Allocates open donations to a cause by starting a workflow, and waits for its outcome. Throws as `refuseAllocation`,
- * and SERVICE_UNAVAILABLE when it has not ended in time.
+ * and SERVICE_UNAVAILABLE on a timeout.
  */
 export async function createAllocation(
   em: EntityManager,
@@ -49,7 +46,7 @@ export async function createAllocation(
     if (refused === null) throw error;
     return refuseAllocation(causeId, refused);
   });
-  // It joined an earlier request for the same batch: for this one the donations are allocated already.
+  // It joined an earlier request for the same batch, so here the donations are already allocated.
   if (allocated.attemptId !== attemptId) {
     return refuseAllocation(causeId, { outcome: 'refused', cause: null, donations: { allocated: donations } });
   }

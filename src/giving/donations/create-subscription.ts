@@ -24,7 +24,7 @@ interface NewSubscription {
 
 /**
  * Refuses what can be refused before a subscription exists: throws NOT_FOUND for an unknown cause or account, FORBIDDEN
- * for another's account, REQUEST_INVALID for a cause that takes no donations.
+ * for another's account, REQUEST_INVALID for a cause that does not accept donations.
  */
 async function refuseHopelessSubscription(
   em: EntityManager,
@@ -48,7 +48,7 @@ export interface CreatedSubscription {
 /**
  * Creates a subscription by starting its workflow, and waits for its first payment. Throws as
  * `refuseHopelessSubscription` and as the payment does, IDEMPOTENCY_KEY_REUSED for a key of another request, and
- * SERVICE_UNAVAILABLE when nothing could be started.
+ * SERVICE_UNAVAILABLE when the workflow could not be started.
  */
 export async function createSubscription(
   em: EntityManager,
@@ -87,7 +87,7 @@ export async function createSubscription(
       start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
     },
   );
-  // A request that joined another under the same key gets its subscription, if it is the same.
+  // A request that joined another under the same key gets its subscription if the bodies match.
   refuseReusedKey(opening, subscription);
   return { subscription, isRepeated: existing !== null };
 }

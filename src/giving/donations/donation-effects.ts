@@ -4,11 +4,11 @@ import { recordAction } from '../../platform/events/record-event.ts';
 import { newId } from '../../shared/ids.ts';
 import type { DonationType } from './donation.ts';
 
-/** What a donation is for: a cause, or the open pool (null). */
+/** The target of a donation: a cause, or the open pool (null). */
 interface Purpose {
   type: DonationType;
   causeId: string | null;
-  /** The subscription and the period of it that is paid. */
+  /** The subscription, and the period being paid. */
   subscription?: { id: string; period: number };
 }
 
@@ -33,10 +33,7 @@ export async function holdDonation(tx: EntityManager, { orderId }: HandledPaymen
   await tx.execute('select from donations where payment_order_id = ? for no key update', [orderId]);
 }
 
-/**
- * Both rails: makes the donation `completed`, with the transaction that paid it, and adds it to what its cause
- * received.
- */
+/** Both rails: makes the donation `completed`, with the transaction that paid it, and adds it to its cause's total. */
 export const completeDonation = (
   tx: EntityManager,
   { orderId, userId, amount, requestId }: HandledPayment,

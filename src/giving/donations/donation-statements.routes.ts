@@ -24,11 +24,11 @@ const formats = ['json', 'csv', 'html'] as const;
 routes.get(
   '/statements/:year',
   {
-    summary: "Read the statement of one's own donations in a year",
+    summary: "Read the annual statement of the caller's donations",
     description:
-      'What was paid in a year of UTC+7, this year at the latest, oldest first, with sums; streamed. With ' +
-      '`Accept: text/csv` the donations are lines of CSV under a header line; with `text/html` (as browsers ask) it is a ' +
-      'page to print.',
+      'Donations paid in a year (UTC+7; not a future one), oldest first, with totals; streamed. With `Accept: ' +
+      'text/csv` the donations are lines of CSV under a header line; with `text/html` (as browsers ask) it is a page ' +
+      'to print.',
     access: allow('donate-charitable-cause', { scope: 'own' }),
     params: z.object({
       year: z
@@ -50,7 +50,7 @@ routes.get(
           currency: z.literal('IDR'),
           count: z.int(),
           donated: amount(),
-          refunded: amount().meta({ description: 'What of it was given back.' }),
+          refunded: amount().meta({ description: 'How much of it was refunded.' }),
           total: amount().meta({ description: '`donated` less `refunded`.' }),
           donations: z.array(
             z.object({

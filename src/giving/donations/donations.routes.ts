@@ -19,7 +19,7 @@ const routes = createRouteGroup({ prefix: '/v1/donations', tag: 'Donations' });
 routes.get(
   '/',
   {
-    summary: "List one's own donations",
+    summary: "List the caller's donations",
     access: allow(permission, { scope: 'own' }),
     query: listQuery(),
     answers: {
@@ -55,12 +55,12 @@ routes.get(
 routes.get(
   '/:id/trace',
   {
-    summary: 'Trace a donation to where its money is',
+    summary: 'Trace the money of a donation',
     description:
-      'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that has it, ' +
-      'then its disbursements, or the refund that returned it. Of disbursements the first hundred are shown: the step ' +
-      '`cause` has their number as `disbursement_count`, and `GET /v1/charitable-causes/{id}/disbursements` has them all. ' +
-      'Steps that have not happened are missing.',
+      'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that ' +
+      'holds it, then the cause’s disbursements, or the refund that returned it. The first hundred disbursements are ' +
+      'shown; the step `cause` has their number as `disbursement_count`, and `GET ' +
+      '/v1/charitable-causes/{id}/disbursements` lists all. Steps that have not happened are absent.',
     access: allow(permission, { scope: 'own; all for platform' }),
     params: z.object({ id: uuid() }),
     answers: {
@@ -90,12 +90,12 @@ routes.get(
 routes.post(
   '/:id/refund',
   {
-    summary: "Refund one's own donation",
+    summary: "Refund the caller's donation",
     description:
-      `Within ${refundDays} days after it was paid, to the account that paid it, or, for one paid by gateway, to the ` +
-      "donor's oldest account. 400 for one that is not `completed`, an open one that was allocated, one whose cause has " +
-      'disbursed money since, and one that what its cause still has does not cover. The fee of a gateway payment is kept. ' +
-      'Platform users propose a decision `refund_donation` instead.',
+      `Within ${refundDays} days after it was paid, to the account that paid it or, if paid by gateway, to the ` +
+      "donor's oldest account. 400 for a donation that is not `completed`, was allocated from the open pool, whose " +
+      'cause has disbursed money since, or whose cause no longer holds enough. The fee of a gateway payment is not ' +
+      'refunded. Platform users propose a decision `refund_donation` instead.',
     access: allow(permission, { scope: 'own' }),
     params: z.object({ id: uuid() }),
     answers: { 200: z.object({ message, data: DonationAnswer }) },

@@ -14,7 +14,7 @@ export const findOwnDonations = (
 
 const unallocated: FilterQuery<Donation> = { type: 'open', status: 'completed', cause_id: null };
 
-/** A page of the open donations that were received and are not yet allocated, newest first. */
+/** A page of the open donations received but not yet allocated, newest first. */
 export const findOpenDonations = (em: EntityManager, window: ListWindow): Promise<Listed & { items: Donation[] }> =>
   findPage(em, Donation, unallocated, window, { within: { type: 'open' } });
 

@@ -12,7 +12,7 @@ export const findSubscriptions = (
   window: ListWindow,
 ): Promise<Listed & { items: Subscription[] }> => findPage(em, Subscription, { user_id: caller.userId }, window);
 
-/** The subscription of this id as it stands now, or null. */
+/** The current subscription with this id, or null. */
 export const findSubscription = (em: EntityManager, id: string): Promise<Subscription | null> =>
   em.findOne(Subscription, { id }, { refresh: true });
 

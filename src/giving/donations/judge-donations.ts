@@ -54,8 +54,9 @@ export interface ReceivingCause {
 }
 
 /**
- * The cause if it takes donations now, or why not: as `refusalOfDonations`, or `unknown`. With `lock` its status and
- * its organization's cannot change until the transaction ends; allocations to one cause do not wait for each other.
+ * The cause if it accepts donations, otherwise the reason: as `refusalOfDonations`, or `unknown`. With `lock` its
+ * status and its organization's cannot change until the transaction ends; allocations to one cause do not wait for each
+ * other.
  */
 export async function judgeCause(
   em: EntityManager,

@@ -9,7 +9,7 @@ import { holdPeriod, payPeriod } from './pay-period.ts';
 import { Subscription } from './subscription.entity.ts';
 import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
 
-/** Within this time an equal subscription is taken for a second click. */
+/** Within this time an equal subscription counts as a double click. */
 const twinWithinMinutes = 10;
 
 /** The state of the subscription, from which its workflow decides what comes next. */
@@ -24,9 +24,9 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
 });
 
 /**
- * The first step of a subscription: its row and its first payment, in one transaction. An existing one is returned as
- * it stands. Throws as `payPeriod` and `openOnce`, and IDEMPOTENCY_KEY_REUSED for an id that belongs to another
- * subscription; then no attempt at this opening leaves anything behind.
+ * The first step of a subscription: its row and its first payment, in one transaction. Returns an existing one
+ * unchanged. Throws as `payPeriod` and `openOnce`, and IDEMPOTENCY_KEY_REUSED for an id that belongs to another
+ * subscription; then no attempt at this opening has any effect.
  */
 export async function openSubscription(
   em: EntityManager,
@@ -80,7 +80,9 @@ async function makeSubscription(
   return subscription;
 }
 
-/** Throws REQUEST_INVALID for a second click. The caller holds the source account, as the first click did. */
+/**
+ * Throws REQUEST_INVALID for a double click. The caller holds the lock on the source account, as the first click did.
+ */
 async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Promise<void> {
   const [twin] = await tx.execute<{ id: string }[]>(
     `select id from donation_subscriptions where user_id = ? and cause_id = ? and source_account_id = ? and amount = ?
@@ -105,7 +107,7 @@ export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subs
   }
 }
 
-/** Records the outcome of an attempt at a period, once for each attempt. */
+/** Records the outcome of an attempt at a period, once per attempt. */
 export async function keepAttempt(
   tx: EntityManager,
   { id }: Subscription,

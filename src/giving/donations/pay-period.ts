@@ -10,7 +10,7 @@ import { completeDonation } from './donation-effects.ts';
 import type { Subscription } from './subscription.entity.ts';
 
 /**
- * Pays one period of a subscription from the donor's balance, as a balance payment like any other, inside the caller's
+ * Pays one period of a subscription from the donor's balance, as an ordinary balance payment, inside the caller's
  * transaction. Throws as that does (balance, account, cause), and for a donor who is no longer active.
  */
 export async function payPeriod(
@@ -22,7 +22,7 @@ export async function payPeriod(
   const payer = await readPayerOf(tx, subscription);
   const periodic = {
     ...charitableCauseDonate,
-    // Locks the cause: stopping it waits for this period, which no request asked for, and none is paid after that.
+    // Lock the cause: stopping it waits for this period, and no later period is paid.
     findTarget: (em, intent) => charitableCauseDonate.findTarget(em, { ...intent, lock: true }),
     effect: {
       inTransaction: (inner, payment, transactionId) =>
@@ -34,7 +34,7 @@ export async function payPeriod(
     },
   } satisfies PaymentHandler;
   const sourceAccountId = subscription.source_account_id;
-  // Payer and cause are judged after the wait for the account's lock.
+  // Payer and cause are checked after the wait for the account's lock.
   await lockSource(tx, { payer, sourceAccountId });
   await payFromBalance(tx, periodic, {
     payer,
@@ -47,8 +47,8 @@ export async function payPeriod(
 }
 
 /**
- * Locks what a period is paid from and for, before a row is written that names the cause: that row would lock it less, and
- * a disbursement that has it meanwhile would be waited for while it waits. Throws as `lockSource`.
+ * Locks the source account and the cause of a period before a row refers to the cause: that row would take a weaker
+ * lock on the cause first, and a concurrent disbursement would deadlock with it. Throws as `lockSource`.
  */
 export async function holdPeriod(
   tx: EntityManager,

@@ -13,15 +13,15 @@ export interface PeriodAttempt {
   subscriptionId: string;
   period: number;
   attempt: number;
-  /** ISO 8601, the workflow's clock when it asked for the attempt. */
+  /** ISO 8601: the workflow's clock when it requested the attempt. */
   at: string;
 }
 
 /**
- * One attempt at one period, once: the payment with its record, or the record of its refusal; the third refusal of a
- * period ends the subscription as `failed`. What the receiving side refuses is postponed by a day and counts as no attempt
- * (docs/contract.md 5). An attempt that was made already, that comes after the end, or that is not
- * due yet, changes nothing. Returns the subscription's state afterwards.
+ * Makes one attempt at one period, once: writes the payment with its record, or the record of its refusal; the third
+ * refusal of a period ends the subscription as `failed`. A refusal by the receiving side postpones the period by a day
+ * and is not counted as an attempt (docs/contract.md 5). An attempt that was already made, is not yet due, or comes
+ * after the end has no effect. Returns the subscription's state afterwards.
  */
 export async function paySubscriptionPeriod(
   em: EntityManager,
@@ -89,7 +89,10 @@ async function attemptPayment(
   }
 }
 
-/** Whether the cause takes nothing now, or its organization may not receive; all else is the donor's side. */
+/**
+ * Whether the receiving side refuses: the cause accepts no donations, or its organization may not receive. Anything
+ * else is the donor's side.
+ */
 const isOfReceiver = ({ code, field }: DomainError): boolean => code === 'REQUEST_INVALID' && field === 'reference_id';
 
 async function recordRefusal(

@@ -7,7 +7,7 @@ import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
 import type { Money } from '../../shared/money.ts';
 import type { DonationStatus, DonationType } from './donation.ts';
 
-/** One donation that was paid. */
+/** One paid donation. */
 export interface DonationStatementLine {
   donation_id: string;
   /** When it was paid. */
@@ -18,7 +18,7 @@ export interface DonationStatementLine {
   cause_name: string | null;
   /** IDR, scale 4. */
   amount: Money;
-  /** `completed`, or `refunded` when it was given back. */
+  /** `completed` or `refunded`. */
   status: DonationStatus;
 }
 
@@ -40,21 +40,21 @@ export interface DonationStatementFacts {
   currency: 'IDR';
   /** The number of donations. */
   count: number;
-  /** The sum given, the part of it given back, and the difference; IDR, scale 4. */
+  /** Total donated, the part refunded, and the difference; IDR, scale 4. */
   donated: Money;
   refunded: Money;
   total: Money;
 }
 
-/** Donations per batch; a statement holds one batch in memory. */
+/** Donations per batch: only one batch is in memory. */
 const batchSize = 1000;
 
-/** The year is that of the payment in UTC+7: a gateway donation may have been started in the year before. */
+/** The year of the payment in UTC+7; a gateway donation may have been started in the year before. */
 const ofYear = `from donations d join transactions t on t.id = d.transaction_id
   where d.user_id = ? and d.created_at < ? and t.created_at >= ? and t.created_at < ?`;
 
 /**
- * Reads what a person gave in a year: sums, then each donation in the order of payment, all from one snapshot of the
+ * Reads a person's donations in a year: totals, then each donation in order of payment, from one snapshot of the
  * database. Holds a connection until the generator is exhausted or returned.
  */
 export function readDonationStatement(

@@ -14,7 +14,7 @@ import { Donation } from './donation.entity.ts';
 import { type DonationStatus, refundDays } from './donation.ts';
 import { getDonation } from './find-donations.ts';
 
-/** A donation, and what decides whether it can be refunded. */
+/** A donation, and the facts that decide whether it can be refunded. */
 export interface RefundFacts {
   id: string;
   user_id: string;
@@ -34,18 +34,18 @@ export interface RefundFacts {
   account_id: string;
   /** The account that it is refunded to; null when the donor has none. */
   refund_account_id: string | null;
-  /** Whether money of the cause has left it by disbursements. */
+  /** Whether money has left the cause by disbursements. */
   disbursed: boolean;
   /** Whether the account that holds it belongs to an erased person, who can no longer use it. */
   owner_erased: boolean;
 }
 
-/** Locks the donation and the balance that holds it, until the transaction ends: its facts are then exact. */
+/** Locks the donation and the balance that holds it until the transaction ends, so that its facts are exact. */
 export async function lockRefund(tx: EntityManager, donationId: string): Promise<void> {
   await tx.execute('select lock_refund(?)', [donationId]);
 }
 
-/** The facts of a donation's refund that is asked for at `askedAt`, by default now; null when there is no donation. */
+/** The facts for refunding a donation as requested at `askedAt`, by default now; null when there is no donation. */
 export async function readRefund(
   em: EntityManager,
   donationId: string,
@@ -74,8 +74,8 @@ export async function readRefund(
 }
 
 /**
- * Why a donation cannot be refunded; null when it can. If the owner of the cause's account was erased, the money there
- * came back from the bank and nobody else can move it: `byDecision` then refunds it whatever its age.
+ * Why a donation cannot be refunded; null when it can. If the owner of the cause's account was erased, money returned
+ * by the bank can be moved in no other way, so `byDecision` refunds it whatever its age.
  */
 export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecision: boolean }): string | null {
   if (facts.status !== 'completed') return `the donation is ${facts.status}, not completed`;
@@ -89,7 +89,7 @@ export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecisio
 
 /**
  * Refunds the caller's own donation, in one transaction under the locks of the donation and of the balance that holds
- * it. Throws NOT_FOUND, FORBIDDEN for another's, even for platform users, who propose a decision instead, and
+ * it. Throws NOT_FOUND; FORBIDDEN for another's, even for platform users, who propose a decision instead; and
  * REQUEST_INVALID for one that cannot be refunded.
  */
 export async function refundDonation(

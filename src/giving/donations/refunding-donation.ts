@@ -9,8 +9,8 @@ import { refuse } from '../../shared/errors.ts';
 const field = 'donation_id';
 
 /**
- * Refunds a donation to its donor: needs two people. It must be refundable when it is proposed and when it is carried
- * out; its days are counted until the proposal, as the approval may take one more.
+ * Refunds a donation to its donor: needs two people. It must be refundable both when proposed and when carried out; its
+ * age is measured at the proposal, since the approval may take another day.
  */
 export const refundingDonation: DecisionHandling<'refund_donation'> = {
   async look(em, _, { donation_id: id }) {

@@ -16,13 +16,13 @@ export function refusedAllocation(error: unknown): AllocationRefused | null {
   return isRefused ? (details as AllocationRefused) : null;
 }
 
-/** Throws the stored refusal of an allocation, so that later readers get the same outcome. */
+/** Throws the stored refusal of an allocation, so that later requests get the same outcome. */
 export const refuseAsWritten = (details: AllocationRefused): never =>
   refuse('REQUEST_INVALID', 'cannot be allocated', { field: 'donation_ids', details });
 
 /**
- * Throws the refusal of an allocation as a client gets it, naming every bad member and why: 404 when one of them is
- * unknown, 400 otherwise.
+ * Throws the refusal of an allocation as a client gets it, naming every invalid donation with its reason: 404 when one
+ * of them is unknown, 400 otherwise.
  */
 export function refuseAllocation(causeId: string, { cause, donations }: AllocationRefused): never {
   const refusals = cause === null ? [] : [refusalOfCause(causeId, cause)];

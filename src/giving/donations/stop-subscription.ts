@@ -10,8 +10,8 @@ import { Subscription } from './subscription.entity.ts';
 import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
 
 /**
- * Stops a subscription, for its donor: no further period is paid, and its workflow is woken. One that has ended stays
- * as it is. Throws NOT_FOUND, and FORBIDDEN when it is another's.
+ * Stops a subscription, for its donor: no further period is paid, and its workflow is signalled. One that has ended
+ * does not change. Throws NOT_FOUND, and FORBIDDEN when it is another's.
  */
 export function stopSubscription(
   em: EntityManager,

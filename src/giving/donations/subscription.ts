@@ -18,7 +18,7 @@ export const subscriptionLaw = statusLaw({
 });
 export type SubscriptionStatus = StatusOf<typeof subscriptionLaw>;
 
-/** The outcome of an attempt at a period, written with the attempt. */
+/** The outcome of an attempt at a period, recorded with the attempt. */
 export const subscriptionAttemptLaw = statusLaw({
   initial: ['paid', 'refused'],
   transitions: {
@@ -33,8 +33,8 @@ export const attemptsPerPeriod = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * When something was made: the later of the database's clock and the workflow's (which is ahead when tests skip time),
- * so that nothing can be backdated.
+ * The later of the database's clock and the workflow's (which runs ahead when tests skip time), so that nothing is
+ * backdated.
  */
 export const madeAt = (now: Date, at: string | undefined): Date =>
   new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
@@ -51,22 +51,23 @@ function addMonths(start: Date, months: number): Date {
 }
 
 /**
- * When a period is due: that many weeks or months after the first payment, each counted from it, so that no day drifts.
+ * When a period is due: that many weeks or months after the first payment, always counted from it, so that days do not
+ * drift.
  */
 export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: number): Date {
   return interval === 'monthly' ? addMonths(startedAt, period) : new Date(startedAt.getTime() + period * 7 * dayMs);
 }
 
 /**
- * When an attempt (1, 2, 3) at a period is due: the first with the period, another a day after the previous one was
- * made, however late that was; and a day after the receiving side postponed it.
+ * When an attempt (1, 2, 3) at a period is due: the first with the period; another a day after the previous one was
+ * made, however late, or after the receiving side postponed it.
  */
 export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date, postponedAt: Date | null = null): Date {
   const at = attempt === 1 ? due : new Date(lastAttemptAt.getTime() + dayMs);
   return new Date(Math.max(at.getTime(), postponedAt === null ? 0 : postponedAt.getTime() + dayMs));
 }
 
-/** What a subscription is created from: ids and the amount. */
+/** The input from which a subscription is created: ids and the amount. */
 export interface SubscriptionOpening {
   userId: string;
   causeId: string;
@@ -74,7 +75,7 @@ export interface SubscriptionOpening {
   amount: Money;
   sourceAccountId: string;
   interval: SubscriptionInterval;
-  /** Whether an equal one that was just begun refuses it, as a second click; a key says that it is none. */
+  /** Whether an equal subscription begun just before refuses it as a double click; not with an idempotency key. */
   refusesTwin?: boolean;
   requestId: string;
   stamp: OpeningStamp;
@@ -83,7 +84,7 @@ export interface SubscriptionOpening {
 /** The input of a subscription's workflow. */
 export interface DonationSubscriptionInput {
   subscriptionId: string;
-  /** What the request asked for. Absent when the workflow is started again for an existing row. */
+  /** The request; absent when the workflow is restarted for an existing row. */
   opening?: SubscriptionOpening;
 }
 
@@ -91,19 +92,18 @@ export interface DonationSubscriptionInput {
 export interface SubscriptionWorkflows {
   /**
    * Starts the workflow of a subscription, or joins the running one, and waits at most `waitMs` for its first payment.
-   * Null when the wait ended without an answer. Throws as the first payment does, and SERVICE_UNAVAILABLE when
-   * Temporal is unavailable.
+   * Null when the wait timed out. Throws as the first payment does, and SERVICE_UNAVAILABLE when Temporal is
+   * unavailable.
    */
   startDonationSubscription(
     input: Required<DonationSubscriptionInput>,
     waitMs: number,
   ): Promise<SubscriptionStanding | null>;
   /**
-   * Wakes the subscription's workflow, or starts it again from its row. Never throws: a sweep makes up for a lost
-   * wake-up.
+   * Signals the subscription's workflow, or restarts it from its row. Never throws: a sweep makes up for a lost signal.
    */
   wakeSubscription(subscriptionId: string): Promise<void>;
-  /** The same for that sweep, which has to know: throws when Temporal does not accept it. */
+  /** The same for that sweep: throws when Temporal does not accept the signal. */
   lookAfterSubscription(subscriptionId: string): Promise<void>;
 }
 
@@ -120,6 +120,6 @@ export interface SubscriptionStanding {
   lastAttemptAt: string;
   /** When the receiving side last refused this period, ISO 8601. */
   postponedAt?: string;
-  /** Set when the attempt was early and was not made: the milliseconds left, by the database's clock. */
+  /** Set when the attempt was too early and not made: the remaining milliseconds, by the database's clock. */
   earlyByMs?: number;
 }

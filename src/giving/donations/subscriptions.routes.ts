@@ -22,7 +22,7 @@ const SubscriptionAnswer = z
     source_account_id: uuid(),
     interval: z.enum(subscriptionIntervals),
     status: z.enum(subscriptionLaw.statuses),
-    started_at: timestamp().meta({ description: 'Of the first payment; every period counts from it.' }),
+    started_at: timestamp().meta({ description: 'The time of the first payment, from which every period is counted.' }),
     periods_paid: z.int(),
     next_payment_at: timestamp().nullable(),
     ended_at: timestamp().nullable(),
@@ -71,11 +71,11 @@ routes.post(
   {
     summary: 'Donate to a cause every week or month',
     description:
-      'The first payment is made at once; if it is refused (400 when the balance does not cover it), there is no ' +
-      'subscription. The n-th period falls n weeks or months after the first, the day clamped to the end of the month ' +
-      '(UTC+7). A refused period is tried again a day after each refusal; the third refusal of one period ends the ' +
-      'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription. Without a key an ' +
-      'equal one that was begun within ten minutes and is active is a 400 that names it.',
+      'The first payment is made at once; if it is refused (400 when the balance does not cover it), no subscription ' +
+      'is created. The n-th period is due n weeks or months after the first, with the day clamped to the end of the ' +
+      'month (UTC+7). A refused period is retried a day after each refusal; the third refusal of one period ends the ' +
+      'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription. Without a key, an ' +
+      'equal active subscription begun within the last ten minutes is a 400 that names it.',
     access: allow(permission, { scope: 'from own accounts' }),
     body: z.strictObject({
       cause_id: uuid(),
@@ -101,7 +101,7 @@ routes.post(
 routes.get(
   '/',
   {
-    summary: "List one's own subscriptions",
+    summary: "List the caller's subscriptions",
     access: allow(permission, { scope: 'own' }),
     query: listQuery(),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(SubscriptionAnswer), ...pageFields }) }) },
@@ -134,7 +134,7 @@ routes.delete(
   '/:id',
   {
     summary: 'Stop a subscription',
-    description: 'No further period is paid. One that has ended stays as it is.',
+    description: 'No further period is paid. An ended subscription does not change.',
     access: allow(permission, { scope: 'own' }),
     params,
     answers: { 200: One },

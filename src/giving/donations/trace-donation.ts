@@ -39,11 +39,11 @@ interface Disbursed {
   status: string;
   reference: string;
   succeeded_at: Date | string | null;
-  /** How many there are, however many are read. */
+  /** The total, however many are read. */
   count: number;
 }
 
-/** A cause's disbursements that a trace shows. */
+/** How many of a cause's disbursements a trace shows. */
 const mostDisbursements = 100;
 
 const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
@@ -65,9 +65,8 @@ const instant = (value: Date | string): string => new Date(value).toISOString();
 
 /**
  * Traces a donation to where its money is now, in order: the donation, the journal that paid it, the allocation that
- * moved it out of the pool, the cause that has it, and the first disbursements of that cause since (a hundred unless asked
- * otherwise; the step of the cause says how many there are), or the refund that returned it. Steps that have not happened
- * are missing.
+ * moved it out of the pool, the cause that holds it, and the first disbursements of that cause since (a hundred by
+ * default; the cause's step has their total), or the refund that returned it. Steps that have not happened are absent.
  */
 export async function traceDonation(
   em: EntityManager,
@@ -139,7 +138,10 @@ export async function traceDonation(
   return steps;
 }
 
-/** The cause's first disbursements since then, at most so many, and how many there are; without failed ones that have not left. */
+/**
+ * The cause's first disbursements since then, up to a limit, and their total; without failed ones whose money never
+ * left.
+ */
 async function findDisbursed(
   em: EntityManager,
   { causeId, since, most }: { causeId: string; since: Date; most: number },

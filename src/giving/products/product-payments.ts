@@ -45,7 +45,7 @@ const productPayment = <Type extends ReferenceType>(
 
 const [byGateway, onBothRails] = [['gateway'], ['gateway', 'balance']] as const satisfies Rail[][];
 
-/** The payments into products. In the ledger takaful is an investment, or, for a tabaru fund, a donation. */
+/** The payments into products. The ledger records takaful as an investment, or as a donation for a tabaru fund. */
 export const productPayments = {
   commodity_financing_payment: productPayment('commodity_financing_payment', {
     kind: 'commodity_financing',

@@ -18,6 +18,6 @@ const ProductSchema = defineEntity({
   },
 });
 
-/** Something the platform offers to pay into. What it holds is its account's balance. */
+/** A product that the platform offers. What it holds is its account's balance. */
 export class Product extends ProductSchema.class {}
 ProductSchema.setClass(Product);

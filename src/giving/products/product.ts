@@ -11,8 +11,7 @@ export const productKinds = [
 export type ProductKind = (typeof productKinds)[number];
 
 /**
- * A product is `completed` when, and only when, an open one reaches its target; a closed one stays closed whatever is
- * paid in.
+ * Only an open product becomes `completed`, when it reaches its target; a closed one stays closed whatever is paid in.
  */
 export const productLaw = statusLaw({
   initial: ['open'],

@@ -59,7 +59,7 @@ const readers = allow('read-product', { scope: 'all' });
 const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/products',
   tag: 'Products',
-  description: 'What the platform offers to pay into: investments, financing, takaful. Each has an account of its own.',
+  description: 'Products that the platform offers: investments, financing, takaful. Each has its own account.',
 });
 
 routes.get(

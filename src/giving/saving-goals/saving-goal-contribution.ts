@@ -52,7 +52,7 @@ export const savingGoalContribution = {
         'select account_id, released_to from saving_goals where id = ? for no key update',
         [referenceId],
       );
-      // What is paid for a closed goal moves on, by a second journal.
+      // A second journal moves on what is paid for a closed goal.
       if (orderId === null || !goal?.released_to) return;
       const { account_id: account, released_to: released } = goal;
       await holdBalances(tx, { debited: [account], credited: [...accountsOfSettlement, account, released] });

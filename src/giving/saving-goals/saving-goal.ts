@@ -10,7 +10,7 @@ export const savingGoalLaw = statusLaw({
 });
 export type SavingGoalStatus = StatusOf<typeof savingGoalLaw>;
 
-/** The pending row of a gateway contribution ends with its order. */
+/** The pending row of a gateway contribution becomes final with its order. */
 export const savingGoalOrderLaw = statusLaw({
   initial: ['pending'],
   transitions: {

@@ -50,7 +50,7 @@ const readers = allow('contribute-saving-goal', { scope: 'own; all for platform'
 const routes = createRouteGroup({
   prefix: '/v1/saving-goals',
   tag: 'Saving goals',
-  description: 'What people save for. Each goal has an account of its own, filled by `saving_goal_contribution`.',
+  description: 'What people save for. Each goal has its own account, filled by `saving_goal_contribution`.',
 });
 
 routes.get(
@@ -133,8 +133,8 @@ routes.post(
   {
     summary: 'Release a saving goal',
     description:
-      'Moves what is saved, whether the goal is completed or not, to `account_id`, an account of the owner, and closes ' +
-      'the goal for good. Money of orders that are paid later goes to that account. A closed goal is a 400.',
+      'Moves the balance, whether the goal is completed or not, to `account_id`, an account of the owner, and closes ' +
+      'the goal permanently. Orders paid later are credited to that account. A closed goal is a 400.',
     access: savers,
     params: z.object({ saving_goal_id: uuid() }),
     body: z.strictObject({ account_id: uuid() }),

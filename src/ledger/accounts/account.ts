@@ -19,11 +19,11 @@ export const accountKinds = [
 
 export type AccountKind = (typeof accountKinds)[number];
 
-/** Whether it is the kind of one of a partner's three accounts. */
+/** Whether it is the kind of a partner's account. */
 export const isPartnerAccount = (kind: AccountKind): boolean => kind.startsWith('partner_');
 
 /**
- * The platform's own accounts, created by migration. Signs: what we owe is positive, so money that a payer brings is a
+ * The platform's own accounts, created by migration. Signs: what we owe is positive, so money from a payer is a
  * negative posting on gateway clearing (the provider owes it to us) and a positive one on the payer's side.
  */
 export const systemAccounts = {
@@ -32,7 +32,7 @@ export const systemAccounts = {
   providerCost: '00000000-0000-4000-8000-000000000003',
   suspense: '00000000-0000-4000-8000-000000000004',
   openDonationPool: '00000000-0000-4000-8000-000000000005',
-  /** Money lost to transfers that no account can be charged for; may be negative. */
+  /** Money lost to transfers that cannot be charged to any account; may be negative. */
   loss: '00000000-0000-4000-8000-000000000006',
 } as const;
 

@@ -15,7 +15,10 @@ export interface NewAccount {
   ownerId?: string | null;
 }
 
-/** Opens an IDR account with balance zero inside the caller's transaction, with its event if somebody asked; returns its id. */
+/**
+ * Opens an IDR account with balance zero inside the caller's transaction, with an event if it was requested; returns
+ * its id.
+ */
 export async function openAccount(
   tx: EntityManager,
   account: NewAccount,

@@ -9,7 +9,7 @@ import { journalColumns, readJournals } from './read-journals.ts';
 
 const finance = allow('read-event', { userTypes: ['platform'], scope: 'all' });
 const dayQuery = z.object({
-  day: isoDate().meta({ description: 'A day in UTC+7, today at the latest.' }),
+  day: isoDate().meta({ description: 'A day in UTC+7, not in the future.' }),
   bom: bomFlag(),
 });
 const dayFacts = {
@@ -65,9 +65,10 @@ routes.get(
   {
     summary: 'Export the balances of a day',
     description:
-      'What each account held when a day of UTC+7 began and when it ended (today: now), streamed in the order of their ' +
-      "ids; without those that held nothing and were not moved. `opening_balance` plus an account's rows in the export " +
-      'of journals is its `closing_balance`, with which the next day opens. JSON or CSV, and fixed, as the journals are.',
+      'Opening and closing balance (today: the current one) of each account on a day in UTC+7, streamed in the order ' +
+      "of ids, without empty accounts that had no postings. `opening_balance` plus an account's rows in the export " +
+      'of journals is its `closing_balance`, which is the next day’s opening balance. JSON or CSV; final once the ' +
+      'day is sealed.',
     access: finance,
     query: dayQuery,
     formats: jsonOrCsv,

@@ -16,7 +16,7 @@ export interface JournalLine {
 /** The columns of a line, in the order of the CSV. */
 export const journalColumns = ['journal_id', 'kind', 'account_id', 'amount', 'created_at'] as const;
 
-/** What an export says about its day. */
+/** The facts about an export's day. */
 export interface DayFacts {
   day: string;
   /** Whether it is final; until then lines may be added. */
@@ -38,14 +38,14 @@ export function readJournals(
 ): AsyncGenerator<DayFacts | { lines: JournalLine[] }, void, undefined> {
   return readInSnapshot(em, async function* (tx) {
     yield { day: day.day, sealed: await isDaySealed(tx, day) };
-    // Ids grow with time, give or take the length of a transaction: between the day's first and last id there is little
+    // Ids increase with time, within the length of a transaction: between the day's first and last id there is little
     // else, and reading in id order needs no sort.
     const [range] = await tx.execute<{ first: string | null; last: string }[]>(
       `with of_day as materialized (select id from postings where created_at >= ? and created_at < ?)
        select min(id)::text as first, max(id)::text as last from of_day`,
       [day.from, day.to],
     );
-    // Forces a row-by-row scan along the primary key, whatever the planner's statistics of a growing table say: with a
+    // Forces a row-by-row scan along the primary key, regardless of the planner's statistics of a growing table: with a
     // sort or hash, or a scan of the month on its first day, each batch would cost as much as the whole day.
     await tx.execute(
       'set local enable_seqscan = off; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off',

@@ -4,8 +4,8 @@ import { budgets } from '../../shared/budgets.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 
 /**
- * Writes down what each account held at the end of each day that is sealed by now, day after day, each in a transaction
- * of its own: statements begin there. Returns the days it closed, `YYYY-MM-DD`. Safe to repeat and to run concurrently.
+ * Stores the closing balances of each sealed day, day after day, each in its own transaction; statements start from
+ * them. Returns the days it closed, `YYYY-MM-DD`. Safe to repeat and to run concurrently.
  */
 export async function closeDays(em: EntityManager): Promise<string[]> {
   const closed: string[] = [];

@@ -5,7 +5,7 @@ import { textArray } from '../../shared/postgres.ts';
 import { type Cell, rowText, type SealedJournal } from './seal.ts';
 
 /**
- * Converts a column to text that depends on its value alone: not on the connection's time zone or date style, nor on a
+ * Converts a column to text that depends only on its value, not on the connection's time zone or date style, nor on a
  * numeric's trailing zeros.
  */
 const canonical = {
@@ -62,8 +62,8 @@ export const sealedTables = {
 } as const satisfies Record<string, SealedTable>;
 
 /**
- * Forces one index lookup per journal, whatever the planner's statistics of a table that grew overnight say: asked for
- * all rows in order, it might read the whole table.
+ * Forces one index lookup per journal, regardless of stale statistics: a query for all rows in order might read the
+ * whole table.
  */
 const statements = Object.entries<SealedTable>(sealedTables).map(([table, { journal, columns }]) => ({
   table,

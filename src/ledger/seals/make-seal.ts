@@ -37,7 +37,7 @@ interface Draft {
   manifest: string;
 }
 
-/** How often a step may lose a number to a concurrent step before it gives up; each loss is a seal made. */
+/** How often a step may lose a number to a concurrent step, which then made that seal, before it gives up. */
 const longestRace = 100;
 /** The smallest possible id, which a journal may have. */
 const leastId = '00000000-0000-0000-0000-000000000000';
@@ -53,7 +53,7 @@ const leastId = '00000000-0000-0000-0000-000000000000';
 export async function makeSeal(em: EntityManager, parts: SealParts, pass: string): Promise<SealStep> {
   const size = parts.size ?? journalsPerSeal;
   for (let race = 0; race < longestRace; race += 1) {
-    // A step killed before it stored its object is completed first: only the last seal can lack its object.
+    // First complete a step that was killed before it stored its object; only the last seal can lack its object.
     const draft = await readDraft(em.fork(), pass, size);
     const { last, ids, sealedAt, begunAt } = draft;
     const before = last && (await openLast(parts.keys, last));
@@ -129,7 +129,7 @@ async function findUnsealed(tx: EntityManager, after: string | null, size: numbe
   return rows.map(({ id }) => id);
 }
 
-/** No seal is built on one that is not ours or has another number. */
+/** Never build a seal on one that is not ours or has an unexpected number. */
 async function openLast(keys: SealKeys, last: { number: number; jws: string }): Promise<SealStatement> {
   const { statement, problem } = await keys.open(last.jws);
   if (problem !== null || statement?.number !== last.number) {

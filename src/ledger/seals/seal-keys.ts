@@ -13,7 +13,7 @@ export interface SealPublicKey {
 
 /** The result of verifying a JWS. */
 export interface OpenedSeal {
-  /** Its content, even when no known key proves it; null when it cannot be read at all. */
+  /** Its content, even if no known key signed it; null when it cannot be read at all. */
   statement: SealStatement | null;
   /** Why it cannot be trusted, as a sentence; null when it can. */
   problem: string | null;
@@ -28,7 +28,7 @@ export interface SealKeys {
   readonly publicKeys: readonly SealPublicKey[];
 }
 
-/** The key may sign other things one day; this type marks a seal. */
+/** This type marks a seal, in case the key ever signs anything else. */
 const type = 'amanah-seal';
 
 /** The DER prefix of an Ed25519 private key's 32 bytes in PKCS #8, and of a public key's in SPKI. */

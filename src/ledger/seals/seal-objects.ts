@@ -57,9 +57,9 @@ export function sealStoreOf(storage: Storage) {
 }
 
 /**
- * Looks for objects without a row: of this chain, whose rows were deleted or lost in a restore from backup, and of
- * other chains signed by one of our keys, as when all seals were deleted and started over. An object is stored after
- * its row, so one stored meanwhile has its row.
+ * Looks for objects without a row: of this chain, whose rows were deleted or lost in a restore, and of other chains
+ * signed by one of our keys, as after all seals were deleted and restarted. An object is stored after its row, so one
+ * stored during the run has its row.
  */
 export async function findRowless(
   em: EntityManager,

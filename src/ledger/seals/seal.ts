@@ -1,8 +1,8 @@
 import { sha256 } from '../../shared/digest.ts';
 
-/** Pure facts about seals: what one states, the texts that are hashed, and the key of its object. */
+/** Pure facts about seals: a seal's statement, the hashed texts, and the key of its object. */
 
-/** What a seal states; signed, and kept as the payload of a JWS. Instants are UTC with microseconds, as `…T…Z`. */
+/** A seal's statement, signed and stored as the payload of a JWS. Instants are UTC with microseconds, as `…T…Z`. */
 export interface SealStatement {
   /** The version of the journals' text format. */
   format: typeof sealFormat;
@@ -16,7 +16,7 @@ export interface SealStatement {
   sealed_at: string;
   /** Every journal committed before this instant is in this seal or an earlier one; null when more seals follow. */
   covers_until: string | null;
-  /** How many journals. */
+  /** The number of journals. */
   journals: number;
   /** SHA-256 of the manifest. */
   manifest: string;
@@ -55,7 +55,7 @@ export const sealPrefix = 'seals/';
 export const sealKey = ({ chain, number }: Pick<SealStatement, 'chain' | 'number'>, hash: string): string =>
   `${sealPrefix}${chain}/${String(number).padStart(12, '0')}-${hash}`;
 
-/** Parses such a key; null when it is none. */
+/** Parses such a key; null for anything else. */
 export function parseSealKey(key: string): { chain: string; number: number; hash: string } | null {
   const [, chain = '', number = '', hash = ''] = /^seals\/([^/]+)\/(\d{12})-([0-9a-f]{64})$/.exec(key) ?? [];
   return chain === '' ? null : { chain, number: Number(number), hash };

@@ -9,9 +9,9 @@ import { hashJournals } from './describe-journals.ts';
 import { hashOfSeal, manifestLine, type SealStatement, sealKey, sealObject } from './seal.ts';
 
 /**
- * Makes sure that a seal's object is stored. Its bytes follow from the seal, so a concurrent writer, or a delayed write
- * that arrives later, does no harm. The manifest is read from the journals unless it is given. Throws when the journals
- * are not what was sealed, or when the file store is unavailable.
+ * Ensures that a seal's object is stored. Its bytes are determined by the seal, so a concurrent or delayed write does
+ * no harm. The manifest is read from the journals unless given. Throws when the journals are not what was sealed, or
+ * when the file store is unavailable.
  */
 export async function storeSeal(
   em: EntityManager,
@@ -54,6 +54,6 @@ async function orAgain(storing: () => Promise<void>): Promise<void> {
   try {
     await storing();
   } catch (error) {
-    throw isDomainError(error) ? new Error('the file store is away', { cause: error }) : error;
+    throw isDomainError(error) ? new Error('the file store is down', { cause: error }) : error;
   }
 }

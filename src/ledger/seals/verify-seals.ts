@@ -24,7 +24,7 @@ export interface SealVerdict {
   journals: number;
   /** Journals not sealed yet. */
   unsealed: number;
-  /** The end of the chain: if it was noted elsewhere, the removal of any earlier seal can be detected. */
+  /** The end of the chain; if recorded elsewhere, it reveals the removal of any earlier seal. */
   last: { number: number; hash: string; sealed_at: string } | null;
   /** The number of differences, and the first of them. */
   differences: number;
@@ -51,9 +51,9 @@ interface SealRow {
 
 const rowsPerPage = 100;
 const sampleSize = 100;
-/** No seal has more journals; of one that has, no more are read. */
+/** The maximum number of journals in a seal; no more are read. */
 const mostMembers = 2 * journalsPerSeal;
-/** For this long, the object of the last seal may still be on its way to the store. */
+/** How long the object of the last seal may still be on its way to the store. */
 const onItsWayMs = 60 * 60 * 1000;
 /** The hash of a journal without any rows. */
 const hashOfNothing = sha256('');
@@ -130,7 +130,7 @@ async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
   }
 }
 
-/** Where a seal's row contradicts its statement or the previous seal. */
+/** Differences between a seal's row and its statement or the previous seal. */
 function contradictions(
   row: SealRow,
   statement: SealStatement,

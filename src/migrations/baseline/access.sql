@@ -23,7 +23,7 @@ create table roles (
   user_type text not null check (user_type in ('platform', 'organization', 'individual')),
   description varchar(500) not null,
   is_default boolean not null default false,
-  -- The names in role_permissions as one text, maintained by its triggers and read by every request.
+  -- The names in role_permissions as one text, maintained by triggers and read by every request.
   permission_names text not null default '',
   created_by uuid,
   updated_by uuid,

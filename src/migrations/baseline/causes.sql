@@ -100,9 +100,9 @@ end $$;
 
 -- Locks the status of causes that received donations until the transaction ends: none is closed, and so completed,
 -- while uncommitted money is on its way to it. Donors do not wait for each other. It is the last lock of a donation,
--- and of whatever completes a cause: its holder waits for nothing else. Refuses a cause that was closed, or whose
--- organization was suspended, since the donation was checked.
--- It waits only briefly: one cause locked for long must not delay other payments in the same batch.
+-- and of anything that completes a cause: its holder waits for nothing else. Refuses a cause that was closed, or whose
+-- organization was suspended, since the donation was checked. It waits only briefly: one cause locked for long must not
+-- delay other payments in the same batch.
 create function hold_causes(p_ids uuid[]) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms'

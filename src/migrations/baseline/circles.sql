@@ -1,9 +1,9 @@
--- Saving circles: the circle, its members, its rounds and their contributions. Contributions rest on the circle's
+-- Saving circles: the circle, its members, its rounds and their contributions. Contributions stay in the circle's
 -- holding account until the round's pot is paid or they are refunded.
 --
--- Contributors take a share lock on the circle's row and do not wait for each other; what ends a round (payout,
--- cancellation) takes it whole. One open round for each circle, one pot for each round, and one contribution pending or
--- completed for each member and turn: unique indexes say so, whoever asks.
+-- Contributors take a share lock on the circle's row and do not wait for each other; payout and cancellation take an
+-- exclusive one. Unique indexes allow one open round per circle, one pot per round, and one pending or completed
+-- contribution per member and turn.
 
 create table saving_circles (
   id uuid primary key,
@@ -55,7 +55,7 @@ create index saving_circles_of_creator on saving_circles (created_by, created_at
 create index saving_circles_of_account on saving_circles (account_id, created_at, id);
 create index saving_circles_new on saving_circles (starts_at) where status = 'new';
 create index saving_circles_to_open on saving_circles (next_opens_at) where next_opens_at is not null;
--- For the checks, which read those that have not ended, or ended since.
+-- For the checks, which read circles that are open or have ended since.
 create index saving_circles_by_end on saving_circles ((coalesce(ended_at, 'infinity')));
 create index saving_circles_cancelled on saving_circles (ended_at) where status = 'cancelled';
 create trigger saving_circles_of_nobody_erased before insert on saving_circles
@@ -66,7 +66,7 @@ create trigger saving_circles_status_law before insert or update of status on sa
 create trigger saving_circles_hold_in_their_own_account before insert or update of holding_account_id on saving_circles
   for each row execute function keep_own_accounts('holding_account_id', 'circle_holding');
 
--- When it starts is written as its founder wrote it; a text that is no time would stop all who read when circles start.
+-- The start date as its founder wrote it; an invalid one would fail every query for circles that start.
 create function keep_start_date() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -83,16 +83,15 @@ create table saving_circle_members (
   user_id uuid not null references users (id),
   turn_number integer check (turn_number >= 1),
   joining_order bigint generated always as identity,
-  -- What the member adds to the draw of a lottery.
+  -- The member's value for the draw of a lottery.
   entropy text check (entropy ~ '^[0-9A-Fa-f]{16,64}$'),
   -- When the member agreed that the account may be debited for contributions after the member's turn.
   consented_at timestamptz,
-  -- The result of a lottery's draw by account: it stays, whatever happens to turns and places.
+  -- The result of a lottery's draw by account, kept whatever happens to turns and places.
   drawn_turn integer check (drawn_turn >= 1),
   drawn_account_id uuid,
   check ((drawn_turn is null) = (drawn_account_id is null)),
-  -- The turn in whose round the member's place ended by a default. If they had not received by then, they lose their
-  -- turn.
+  -- The turn at which a default ended the member's place. If they had not received by then, they lose their turn.
   excluded_turn integer check (excluded_turn >= 1),
   created_at timestamptz not null default now(),
   unique (saving_circle_id, user_id),
@@ -108,8 +107,8 @@ create trigger saving_circle_members_of_nobody_erased before insert or update of
 create trigger saving_circle_members_take_money_as_people before insert or update of account_id on saving_circle_members
   for each row execute function keep_account_kinds('account_id', 'user organization');
 
--- What members have joined for stays while anybody but the creator is one of them: how much each round is, under which
--- terms, and from which turn on. How often rounds are, and in which order turns, is never changed.
+-- Amount, terms and first turn are fixed while anybody but the creator is a member. Interval and turn order never
+-- change.
 create function keep_plan() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -135,13 +134,13 @@ create table saving_circle_rounds (
   due_at timestamptz not null,
   reminded_at timestamptz,
   overdue_reported_at timestamptz,
-  -- When what is missing was found to be a default, and when its remedy was last tried.
+  -- When missing contributions became a default, and when its remedy was last tried.
   defaulted_at timestamptz,
   remedied_at timestamptz,
   paid_at timestamptz,
   amount numeric(20, 4) check (amount > 0 and amount < 'Infinity'),
   journal_id uuid unique references journals (id),
-  -- Nothing of it is due before this; a sweep moves it on, and takes it away when nothing will be due any more.
+  -- Nothing in the round is due before this; a sweep postpones it, and clears it when nothing will be due any more.
   look_at timestamptz default now(),
   primary key (saving_circle_id, turn_number),
   check (num_nonnulls(paid_at, amount, journal_id) in (0, 3))
@@ -150,7 +149,7 @@ create index saving_circle_rounds_of_receiver on saving_circle_rounds (receiver_
 create unique index one_open_round_of_a_circle on saving_circle_rounds (saving_circle_id) where paid_at is null;
 create index saving_circle_rounds_to_look_at on saving_circle_rounds (look_at) where look_at is not null;
 
--- A round that ends at another time is looked at anew.
+-- A round whose end changes is looked at again.
 create function look_at_round() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -175,9 +174,9 @@ create table saving_circle_contributions (
   payment_order_id uuid unique references payment_orders (id),
   transaction_id uuid,
   refund_journal_id uuid unique references journals (id),
-  -- What went back: of money that came too late all, otherwise the contribution without its guarantee.
+  -- The amount refunded: all of late money, otherwise the contribution without its guarantee.
   refunded_amount numeric(20, 4),
-  -- When a sweep had seen that it, completed, completes no round.
+  -- When a sweep found that this completed contribution completes no round.
   swept_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -204,7 +203,7 @@ create trigger saving_circle_contributions_status_law before insert or update of
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
 
--- People are told when their contribution was paid.
+-- Mails a receipt when a contribution is paid.
 create function tell_of_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -214,7 +213,7 @@ end $$;
 create trigger contributions_are_told after insert or update of status on saving_circle_contributions
   for each row when (new.status = 'completed') execute function tell_of_contribution();
 
--- Whom the creator or an admin has asked to join: they read the circle while it is new, and join by themselves.
+-- People invited by the creator or an admin: they may read the circle while it is new, and join by themselves.
 create table saving_circle_invitations (
   saving_circle_id uuid not null references saving_circles (id),
   user_id uuid not null references users (id),
@@ -227,7 +226,7 @@ create index saving_circle_invitations_of_creator on saving_circle_invitations (
 create trigger saving_circle_invitations_of_nobody_erased before insert on saving_circle_invitations
   for each row execute function refuse_erased('user_id');
 
--- Who takes over whose place: proposed, consented to by both, completed.
+-- Replacements of members: proposed, agreed to by both, completed.
 create table saving_circle_replacements (
   id uuid primary key,
   saving_circle_id uuid not null references saving_circles (id),
@@ -253,7 +252,7 @@ create index saving_circle_replacements_of_proposer on saving_circle_replacement
 create trigger saving_circle_replacements_status_law before insert or update of status on saving_circle_replacements
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
--- A place passes only to the person both have agreed on.
+-- A place is transferred only to the person to whom both have agreed.
 create function keep_place() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -267,8 +266,8 @@ end $$;
 create trigger places_pass_over_as_agreed before update of user_id, account_id on saving_circle_members
   for each row execute function keep_place();
 
--- Members' orders to pay each round when it opens, from an account of theirs: this contribution and no other, with this
--- guarantee beside the first one; and the last turn that was tried.
+-- Members' standing orders to pay each round when it opens, from their account: exactly this contribution, and this
+-- guarantee with the first one; and the last turn that was tried.
 create table saving_circle_standing_orders (
   -- The member's.
   id uuid primary key references saving_circle_members (id) on delete cascade,
@@ -282,7 +281,7 @@ create index saving_circle_standing_orders_of_account on saving_circle_standing_
 create trigger saving_circle_standing_orders_of_people before insert or update of source_account_id
   on saving_circle_standing_orders for each row execute function keep_account_kinds('source_account_id', 'user organization');
 
--- What of a round's pot came from guarantees: in whose place, and out of whose.
+-- The part of a round's pot paid by guarantees: for which debtor, and by which guarantor.
 create table saving_circle_covers (
   saving_circle_id uuid not null,
   turn_number integer not null,
@@ -298,7 +297,7 @@ create index saving_circle_covers_of_guarantor on saving_circle_covers (guaranto
 create trigger covers_are_final before update or delete on saving_circle_covers
   for each row execute function refuse_change();
 
--- What a circle still held at its end, and to whom it went.
+-- The shares of a circle's remaining balance at its end.
 create table saving_circle_settlements (
   -- The member's.
   id uuid primary key references saving_circle_members (id),
@@ -314,9 +313,9 @@ create trigger settlements_are_final before update or delete on saving_circle_se
 create trigger saving_circle_settlements_to_people before insert on saving_circle_settlements
   for each row execute function keep_account_kinds('account_id', 'user organization');
 
--- Where each member stands: what they brought in and what they received, pots and settlement. `elsewhere` is what they
--- brought into rounds that a circle had run before it came here, less what they received there; `covered`, what of
--- their guarantee has been used.
+-- Each member's position: what they paid and what they received (pots and settlement). `elsewhere` is what they paid in
+-- rounds that a circle ran before it came here, less what they received there; `covered` is the used part of their
+-- guarantee.
 create view saving_circle_positions as
   select m.id as member_id, m.saving_circle_id, m.account_id, m.user_id, m.turn_number, m.joining_order, m.excluded_turn,
     c.paid, c.guarantee, r.received + s.received as received, g.covered,
@@ -343,7 +342,7 @@ create trigger contributions_are_kept before delete on saving_circle_contributio
 
 create trigger saving_circle_contributions_to_people before insert or update of refund_account_id on saving_circle_contributions
   for each row execute function keep_account_kinds('refund_account_id', 'user organization');
--- A contribution stays whose it is, and to what.
+-- A contribution's member, payer and circle never change.
 create function keep_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -360,12 +359,11 @@ end $$;
 create trigger contributions_keep_their_facts before update on saving_circle_contributions
   for each row execute function keep_contribution();
 
--- One contribution of a member to a turn is open or paid.
+-- A member has at most one open or paid contribution per turn.
 create view check_circle_contributions_once as
   select saving_circle_id, member_id, turn_number, count(*) as contributions from saving_circle_contributions
   where status in ('pending', 'completed') and updated_at >= checks_since_time() group by 1, 2, 3 having count(*) > 1;
--- A contribution that was paid is a line of the ledger of the same amount, its guarantee included; one that was given
--- back was posted so.
+-- A paid contribution has a ledger line of the same amount, including its guarantee; a refund was posted, too.
 create view check_circle_contributions_posted as
   select c.id as contribution_id, c.status, 'its price row is missing or differs' as problem
   from saving_circle_contributions c left join transactions t on t.id = c.transaction_id
@@ -378,7 +376,7 @@ create view check_circle_contributions_posted as
   where c.status = 'refunded' and c.updated_at >= checks_since_time()
     and not exists (select from postings p where p.journal_id = c.refund_journal_id
       and p.account_id = c.refund_account_id and p.amount = c.refunded_amount);
--- A circle holds what its members brought in and has not gone out again, and nothing once it has ended.
+-- A circle holds what its members paid in less what was paid out, and nothing once it has ended.
 create view check_circle_holdings as
   select s.id as saving_circle_id, account_balance(s.holding_account_id) as held,
     coalesce(p.brought, 0) - coalesce(p.received, 0) as due
@@ -388,7 +386,7 @@ create view check_circle_holdings as
   where coalesce(s.ended_at, 'infinity') >= checks_since_time()
     and (account_balance(s.holding_account_id) <> coalesce(p.brought, 0) - coalesce(p.received, 0)
       or (s.ended_at is not null and account_balance(s.holding_account_id) <> 0));
--- A turn is paid out once, to its receiver, whole, and when everybody who had a place in it has paid or is covered.
+-- A turn is paid out once, in full, to its receiver, when everybody with a place in it has paid or is covered.
 create view check_circle_pots_paid_once as
   select r.saving_circle_id, r.turn_number, r.amount, c.amount + g.amount as contributed, p.amount as posted
   from saving_circle_rounds r
@@ -399,7 +397,7 @@ create view check_circle_pots_paid_once as
   left join lateral (select coalesce(sum(amount), 0) as amount, count(distinct debtor_member_id) as count
     from saving_circle_covers
     where saving_circle_id = r.saving_circle_id and turn_number = r.turn_number) g on true
-  -- A look-up for each round: joined, the planner reads the keys of all that was ever posted.
+  -- A look-up for each round; with a join, the planner would read the keys of all journals.
   left join lateral (select k.journal_id from journal_keys k
     where k.business_key = 'saving-circle/' || r.saving_circle_id || '/turn/' || r.turn_number || '/pot' limit 1) j on true
   left join lateral (select sum(amount) as amount from postings
@@ -410,7 +408,7 @@ create view check_circle_pots_paid_once as
     or (r.paid_at is not null and (r.amount is distinct from c.amount + g.amount or r.amount is distinct from p.amount
       or c.count + g.count <> (select count(*) from saving_circle_members n
         where n.saving_circle_id = r.saving_circle_id and coalesce(n.excluded_turn > r.turn_number, true)))));
--- What covers a default is the whole contribution, and no guarantee covers more than it is.
+-- Covers of a default add up to the whole contribution, and no guarantee covers more than its amount.
 create view check_circle_covers as
   select g.saving_circle_id, g.turn_number, g.debtor_member_id as member_id, sum(g.amount) as covered,
     'it is not the contribution that is missing' as problem
@@ -421,8 +419,8 @@ create view check_circle_covers as
   select p.saving_circle_id, null, p.member_id, p.covered, 'it is more than the guarantee'
   from saving_circle_positions p join saving_circles s on s.id = p.saving_circle_id
   where coalesce(s.ended_at, 'infinity') >= checks_since_time() and p.covered > p.guarantee;
--- What a circle held at its end went to its members as written, and to nobody more than was due. After the last round
--- everybody has what is left of their guarantee, unless they owe it.
+-- A circle's remaining balance went to its members as recorded, and nobody got more than was due. After the last round
+-- everybody has their remaining guarantee back, unless they owe it.
 create view check_circle_settlements as
   select s.id as member_id, s.amount, p.amount as posted
   from saving_circle_settlements s

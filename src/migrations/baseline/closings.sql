@@ -1,13 +1,12 @@
--- What each account held at the end of each day, stored once the day is sealed and can no longer change: statements and
--- settlements of long ago start there instead of reading all earlier postings.
+-- The closing balance of each account for each day, stored once the day is sealed and can no longer change, so that old
+-- statements and settlements need not read all earlier postings.
 
 -- The closed days, without gaps from the first day with a posting, in UTC+7.
 create table closed_days (
   day date primary key,
   closed_at timestamptz not null default now()
 );
--- What an account held when the day ended; a row for each day on which it was moved, so that the latest row holds until
--- the next.
+-- An account's closing balance; a row for each day with postings, valid until the next row.
 create table closings (
   account_id uuid not null,
   day date not null,
@@ -22,7 +21,7 @@ create trigger closings_are_final before update or delete on closings for each r
 create trigger closings_are_kept before truncate on closings for each statement execute function refuse_change();
 
 -- Closes the day after the last closed one, if it is sealed. Returns it; null when there is none to close, or when
--- another session closes it at the same moment.
+-- another session is closing it.
 create function close_day() returns date language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -45,8 +44,8 @@ begin
   return closing;
 end $$;
 
--- What an account held just before an instant, in IDR: the balance of the last day closed by then, plus later postings,
--- at most two days of them where days are sealed each night.
+-- An account's balance just before an instant, in IDR: that of the last day closed by then, plus later postings, of at
+-- most two days if days are sealed each night.
 create function balance_before(p_account_id uuid, p_at timestamptz) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   with closed as (select coalesce(max(day), '-infinity') as day from closed_days
@@ -58,7 +57,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   from closed
 $$;
 
--- What an account held right after a journal that moved it, in the order of its statement, in IDR.
+-- An account's balance right after one of its journals, in the order of its statement, in IDR.
 create function balance_after(p_account_id uuid, p_journal_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select balance_before(p_account_id, last.created_at) + (select sum(p.amount) from postings p

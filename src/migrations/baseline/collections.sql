@@ -1,6 +1,6 @@
--- The payments that partners collect, and the numbers and codes that their customers keep for them.
+-- The payments that partners collect, and their customers' reusable numbers and codes.
 
--- Paid any number of times, with no deadline: each of the provider's payments becomes a row of partner_payments.
+-- Paid any number of times, without a deadline: each of the provider's payments becomes a row of partner_payments.
 create table partner_instruments (
   id uuid primary key,
   partner_id uuid not null references partners (id),
@@ -19,7 +19,7 @@ create table partner_instruments (
   closed_at timestamptz,
   -- All payments that the provider created before this have been processed.
   seen_until timestamptz,
-  -- While a pass needs several readings, newest first: the position it will have reached, and how far back it is.
+  -- While a pass needs several reads, newest first: the position it will have reached, and how far back it is.
   read_from timestamptz,
   read_before timestamptz,
   look_again_at timestamptz,
@@ -95,7 +95,7 @@ create table partner_payments (
 );
 create trigger partner_payments_have_a_provider before insert on partner_payments
   for each row execute function set_provider_of_channel();
--- A payer who is shown a code pays exactly what it was created for.
+-- The amount of a payment with a code never changes.
 create trigger partner_payments_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on partner_payments
   for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0

@@ -1,5 +1,5 @@
--- Decisions of operators: what the provider's word does not prove is done by two people, of whom one proposes and another
--- approves. A decision is carried out, or ends without effect, once.
+-- Decisions of operators: two people decide what the provider's status does not prove; one proposes and another
+-- approves. A decision is carried out, or closed without effect, once.
 
 create table decisions (
   id uuid primary key,
@@ -12,7 +12,7 @@ create table decisions (
   action text check (action in ('credit', 'refund')),
   account_id uuid references accounts (id),
   reconciliation_id uuid references reconciliations (id),
-  -- IDR: above 0 what the platform brought to the provider, below 0 what it took away.
+  -- IDR: above 0 for money that the platform paid in at the provider, below 0 for money it withdrew.
   amount numeric(20, 4) check (amount <> 0 and amount > '-Infinity' and amount < 'Infinity'),
   reference varchar(64),
   provider_reference varchar(255),
@@ -20,12 +20,12 @@ create table decisions (
   donation_id uuid references donations (id),
   user_id uuid references users (id),
   note varchar(300) not null check (length(btrim(note)) >= 3),
-  -- What provider and books said when it was proposed.
+  -- The evidence of provider and books at the proposal.
   evidence jsonb not null,
-  -- Why it was refused or has lapsed.
+  -- Why it was refused or lapsed.
   reason text,
   proposed_by uuid not null references users (id),
-  -- The first of the two whom a disbursement needs; approved_by is the second.
+  -- The first of a disbursement's two approvers; approved_by is the second.
   first_approved_by uuid references users (id),
   approved_by uuid references users (id),
   rejected_by uuid references users (id),
@@ -39,7 +39,7 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
     when 'explain_difference' then reconciliation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
-    -- The account of a person who was erased, whose money left for them.
+    -- The account of an erased person, to whom its money was paid.
     when 'book_external' then num_nonnulls(amount, reference) = 2 and (account_id is null or amount < 0)
       and num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
     -- For a payout that failed here but was paid, or for a transfer that is unknown or the second of its reference.
@@ -66,7 +66,7 @@ create table decisions (
   check ((status = 'rejected') = (rejected_by is not null)),
   check ((status in ('refused', 'lapsed')) = (reason is not null)),
   check ((status = 'pending') = (ended_at is null)),
-  -- One person is enough for what the provider's word proves, and for explaining.
+  -- One person is enough for what the provider's status proves, and for explanations.
   check (status <> 'carried_out' or approved_by is not null or kind in ('settle_payout', 'explain_difference'))
 );
 create index decisions_by_creation on decisions (created_at desc, id desc);
@@ -75,7 +75,7 @@ create index decisions_by_end on decisions (ended_at) where ended_at is not null
 -- For the check of disbursements.
 create index decisions_not_carried_out on decisions (withdrawal_id)
   where status <> 'carried_out' and withdrawal_id is not null;
--- A transfer that was booked, came back and left again is booked again: booked_transfers keeps that it is booked once.
+-- A transfer that was booked, returned and made again is booked again; booked_transfers ensures that it is booked once.
 create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out' and kind = 'settle_payout';
 create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
@@ -108,7 +108,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission
       and (p_permission <> 'approve-decision' or u.approver_since is not null))
 $$;
--- Whether the other user brought this one in: invited them, or brought in somebody never admitted who invited them.
+-- Whether the other user brought this one in: invited them, directly or through people who were never admitted.
 create function brought_by(p_user_id uuid, p_inviter_id uuid) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   with recursive inviters (id) as (
@@ -117,8 +117,8 @@ set search_path = pg_catalog, public, pg_temp as $$
       join invitations i on i.user_id = v.id)
   select exists (select from inviters v where v.id = p_inviter_id)
 $$;
--- Why this person may not be one of the two who admit an approver, in words; null if nothing is against it. `p_other_id` is
--- the other of the two, null while there is none.
+-- Why this person may not be one of the two who admit an approver, in words; null if they may. `p_other_id` is the
+-- other of the two, null while there is none.
 create function why_not_admitting(p_user_id uuid, p_person_id uuid, p_other_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case
@@ -128,8 +128,8 @@ set search_path = pg_catalog, public, pg_temp as $$
       then 'Two people of whom one invited the other do not admit an approver'
     end
 $$;
--- Why this person may not approve such a proposal, though others may, in words; null if nothing is against it. Nobody makes
--- the other one of two: whoever proposed it was not brought in by the approver, unless they were admitted since.
+-- Why this person may not approve such a proposal, though others may, in words; null if they may. Nobody can create
+-- their own second person: the approver must not have brought in the proposer, unless the proposer was admitted since.
 create function why_not_approving(p_kind text, p_user_id uuid, p_proposed_by uuid, p_person_id uuid) returns text
 language sql stable set search_path = pg_catalog, public, pg_temp as $$
   select case
@@ -139,8 +139,8 @@ language sql stable set search_path = pg_catalog, public, pg_temp as $$
       then 'Somebody else has to approve: you invited the one who proposed it'
     end
 $$;
--- The same as `is_operator` for somebody whose step is about to count, whatever its effect waits for: a suspension, another role or other
--- permissions of the role that are under way are waited for, and later ones wait until the caller's transaction ends.
+-- As `is_operator`, for somebody whose action is about to take effect: waits for a suspension or a change of role or
+-- permissions in progress; later ones wait until the caller's transaction ends.
 create function hold_operator(p_user_id uuid, p_permission text) returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -149,7 +149,7 @@ begin
   return is_operator(p_user_id, p_permission);
 end $$;
 
--- What is missing of the effect of a decision, in words; null when it is all there.
+-- The missing part of a decision's effect, in words; null when it is complete.
 create function missing_of_decision(decided decisions) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case decided.kind
@@ -177,20 +177,20 @@ set search_path = pg_catalog, public, pg_temp as $$
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text)
-      -- Or it was said in a month that is archived: when the decision ended, or a moment before.
+      -- Or it was reported in an archived month: when the decision was closed, or just before.
       and not is_archived('events', first_id_at(decided.ended_at))
       and not is_archived('events', first_id_at(decided.ended_at - interval '1 minute')))
     end
 $$;
 
--- For how long a decision may be approved: an owner who asks for a disbursement waits for people of the platform.
+-- How long a decision may be approved; longer for a disbursement, whose owner depends on the platform's people.
 create function decision_lives(p_kind text) returns interval language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select case p_kind when 'disburse' then interval '7 days' else interval '24 hours' end
 $$;
 
--- Why a decision can no longer be approved or carried out, whatever its subject: it is too old, or one of its people has lost
--- the permission, which whoever has it keeps until the caller's transaction ends. Null while it can.
+-- Why a decision can no longer be approved or carried out, whatever its subject: it is too old, or one of its people
+-- has lost the permission. Null while it can; its people then keep the permission until the caller's transaction ends.
 create function why_powerless(decided decisions) returns text language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -205,8 +205,8 @@ begin
       then 'the approver may no longer decide' end;
 end $$;
 
--- A decision's action, reason and proposer never change. It is approved once, within a day, by somebody entitled to;
--- it is executed in the transaction of its effect, and its times are the database's.
+-- A decision's action, reason and proposer never change. It is approved once, within a day, by somebody entitled to; it
+-- is carried out in the transaction of its effect, and its times are the database's.
 create function keep_decision() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -259,7 +259,7 @@ begin
   end if;
   return new;
 end $$;
--- After the status law, as its name says.
+-- Runs after the status law, by its name.
 create trigger decisions_two_people before insert or update on decisions
   for each row execute function keep_decision();
 
@@ -277,8 +277,8 @@ begin
   return decided;
 end $$;
 
--- An admission is a decision of two people, or made with the user at the command line; it ends with a suspension, and with
--- the role.
+-- An admission needs a decision of two people, or is made when the user is created at the command line; a suspension or
+-- the loss of the role ends it.
 create function keep_admission() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -301,9 +301,9 @@ begin
 end $$;
 create trigger users_are_admitted before update on users for each row execute function keep_admission();
 
--- Ends a case of suspense, once, as two people have decided: the money goes to an account whose owner can move it again,
--- or, without an account, was given back at the provider. With it the decision is carried out. False when the case has
--- ended already.
+-- Settles money in suspense, once, as two people have decided: credits an account whose owner can move it again or,
+-- without an account, records that it was refunded at the provider. This carries out the decision. False when the case
+-- is already settled.
 create function settle_receipt(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -323,7 +323,7 @@ begin
     raise exception 'money in suspense goes to an account that its owner can use' using errcode = 'AM010',
       detail = settled.id::text;
   end if;
-  -- Waits for an erasure under way, which waits for whoever was first, and then sees the money.
+  -- Waits for an erasure in progress; a later one waits for this, and then sees the money.
   perform from accounts a join users u on u.id = a.user_id
     where a.id = decided.account_id and a.organization_id is null for key share of u;
   if exists (select from accounts a join users u on u.id = a.user_id
@@ -340,10 +340,10 @@ begin
   return true;
 end $$;
 
--- Books what the platform itself moved at the provider, as two people have decided, once for a reference, with the event
--- that tells who did; with it the decision is carried out. Its counterpart is the platform's own money: revenue, as far as
--- it covers what the provider has cost. Or it is an account of a person who was erased, who cannot ask for what came to it
--- afterwards: it was paid to them otherwise. False when it is booked already.
+-- Books money that the platform itself moved at the provider, as two people have decided, once per reference, with an
+-- event naming them; this carries out the decision. The counter-account is the platform's own money (revenue, as far as
+-- it exceeds the provider's cost), or an account of an erased person, who was paid its later income in another way.
+-- False when it is already booked.
 create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -351,7 +351,7 @@ declare
   revenue constant uuid := '00000000-0000-4000-8000-000000000002';
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   decided decisions;
-  -- What of it was given to causes.
+  -- The part that was donated to causes.
   of_causes numeric;
 begin
   perform refuse_old_snapshot();
@@ -409,8 +409,8 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
--- A payout ends by the final word of the provider, or, where there is none, as two people have decided within a day; what
--- was never asked for has not succeeded. That the bank gave back what had succeeded is the provider's to say alone.
+-- A payout becomes final by the provider's final status or, if there is none, as two people have decided within a day;
+-- one that was never requested cannot succeed. Only the provider can report that the bank returned a successful one.
 create function keep_payouts_end() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -421,7 +421,7 @@ begin
       and is_operator(d.proposed_by, 'propose-decision') and d.created_at > clock_timestamp() - interval '24 hours')
       and (new.status = 'failed' or exists (select from payout_attempts a where a.payout_id = new.id
         and a.outcome is distinct from 'unsent'))
-    -- A disbursement that nobody has sent, and that the provider does not know, ends with its decision.
+    -- An unsent disbursement that the provider does not know fails with its decision.
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = why_disbursement_ends(new.id)
       and new.last_word = 'not known'
       and not exists (select from payout_attempts a where a.payout_id = new.id and a.outcome is distinct from 'unsent')
@@ -435,12 +435,12 @@ end $$;
 create trigger payouts_status_proof before update of status on payouts for each row
   when (old.status is distinct from new.status) execute function keep_payouts_end();
 
--- A payout was taken back only as the provider said.
+-- A payout was reversed only on the provider's report.
 create view check_payouts_are_reversed_as_was_said as
   select p.id as payout_id from payouts p
   where p.status = 'reversed' and p.updated_at >= checks_since_time() and not exists (select from payout_words w
     where w.payout_id = p.id and w.said = 'reversed');
--- What was decided was done, and what needs a decision has one.
+-- Every decision was carried out, and everything that needs a decision has one.
 create view check_decisions_were_carried_out as
   select d.id as decision_id, d.kind, missing_of_decision(d) as problem
   from decisions d
@@ -467,7 +467,7 @@ create view check_decisions_were_carried_out as
   from journals j
   where j.kind = 'platform.external' and j.id >= checks_since() and not exists (select from decisions d
     where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');
--- What waits for a decision is sent after it only; what the provider has was sent before a restore.
+-- A payout that needs a decision is sent only after it; one that the provider already has was sent before a restore.
 create view check_disbursements_wait_for_their_decision as
   select d.withdrawal_id, d.status, p.status as payout_status
   from decisions d join payouts p on p.id = d.withdrawal_id

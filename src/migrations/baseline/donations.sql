@@ -56,7 +56,8 @@ create trigger donations_status_law before insert or update of status on donatio
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'completed>refunded');
 
--- What a cause has received is counted in shards chosen by the connection, so that donors do not wait for each other.
+-- The amount that a cause has received is counted in shards chosen by the connection, so that donors do not wait for
+-- each other.
 create function count_new_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -71,10 +72,10 @@ end $$;
 create trigger new_donations_are_counted after insert on donations
   referencing new table as new_donations for each statement execute function count_new_donations();
 
--- Counts donations that are completed, allocated or refunded, and refuses a change of what was given. Refunds and
--- allocations are counted before their journal, which they prove, and payments after it: so the former have a shard of
--- their own (0), for which no donor waits. Its writers already hold one balance, the cause's (lock_refund) or the
--- pool's.
+-- Counts donations that are completed, allocated or refunded, and refuses changes to a donation's amount and purpose.
+-- Refunds and allocations are counted before their journal, which they prove, and payments after it, so the former have
+-- a separate shard (0), for which no donor waits. Its writers already hold one balance, the cause's (lock_refund) or
+-- the pool's.
 create function count_changed_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -105,7 +106,8 @@ create trigger changed_donations_are_counted after update on donations
   referencing old table as old_donations new table as new_donations
   for each statement execute function count_changed_donations();
 
--- Mails each donor a receipt, and the cause that received an open donation, once. One statement covers many donations.
+-- Mails each donor a receipt, and the cause to which an open donation was allocated, once. One statement covers many
+-- donations.
 create function tell_of_new_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -164,7 +166,7 @@ begin
   insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
     values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
-  -- Money paid by the gateway is accepted, whatever the status of its cause now.
+  -- Gateway money is accepted, whatever the current status of its cause.
   if p_order_id is null then
     perform hold_causes(array[p_cause_id]);
   end if;
@@ -192,7 +194,7 @@ begin
   return cardinality(p_paid);
 end $$;
 
--- Where a donation is refunded to: the account that paid it, or, where the gateway did, the donor's oldest.
+-- The account to which a donation is refunded: the one that paid it or, if the gateway did, the donor's oldest.
 create function refund_account(p_donation_id uuid) returns uuid language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when t.destination_account_id is not null then t.source_account_id else (
@@ -215,8 +217,7 @@ begin
     for update;
 end $$;
 
--- Each donation that was paid has a line of its own in the ledger, each that was given back another, and each such line a
--- donation.
+-- Each paid donation has its own ledger line, each refunded one another, and each such line has a donation.
 create view check_donations_posted_once as
   select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
   from donations d left join transactions t on t.id = d.transaction_id
@@ -235,14 +236,14 @@ create view check_donations_posted_once as
       or t.batch_id is distinct from (select k.journal_id from journal_keys k
         where k.business_key = 'donation/' || d.id || '/refunded'))
   union all
-  -- Compares sets: whatever sizes the planner expects, it does not compare every row with every other.
+  -- Compares sets, so that the planner never compares every row with every other.
   select id, 'a transaction into a cause or the pool has no donation'
   from (
     select t.id from transactions t
     where t.reference_type = 'donation' and t.type = 'price' and t.created_at >= checks_since_time()
       and (t.reference_id = '00000000-0000-4000-8000-000000000005'
         or t.reference_id in (select c.id from charitable_causes c))
-    -- What a transaction paid changed with it.
+    -- A donation changed in the transaction that paid it.
     except select d.transaction_id from donations d
       where d.transaction_id is not null and d.updated_at >= checks_since_time()
     except select d.refund_transaction_id from donations d
@@ -262,7 +263,7 @@ create view check_cause_totals_match_donations as
   where d.cause_id is not null and d.updated_at >= checks_since_time()
     and not exists (select from charitable_causes c where c.id = d.cause_id)
   group by d.cause_id;
--- An allocation is the sum of its donations, and is posted as that.
+-- An allocation is the sum of its donations, and posted with that amount.
 create view check_allocations_match_donations as
   select a.id as batch_id, a.donation_count, d.count, a.total_amount, d.amount, p.amount as posted
   from donation_allocations a

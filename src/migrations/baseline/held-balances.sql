@@ -1,8 +1,8 @@
 -- Locking balances before money moves.
 
--- A transaction that writes several journals, one after the other, first locks the balances of all of them in the order
--- that each journal keeps (src/ledger/lock-order.ts): shard 0 of what is debited by id, then the shards of this connection
--- of what is credited by id, which begin here where they are missing.
+-- A transaction that writes several journals first locks the balances of all of them in each journal's order
+-- (src/ledger/lock-order.ts): shard 0 of the debited accounts by id, then this connection's shards of the credited
+-- accounts by id, which are created here if missing.
 create function hold_balances(p_debited uuid[], p_credited uuid[]) returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- Every instant is one that a clock can show. An infinite one, or one in the year 294276, would break whatever
--- calculates with it: a check, an alarm, a sweep.
+-- Every instant is in a realistic range. An infinite one, or one in the year 294276, would break every calculation with
+-- it: in checks, alarms and sweeps.
 do $$
 declare
   place record;

@@ -1,13 +1,13 @@
 -- The ledger: accounts, journals of postings that sum to zero, and balances that follow from postings. Triggers refuse
--- whatever breaks a law of the ledger, no matter who writes.
+-- every violation of the ledger's laws, no matter who writes.
 --
 -- A balance is the sum of its shards. Debits of an account that may not go negative go to shard 0, whose row lock is
--- the only place where payments from one account wait for each other. Credits go to one of sixteen other shards,
--- chosen by the connection, so that many payers into one account do not wait. Those shards only grow, so what a debit
--- reads of them without a lock can be too little but never too much.
+-- the only place where payments from one account wait for each other. Credits go to one of sixteen other shards, chosen
+-- by the connection, so that many payers into one account do not wait. Those shards only grow, so a debit that reads
+-- them without a lock may see too little but never too much.
 --
 -- SQLSTATEs of ours: AM001 insufficient balance, AM002 an invalid journal, AM003 a change of something immutable, AM010
--- a journal, or a row that leads to one, that no row proves.
+-- a journal without proof, or a row that would prove a false one.
 
 create table accounts (
   id uuid primary key,
@@ -41,8 +41,8 @@ create table account_balances (
   primary key (account_id, shard)
 ) with (fillfactor = 60);
 
--- What must be unique forever is in a small table of its own, which is never divided or archived: journals will be, by
--- month, and an index of theirs would then be unique within a part only.
+-- Keys that must be unique forever are in a small separate table, which is never partitioned or archived: journals will
+-- be, by month, and their indexes would then be unique only within a partition.
 create table journal_keys (
   business_key text primary key,
   journal_id uuid not null
@@ -88,8 +88,8 @@ create trigger account_kind_is_final before update of id, kind, currency on acco
 create trigger account_owner_is_final before update of user_id, organization_id, owner_id on accounts
   for each row execute function refuse_change();
 
--- The account that a row may debit is its own: of the kind that the trigger names after the column, and opened for this
--- row. Otherwise a row that names another's account would prove journals that empty it.
+-- A row may debit only its own account: of the kind that the trigger names after the column, and opened for this row.
+-- Otherwise a row naming another's account would prove journals that empty it.
 create function keep_own_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -105,7 +105,7 @@ begin
   end loop;
   return new;
 end $$;
--- Donations and savings go to accounts that people hold, never to a partner's, from which they could be paid out, nor
+-- Donations and savings are credited to people's accounts, never to a partner's, from which they could be paid out, nor
 -- to one that may go negative, where they would cover a deficit. The trigger names a column, and the allowed kinds of
 -- its account.
 create function keep_account_kinds() returns trigger language plpgsql
@@ -195,8 +195,8 @@ end $$;
 create trigger postings_are_applied after insert on postings
   referencing new table as new_postings for each statement execute function apply_postings();
 
--- What is decided under a lock is read after the lock was taken: a transaction with one snapshot for all would read what
--- was before.
+-- Data for a decision under a lock must be read after the lock was acquired; a transaction with a single snapshot would
+-- read older data.
 create function refuse_old_snapshot() returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -208,8 +208,8 @@ end $$;
 -- Writes a journal that the caller has proven. Returns false when its business key already exists: then nothing
 -- is done. Not for the application, which has it proven by post_journal.
 --
--- A journal is dated after it was checked under the locks of what it debits. Dated by the start of its transaction,
--- which may have waited, it would precede the credits that it spends, in an account that was never below zero.
+-- A journal is dated after it was checked under the locks of the accounts it debits. Dated by the start of its
+-- transaction, which may have waited, it could precede the credits that it spends.
 create function write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
 returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -255,7 +255,7 @@ begin
   if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
     return false;
   end if;
-  -- Checked when it is written: the same journal posted again is the same, whatever its rows have become since.
+  -- Checked when it is written: the same journal posted again counts as the same, even if its rows have changed since.
   if (select array_agg(row (entry.account_id, entry.amount) order by entry.account_id, entry.amount)
       from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0)
     is distinct from coalesce(
@@ -267,7 +267,7 @@ begin
   return true;
 end $$;
 
--- What an account holds, in IDR: the sum of its shards.
+-- An account's balance, in IDR: the sum of its shards.
 create function account_balance(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(balance), 0) from account_balances where account_id = p_account_id

@@ -1,5 +1,5 @@
--- Mails to people: what each is about, recorded with its cause. The text is rendered from the rows when a mail is sent, so
--- none is stored, and erased people receive nothing.
+-- Mails to people: the subject of each, recorded with its cause. The text is rendered when a mail is sent, so none is
+-- stored, and erased people get none.
 
 -- No foreign keys: recording a mail locks no user, and people who never accepted an invitation can be deleted.
 create table mails (
@@ -9,10 +9,11 @@ create table mails (
     'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
     'allocation', 'contribution', 'top_up', 'withdrawal', 'disbursement', 'year_statement', 'circle_due',
     'circle_overdue', 'circle_default', 'circle_pot', 'circle_invitation', 'cause_approved', 'cause_stopped')),
-  -- What it is about, and the circle's turn, the cause's stop or the year: each person gets one mail.
+  -- Its subject, and the circle's turn, the cause's stop or the year: each person gets one mail for each.
   resource_id uuid,
   turn_number integer,
-  -- What only the mail may contain (a token, where a login came from), sealed under the person's key until it is final.
+  -- Values that only the mail may contain (a token, a login's address), sealed under the person's key until it is
+  -- final.
   facts_sealed text,
   token_hash text unique,
   token_expires_at timestamptz,

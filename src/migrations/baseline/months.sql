@@ -45,7 +45,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 $$;
 
 -- Creates the missing partition of the month, given by its first day, and moves the rows that arrived without it. Users
--- of other months do not wait for it; where it would have to wait itself, it fails (55P03).
+-- of other months do not wait for it; if it would have to wait itself, it fails (55P03).
 create function make_month(p_table text, p_month date) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$
@@ -130,5 +130,5 @@ begin
   end loop;
 end $$;
 
--- The partitions of this month and the next one are there, and no row waits for one.
+-- The partitions of this month and the next exist, and no row waits for one.
 create view check_months_are_made as select table_name, problem from find_month_problems();

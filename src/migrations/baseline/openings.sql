@@ -1,28 +1,28 @@
--- What became of a request that makes something, under an idempotency key or without one: it was made, or refused. Both are
--- one row, so that they exclude each other whatever is tried again meanwhile. A payment from a balance without a key has no
--- row: the key of its journal makes it once.
+-- The outcome of a request that creates something, with or without an idempotency key: created or refused. Both are in
+-- one row, so that they exclude each other, whatever is retried. A payment from a balance without a key has no row: its
+-- journal's key ensures that it is made once.
 
--- Orders requests and refusals. Without a cache, so that a later number is a greater one in every session.
+-- Orders requests and refusals. Without a cache, so that numbers increase across sessions.
 create sequence opening_numbers cache 1;
 
 create table requests (
-  -- The user or partner whose key it is, and the key; without one the resource, and nothing.
+  -- The user or partner with the key, and the key; without a key, the resource and an empty key.
   owner_id uuid not null,
   key_hash text not null,
-  -- Of the body; empty where none was looked at.
+  -- Of the body; empty if no body was examined.
   fingerprint text not null,
   resource_id uuid not null,
-  -- Of what a workflow opens; null for a payment from a balance.
+  -- The kind of resource that a workflow opens; null for a payment from a balance.
   kind text check (kind in ('payout', 'withdrawal', 'payment_refund', 'payment_order', 'partner_payment', 'partner_instrument', 'payout_batch',
     'donation_subscription', 'donation_allocation')),
-  -- The number of the request that made the resource.
+  -- The number of the request that created the resource.
   made bigint,
-  -- No request with this number or a smaller one makes anything here; where it asked for the same, it is told the refusal.
+  -- No request with this or a smaller number creates anything here; an equal request gets the refusal.
   refused_upto bigint not null default 0,
   refusal jsonb,
   answer_status smallint,
-  -- Of a partner sealed, as it may hold bank account numbers, for the row of this id: derived from partner and key, so that
-  -- it is known before the row is read.
+  -- A partner's response, sealed as it may contain bank account numbers, for the row with this id, which is derived
+  -- from partner and key and so known before the row is read.
   answer_body text,
   answer_sealed text,
   id uuid,

@@ -14,7 +14,7 @@ create table partners (
   available_account_id uuid not null unique references accounts (id),
   pending_account_id uuid not null unique references accounts (id),
   reserved_account_id uuid not null unique references accounts (id),
-  -- Until when the last replay of its webhooks keeps its pace: another one waits until then.
+  -- When the paced sending of the last webhook replay ends; the next replay starts after that.
   replayed_until timestamptz,
   created_by uuid references users (id),
   created_at timestamptz not null default now(),

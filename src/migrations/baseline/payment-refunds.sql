@@ -1,5 +1,5 @@
--- Refunds of what partners collected: payouts from the partner's available balance to the wallet that paid, or to a bank
--- account. What every payout has is in payouts, under the same id; this adds which payment is given back.
+-- Refunds of partners' payments: payouts from the partner's available balance to the wallet that paid, or to a bank
+-- account. The fields of every payout are in payouts, under the same id; this adds the refunded payment.
 
 create table payment_refunds (
   id uuid primary key references payouts (id),
@@ -10,16 +10,16 @@ create index payment_refunds_of_payment on payment_refunds (payment_id, created_
 create trigger payment_refunds_are_final before update or delete on payment_refunds
   for each row execute function refuse_change();
 
--- What of a payment is given back, is on its way back, or may have been given back.
+-- How much of a payment is refunded, is being refunded, or may have been refunded.
 create function refunded_of_payment(p_payment_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
   where r.payment_id = p_payment_id and p.has_left
 $$;
 
--- Whether a refund may be requested: `fits` beside what has been requested of the payment and what was reserved before it,
--- as another that had failed may have been made after all since. Otherwise it is `void`, and ends, if the provider has said
--- that it does not know it and nothing was requested; until then it is `barred`.
+-- Whether a refund may be requested: it `fits` with the payment's requested and earlier reserved refunds, as a failed
+-- one may turn out to have been made. Otherwise it is `void`, and fails, if nothing was requested and the provider has
+-- reported that it does not know it; until then it is `barred`.
 create function standing_of_refund(p_payout_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce((select case
@@ -36,14 +36,14 @@ set search_path = pg_catalog, public, pg_temp as $$
     where o.id = p_payout_id), 'fits')
 $$;
 
--- A refund is of a payment of the same partner that was paid, to the wallet that paid it where it goes to one, and never
--- of more than was paid. The lock on the payment makes refunds of it take turns, whoever writes them; it comes after the
--- partner's and before those of accounts, as everywhere.
+-- A refund belongs to a paid payment of the same partner; a refund to a wallet goes to the wallet that paid; and
+-- refunds never exceed the payment. The lock on the payment serializes its refunds; it comes after the partner's and
+-- before those of accounts, as everywhere.
 create function keep_payment_refund() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform refuse_old_snapshot();
-  -- A statement of its own: the next one reads what was committed during the wait.
+  -- A separate statement, so that the next one reads what was committed during the wait.
   perform from partner_payments p where p.id = new.payment_id for no key update;
   if not exists (
       select from payouts o join partner_payments p on p.id = new.payment_id
@@ -58,8 +58,8 @@ end $$;
 create trigger payment_refunds_give_back before insert on payment_refunds
   for each row execute function keep_payment_refund();
 
--- Each refund is a payout, and no more of a payment is given back than was paid. What the provider contradicts is no
--- fault of the books: operators are told of it.
+-- Each refund is a payout, and refunds never exceed the payment. A contradiction by the provider is not an error in the
+-- books: it is reported to operators.
 create view check_payments_refunded_within as
   select p.id as payment_id, p.status, p.amount, sum(o.amount) as refunded
   from partner_payments p join payment_refunds r on r.payment_id = p.id

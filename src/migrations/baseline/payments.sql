@@ -1,24 +1,24 @@
 -- Payments of users: channels, orders by gateway, and the payment from a balance.
 --
--- SQLSTATEs of ours: AM004 the target takes no payment now (message and `column` are complaint and field, for the
--- caller), AM013 it is too late for a payment.
+-- SQLSTATEs of ours: AM004 the target does not accept a payment (`column` is the field, for the caller), AM013 it is
+-- too late for a payment.
 
 create table payment_channels (
   id integer primary key,
-  -- The channel's provider; orders keep the provider they were opened with.
+  -- The channel's provider; orders keep the provider with which they were opened.
   provider text not null default 'xendit',
   name varchar(100) not null,
   method text not null check (method in ('virtual_account', 'qris', 'ewallet')),
   channel_code text not null,
   fee_fixed numeric(20, 4) not null check (fee_fixed >= 0 and fee_fixed < 'Infinity'),
   fee_basis_points integer not null default 0 check (fee_basis_points between 0 and 10000),
-  -- What the provider keeps of a payment; it is posted with the settlement.
+  -- The provider's fee for a payment, posted with the settlement.
   provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0 and provider_fee_fixed < 'Infinity'),
   provider_fee_basis_points integer not null default 0 check (provider_fee_basis_points between 0 and 10000),
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
   needs_phone boolean not null default false,
-  -- Whether the provider gives a payment back to the wallet that paid it: for so many days, in parts too or only whole.
+  -- Whether the provider can refund a payment to the wallet that paid: for how many days, and whether in part.
   refundable boolean not null default false,
   refundable_in_part boolean not null default false,
   refund_window_days smallint not null default 0 check (refund_window_days >= 0),
@@ -27,7 +27,7 @@ create table payment_channels (
   check (maximum_amount >= minimum_amount)
 );
 
--- An order stays with the provider it was opened with.
+-- An order keeps the provider with which it was opened.
 create function set_provider_of_channel() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -63,9 +63,9 @@ create table payment_orders (
   -- When its owner cancelled it; while it is open, that is its deadline.
   cancelled_at timestamptz,
   request_id text,
-  -- When the provider was last asked for an instrument by an attempt that it may have received.
+  -- The last request for an instrument that the provider may have received.
   instrument_asked_at timestamptz,
-  -- Since when the payment is paid or pending at the provider and cannot be settled yet.
+  -- Since when the provider reports the payment as paid or pending though it cannot be settled yet.
   settling_since timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -78,17 +78,17 @@ create index payment_orders_by_provider_id on payment_orders (provider_payment_r
 create index payment_orders_of_user on payment_orders (user_id, created_at desc, id desc);
 create index payment_orders_open on payment_orders ((coalesce(cancelled_at, expires_at)))
   where status in ('PENDING', 'WAITING_PAYMENT');
--- Whose contributions may give way.
+-- Orders whose contributions may be superseded.
 create index payment_orders_into_circles on payment_orders (reference_id)
   where reference_type = 'saving_circle_contribution' and status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_settling on payment_orders (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
--- For the checks, which read what changed since: rows come nearly in the order of time, and end soon.
+-- For the checks, which read recent changes: rows arrive nearly in order of time, and soon become final.
 create index payment_orders_by_change on payment_orders using brin (updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
 create trigger payment_orders_have_a_provider before insert on payment_orders
   for each row execute function set_provider_of_channel();
--- Who is shown a code pays what it was made for.
+-- The amount of an order with a code never changes.
 create trigger payment_orders_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on payment_orders
   for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
@@ -108,7 +108,7 @@ create trigger payment_orders_status_law before insert or update of status on pa
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- People are told when their top-up was paid.
+-- Mails a receipt when a top-up is paid.
 create function tell_of_top_up() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -118,7 +118,7 @@ end $$;
 create trigger payment_orders_tell_of_top_ups after update of status on payment_orders
   for each row when (new.reference_type = 'account_top_up' and new.status = 'PAID') execute function tell_of_top_up();
 
--- A payment from a balance as it is asked for. Its journal's business key is 'balance-payment/' and its transaction's id.
+-- A requested payment from a balance. Its journal's business key is 'balance-payment/' and its transaction's id.
 create type balance_payment as (
   transaction_id uuid,
   journal_id uuid,
@@ -134,12 +134,12 @@ create type balance_payment as (
   request_id text,
   key_hash text,
   fingerprint text,
-  -- Of opening_numbers; only under a key.
+  -- From opening_numbers; only with a key.
   request_number bigint
 );
 
--- Ends a payment that comes after its request was answered. The second argument is what has to be done before the clock is
--- read: all of the payment that may wait, so that only its commit follows.
+-- Fails a payment after its request's deadline. The second argument is everything that must be done before the clock is
+-- read: all steps of the payment that may wait, so that only the commit follows.
 create function in_time(p_deadline timestamptz, p_done bigint) returns bigint language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -149,8 +149,8 @@ begin
   return p_done;
 end $$;
 
--- Waits for the source of a payment, if it is the payer's, and locks it: what is judged in the next statement of the
--- transaction is judged after the wait.
+-- Waits for the source of a payment, if it is the payer's, and locks it, so that the transaction's next statement
+-- checks after the wait.
 create function lock_source(p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -161,17 +161,17 @@ begin
     for update;
 end $$;
 
--- Where a payment from a balance goes, as the functions targets_of_* judge it: an account, or why it takes nothing (a refusal as it is
--- written down: code, complaint, field). Null is a target that others have locked.
+-- The target of a payment from a balance, as determined by the functions targets_of_*: an account, or a refusal (code,
+-- text, field). Null is a target that others have locked.
 create type payment_target as (account_id uuid, refusal jsonb);
 
--- A refusal as it is written down.
+-- A refusal in stored form.
 create function refusal(p_code text, p_complaint text, p_field text default null) returns jsonb language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select jsonb_strip_nulls(jsonb_build_object('code', p_code, 'complaint', p_complaint, 'field', p_field))
 $$;
 
--- Targets that are named by their accounts, and take what is paid.
+-- Targets that are named by their accounts, and accept any amount.
 create function targets_at(p_accounts uuid[]) returns payment_target[] language plpgsql stable
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -206,7 +206,7 @@ declare
   payments constant balance_payment[] := array(select p from jsonb_populate_recordset(null::balance_payment, p_payments) p);
   targets constant uuid[] := array(select t.account_id from unnest(p_targets) with ordinality t order by t.ordinality);
   keyed boolean;
-  -- By place; null is what may still be paid.
+  -- By place; null if it may still be paid.
   outcomes text[];
   left_over numeric[];
   sources uuid[];
@@ -223,7 +223,7 @@ begin
         when (s.kind = 'user' and s.user_id = p.user_id or s.kind = 'organization'
           and p.user_type = 'organization' and s.organization_id = p.organization_id) is not true then 'foreign'
         when targets[p.ordinality] = p.source_account_id then 'itself'
-        -- Money goes from the payer to the payment's target, as this kind of journal, and never the other way round.
+        -- Money goes from the payer to the payment's target, in this kind of journal, never in the other direction.
         when (p.amount > 0 and p.transaction_id is not null and p.journal_id is not null
           and (p.kind = 'pocket-transfer' or starts_with(p.kind, 'balance-payment.'))
           and (select t.kind from accounts t where t.id = targets[p.ordinality]) in ('user', 'organization',
@@ -242,8 +242,8 @@ begin
   end if;
 
   if cardinality(payments) > 1 then
-    -- Of one source, and of one key, the first; and none from an account that another of them pays into, as its new
-    -- balance would leave that out.
+    -- Only the first payment from each source and under each key; and none from an account that another one credits, as
+    -- its new balance would lack that.
     select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
           or p.source_account_id = any (targets) then 'busy' end) order by p.place),
         array_agg(p.source_account_id) filter (where p.outcome is null)
@@ -261,8 +261,8 @@ begin
   if sources is not null then
     sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
       order by b.account_id for update skip locked);
-    -- What is written below refers to these rows: it would wait there for a suspension that is under way, and then be
-    -- written all the same.
+    -- The rows inserted below refer to these: without this lock they would wait for a suspension in progress and then
+    -- be inserted anyway.
     with payer as materialized (
       select u.id, u.status, u.organization_id from users u
       where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
@@ -282,7 +282,8 @@ begin
   end if;
 
   if keyed then
-    -- Held here, so that every refusal under the key is committed and seen, or comes later and meets this answer.
+    -- Locked here, so that every refusal under the key is either committed and seen, or comes later and finds this
+    -- result.
     with held as (
       insert into requests as k (owner_id, key_hash, fingerprint, resource_id)
         select p.user_id, p.key_hash, p.fingerprint, p.transaction_id
@@ -299,7 +300,7 @@ begin
   end if;
 
   select array_agg(coalesce(outcomes[p.ordinality], case
-        -- Nothing is paid twice, whatever became of the key.
+        -- Nothing is paid twice, whatever happened to the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
           then case when p.key_hash is null then 'replayed' else 'reused' end
         when b.held < p.amount then 'insufficient'
@@ -313,7 +314,7 @@ begin
       where account_id = p.source_account_id and outcomes[p.ordinality] is null) b;
 
   if 'paid' = any (outcomes) then
-    -- As in write_journal: after they were judged.
+    -- As in write_journal: after they were checked.
     dated := greatest(clock_timestamp(), transaction_timestamp());
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
@@ -328,7 +329,7 @@ begin
       select d.journal_id, e.account_id, e.amount, dated from due d
       cross join lateral (values (d.source_account_id, -d.amount), (targets[d.ordinality], d.amount))
         e (account_id, amount);
-    -- In a statement of its own: what the triggers of transactions lock comes after what those of postings do.
+    -- In a separate statement: the locks of transactions' triggers come after those of postings' triggers.
     with due as materialized (
       select p.* from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
     line as (
@@ -379,8 +380,8 @@ begin
       as outcome) told;
 end $$;
 
--- What the journal posted, whose account has it, and the provider's cost in it; clearing gets what is left, of whichever
--- sign.
+-- The amount that the journal posted, its account, and the provider's cost in it; clearing gets the remainder, which
+-- may be negative.
 create view check_orders_posted_once as
   select o.id as order_id, o.status, count(j.journal_id) as journals, sum(p.posted) as posted,
     o.nominal + o.admin_fee as total, sum(p.landed) as landed, sum(p.cost) as cost, o.provider_fee

@@ -1,5 +1,5 @@
--- Batches of payouts: made by one key of a partner, released by another, reserved all at once. An item is a payout from the
--- approval on, under its own id; before it nothing of it is in the books.
+-- Batches of payouts: created by one key of a partner, approved by another, reserved all at once. From the approval on
+-- an item is a payout, under its own id; before that, none of it is in the books.
 
 create table payout_batches (
   id uuid primary key,
@@ -46,7 +46,7 @@ create trigger payout_batches_status_law before insert or update of status on pa
     'needs_approval>rejected', 'needs_approval>lapsed', 'processing>completed');
 
 create table payout_batch_items (
-  -- That of its payout.
+  -- The reference of its payout.
   id uuid primary key,
   batch_id uuid not null references payout_batches (id),
   place integer not null check (place > 0),
@@ -57,9 +57,9 @@ create table payout_batch_items (
   net_amount numeric(20, 4) not null check (net_amount > 0 and net_amount = trunc(net_amount)),
   provider_fee numeric(20, 4) not null check (provider_fee >= 0 and provider_fee < 'Infinity'),
   bank_code text not null references payout_banks (bank_code),
-  -- As of the payout: sealed for its row.
+  -- As for the payout, sealed for its row.
   texts_sealed text not null,
-  -- A microsecond after that of the item before.
+  -- A microsecond after the previous item's.
   created_at timestamptz not null,
   unique (batch_id, place),
   unique (batch_id, external_ref)
@@ -78,8 +78,8 @@ create trigger payout_batches_are_kept before delete on payout_batches for each 
 alter table payouts add constraint payouts_batch_id_fkey foreign key (batch_id) references payout_batches (id);
 create index payouts_of_batch on payouts (batch_id, status) where batch_id is not null;
 
--- A batch is approved whole or not at all: each item is a payout of its amounts, or none is; and it is completed when all
--- have ended.
+-- A batch is approved as a whole or not at all: each item is a payout with its amounts, or none is; and it is completed
+-- when all are final.
 create view check_payout_batches_are_whole as
   select b.id as batch_id, b.status, b.item_count, i.items, i.payouts, i.pending
   from payout_batches b

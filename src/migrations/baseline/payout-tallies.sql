@@ -1,7 +1,6 @@
--- What counts towards the limits of a rolling hour and day, summed by owner and intervals of ten minutes, so that a
--- reservation, which holds its owner's lock, does not read every payout of the day. Triggers add and subtract in the
--- same transaction. For the interval in which a window begins the payouts themselves are read, so that a sum is exact
--- to the instant.
+-- Totals for the limits of a rolling hour and day, by owner and intervals of ten minutes, so that a reservation, which
+-- holds its owner's lock, need not read every payout of the day. Triggers add and subtract in the same transaction. In
+-- the interval in which a window begins, the payouts themselves are read, so that a total is exact to the instant.
 
 -- The payouts that limits count, with the owner of the limits and the amount: those of partners, including refunds by
 -- transfer, and withdrawals, but neither refunds to the wallet that paid nor disbursements. A failed one counts as one
@@ -32,7 +31,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
 $$;
 
--- A payout is counted with the row that says whose limits it uses: its own, or that of the withdrawal.
+-- A payout is counted with the row that determines whose limits it uses: its own, or the withdrawal's.
 create function tally_payout() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -59,8 +58,8 @@ create trigger payouts_change_their_tally after update on payouts for each row
   when ((new.status = 'failed' and not new.has_left) <> (old.status = 'failed' and not old.has_left))
   execute function change_tally();
 
--- What an owner has reserved after an instant of the last two days: intervals that begin after it, and the payouts of
--- the one that contains it.
+-- An owner's reservations after an instant of the last two days: intervals that begin after it, and the payouts of the
+-- one that contains it.
 create function reserved_since(p_owner_id uuid, p_since timestamptz, out amount numeric, out payouts integer)
 language sql stable
 set search_path = pg_catalog, public, pg_temp as $$

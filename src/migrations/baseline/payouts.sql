@@ -1,11 +1,11 @@
 -- Payouts: money that leaves for a bank account, or for the wallet that paid: reserved, sent once, spent or returned.
--- All share one life cycle; `kind` says whose money it is, what is checked before and what follows. An attempt is
--- recorded before it is made. The same frozen request may be repeated if the provider does not know it: an attempt is
--- open until the provider has said so, and a payout never has two open attempts.
+-- All share one life cycle; `kind` determines the owner of the money, the checks before and the consequences. An
+-- attempt is recorded before it is made. The same frozen request may be repeated if the provider does not know it: an
+-- attempt is open until the provider has reported that, and a payout never has two open attempts.
 
 create table payout_banks (
   bank_code text primary key,
-  -- Who sends transfers to it.
+  -- The provider for transfers to it.
   provider text not null default 'xendit',
   name varchar(100) not null,
   -- Limits of the amount that reaches the bank: the provider's minimum, and the maximum of BI-FAST.
@@ -43,7 +43,7 @@ create table payouts (
   refund_of text,
   provider text not null default 'xendit',
   texts_sealed text not null,
-  -- The batch that it was an item of.
+  -- The batch that contained it.
   batch_id uuid,
   -- A digest freezes the request.
   request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
@@ -56,7 +56,7 @@ create table payouts (
   asked_at timestamptz,
   asks integer not null default 0,
   unknown_since timestamptz,
-  -- When the delay was reported to those who ask for it, if any; reported once.
+  -- When the delay was reported to subscribers, if any; reported once.
   delay_told_at timestamptz,
   contradicted_at timestamptz,
   -- The contradicting provider status that an operator has explained: repeated, it is not reported again.
@@ -330,9 +330,9 @@ create view check_reserved_matches_payouts as
   full join (select reserved_account_id as account_id, sum(net_amount + fee) as amount from payouts
     where status = 'pending' group by 1) open using (account_id)
   where coalesce(held.balance, 0) <> coalesce(open.amount, 0);
--- Never two attempts that may both have been executed, unless the provider did not know the first in between; never
--- more than five; none after the payout's end (with a minute's tolerance for clocks). A failed one that the provider
--- has after all is not a fault of the books: it is reported to operators.
+-- Never two attempts that may both have been carried out, unless the provider did not know the first in between; never
+-- more than five; none after the payout is final (with a minute's tolerance for clocks). A failed one that the provider
+-- made anyway is not an error in the books: it is reported to operators.
 create view check_payouts_sent_once as
   select p.id as payout_id, p.status, p.provider_transfer_id, c.attempts, c.unasked
   from payouts p

@@ -1,14 +1,14 @@
-/** Permissions by category: [name, what it lets a caller do]. */
+/** Permissions by category: [name, description]. */
 export const permissionCategories = {
   access_control: [
     ['create-role', 'Create a custom role'],
     ['read-role', 'List and read roles'],
     ['update-role', 'Change a custom role and its permissions'],
     ['delete-role', 'Delete a custom role that nobody holds'],
-    ['assign-role', 'Give a role to a user'],
-    ['unassign-role', 'Detach the role of a user'],
+    ['assign-role', 'Assign a role to a user'],
+    ['unassign-role', 'Remove the role of a user'],
     ['read-permission', 'List and read permissions'],
-    ['delete-permission', 'Take permissions from a custom role'],
+    ['delete-permission', 'Remove permissions from a custom role'],
   ],
   users: [
     ['invite-individual-user', 'Invite a user of type individual'],
@@ -44,12 +44,12 @@ export const permissionCategories = {
     ['read-account', 'List and read accounts and statements'],
     ['create-account', 'Open a further pocket'],
     ['top-up-account', 'Top up an account and move money between own accounts'],
-    ['withdraw-account', 'Keep bank accounts, which money is withdrawn to'],
+    ['withdraw-account', 'Manage bank accounts for withdrawals'],
     ['read-transaction', 'List and read ledger transactions'],
   ],
   payments: [
     ['donate-charitable-cause', 'Donate, subscribe and trace own donations'],
-    ['contribute-saving-goal', 'Keep saving goals and contribute to them'],
+    ['contribute-saving-goal', 'Manage saving goals and contribute to them'],
     ['create-investment', 'Pay into an investment'],
     ['pay-commodity-financing', 'Pay for commodity financing'],
     ['pay-takaful', 'Pay takaful insurance and tabaru contributions'],
@@ -75,7 +75,7 @@ export const permissionCategories = {
   partners: [['manage-partner', 'Administer partner accounts']],
   operations: [
     ['read-event', 'Read events, reconciliations, stuck payouts and money in suspense'],
-    ['propose-decision', 'Propose what needs the decision of two people'],
+    ['propose-decision', 'Propose decisions that need two people'],
     ['approve-decision', 'Approve or reject what another operator proposes'],
   ],
 } as const satisfies Record<string, readonly (readonly [name: string, description: string])[]>;
@@ -137,7 +137,7 @@ const defaultRoles = [
     name: 'individual_user',
     display_name: 'Individual User',
     user_type: 'individual',
-    description: 'Saves, gives and pays',
+    description: 'Saves, donates and pays',
     permissions: ofIndividuals,
   },
 ] as const;

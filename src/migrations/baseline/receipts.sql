@@ -14,7 +14,7 @@ create table receipts (
   account_id uuid references accounts (id),
   settled_by uuid references users (id),
   note varchar(300),
-  -- When we learnt of it: the day whose provider records it is compared with.
+  -- When we received it, which determines the day of provider records for its comparison.
   received_at timestamptz not null default clock_timestamp(),
   settled_at timestamptz,
   constraint receipts_applied_to_one
@@ -38,8 +38,8 @@ create trigger receipts_state_law before insert or update of state on receipts
     'suspended>credited', 'suspended>refunded');
 
 -- The provider's payment of an open order or partner's payment: the receipt covers its full amount. Money that was
--- unknown when it arrived leaves suspense by the journal that reverses its first one, for the row of its reference that
--- a restore brought back. Returns whether it did.
+-- unidentified on arrival leaves suspense by a journal that reverses its first one, for the row of its reference that
+-- exists again after a restore. Returns whether it did.
 create function apply_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
   p_order_id uuid, p_partner_payment_id uuid)
 returns boolean language plpgsql

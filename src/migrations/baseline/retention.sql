@@ -4,8 +4,8 @@
 
 -- Deletes rows of a kind that are older than `p_age`, up to `p_limit` of them, and returns how many. Each kind has a
 -- minimum age, which no caller can undercut. Rows are identified by their ctid, so that each is found once; one that is
--- changed in between moves, and is kept. A locked row is left for the next run, and delays no other. In a partitioned
--- table rows are identified by their ids, and looked up in the months of those.
+-- changed in between moves, and is kept. A locked row is left for the next run and does not delay others. In a
+-- partitioned table rows are identified by their ids, and looked up in the months of those.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
 -- Makes a day 24 hours, whatever the session's time zone.

@@ -1,20 +1,20 @@
--- Who may do what. The owner of all this is a role that only migrations use. Loaded last: what is made by a later migration
--- is granted there.
+-- Rights. The owner of everything is a role that only migrations use. Loaded last; later migrations grant rights on
+-- what they create.
 --
--- amanah_app, of API and worker, reads everything and writes what is named here. It has no way to a posting, a balance,
--- a transaction or a receipt but the functions that judge what is written: those run with the owner's rights (security
--- definer), with a search_path that nobody's temporary table comes into, and are granted one by one. Where a row is money,
--- only those columns may be updated that its life changes; what was agreed stays.
+-- amanah_app, the role of API and worker, reads everything and writes the tables named here. It can write postings,
+-- balances, transactions and receipts only through functions that check them: those run with the owner's rights
+-- (security definer), with a search_path that excludes temporary tables, and are granted one by one. In rows about
+-- money, only the columns of their life cycle may be updated; agreed terms never change.
 --
--- amanah_reader, of people, reports and `npm run verify`, reads everything but what is sealed, hashed or a person's answer,
--- and writes into no table. (A digest of a request tells a bank account's number to whoever tries all numbers.)
+-- amanah_reader, the role of people, reports and `npm run verify`, reads everything except sealed and hashed columns
+-- and stored responses, and writes no table. (Trying all numbers would reveal a bank account from a request's digest.)
 --
 -- Roles belong to the whole cluster and are made by `npm run migrate` before this is loaded.
 
 revoke all on schema public from public;
 grant usage on schema public to amanah_app, amanah_reader;
 revoke execute on all functions in schema public from public;
--- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
+-- PostgreSQL lets everybody call a new function; this revokes it for functions that the owner creates later.
 alter default privileges revoke execute on functions from public;
 
 grant select on all tables in schema public to amanah_app;
@@ -26,15 +26,14 @@ grant insert on events, donation_allocations, donation_subscription_attempts, pa
   to amanah_app;
 grant insert (id, name, kind, user_id, organization_id, owner_id), update (name) on accounts to amanah_app;
 
--- Work that is done and gone: rows of the moment, not of what happened. (What is kept for a time is forgotten by
--- forget_rows.)
+-- Transient rows, which are not records. (forget_rows deletes rows with a retention time.)
 grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, mails, official_documents, partner_fees,
   proved_checks, reconciled_records, recovery_codes, refresh_tokens, role_permissions, saving_circle_members,
   saving_circle_standing_orders, second_factors, sweep_looks,
   users, webhook_endpoints
   to amanah_app;
 
--- Who is there.
+-- People and organizations.
 grant insert, update (name, logo_id, email, phone_number, official_registration_number, industry, size, status,
   updated_at) on organizations to amanah_app;
 grant insert, update (profile_sealed, email_digest, role_id, status, email_confirmed_at, email_bounced_at,
@@ -114,7 +113,7 @@ grant insert, update (url, events, status, disabled_reason, disabled_at, failing
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,
   redeliveries) on webhook_deliveries to amanah_app;
 
--- The provider, and what waits.
+-- The provider, and waiting rows.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
 grant insert, update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
 grant update (enabled, reason, changed_by, changed_at) on payout_switch to amanah_app;
@@ -129,7 +128,7 @@ grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reco
   provider_reference, withdrawal_id, donation_id, user_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
   on decisions to amanah_app;
 
--- What may be called: the ways in which money moves, what follows from a payment, and readings.
+-- Callable functions: movements of money, effects of payments, and reads.
 grant execute on function
   pay_from_balances, in_time, lock_source, lock_refund, hold_balances, post_journal,
   record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer, unbook_transfer,
@@ -148,12 +147,12 @@ grant execute on function
   why_disbursement_ends, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
   checks_read_all
   to amanah_app, amanah_reader;
--- Functions of triggers run with the rights of the writing role.
+-- Trigger functions run with the rights of the writing role.
 grant execute on function refuse_old_snapshot, whole_table to amanah_app;
 -- Called on a replica before a list, a document or a check is read there.
 grant execute on function await_replay to amanah_app;
 
--- The reader: the views whole, and of tables every column but those that hold a secret, by their names.
+-- The reader: all views, and every column of tables except those whose names mark secrets.
 do $$
 declare
   readable record;

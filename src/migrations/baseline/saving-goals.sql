@@ -59,8 +59,9 @@ create trigger saving_goal_orders_status_law before insert or update of status o
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>failed',
     'pending>cancelled');
 
--- Moves the balance of a closed goal to the account it was released to, with its transaction row, under the lock of its
--- row. Runs at its release, and after the payment of an order. Returns the journal; null when the balance is zero.
+-- Moves the balance of a closed goal to the account to which it was released, with its transaction row, under the lock
+-- of its row. Runs at its release, and after the payment of an order. Returns the journal; null when the balance is
+-- zero.
 create function empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid) returns uuid language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -88,8 +89,8 @@ begin
 end $$;
 
 -- Completes a goal that a payment fills. Called after the journal, under the lock of the goal's row: its money is its
--- account's balance. A payment of an order opened in time is accepted whatever the goal's status is now; that of a
--- closed goal moves on to the account it was released to.
+-- account's balance. A payment of an order opened in time is accepted whatever the goal's current status; for a closed
+-- goal it moves on to the account to which the goal was released.
 create function settle_saving_goal(p_id uuid, p_order_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -157,7 +158,7 @@ create view check_goal_orders_follow_orders as
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id
   where o.updated_at >= checks_since_time() and g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
     when 'EXPIRED' then 'cancelled' else 'pending' end;
--- A closed goal holds nothing, and its money went to the account it was released to, and nowhere else.
+-- A closed goal is empty, and its money went only to the account to which it was released.
 create view check_closed_goals_are_empty as
   select g.id as saving_goal_id, account_balance(g.account_id) as held, null::uuid as journal_id
   from saving_goals g where g.closed_at >= checks_since_time() and account_balance(g.account_id) <> 0

@@ -22,7 +22,7 @@ create index seals_that_cover on seals (number) where covers_until is not null;
 -- For an object in the file store: whether its seal is here.
 create index seals_by_hash on seals (hash);
 
--- Which seal a journal is in: recorded, because neither a date nor an id shows when a journal was committed. No foreign
+-- The seal of each journal, recorded because neither a date nor an id shows when a journal was committed. No foreign
 -- key to journals, which would write a lock into each of their rows.
 create table seal_journals (
   journal_id uuid primary key,

@@ -1,6 +1,6 @@
 -- Allowed transitions of statuses. The law of each status is in the trigger beside its table: '>pending' is an initial
--- status, 'pending>succeeded' a transition, '*' lets any status follow any other. Everything else is refused, no matter
--- who writes; a status without transitions is final. A column that is null has no status yet. The same laws are in the
+-- status, 'pending>succeeded' a transition, '*' allows every transition. Everything else is refused, no matter who
+-- writes; a status without transitions is final. A column that is null has no status yet. The same laws are in the
 -- TypeScript files of the kinds; a test compares them, and finds every status column without one.
 --
 -- SQLSTATE of ours: AM008 a status change that its law does not allow; the message names table, id and both statuses.

@@ -1,7 +1,7 @@
--- Transactions, which people read, and what their lists need so that neither page nor total scans: an owner's rows are
+-- Transactions, as shown to people, and the structures for lists without scans for pages or totals: an owner's rows are
 -- counted over a covering index, all rows by sharded counters (never one row, which all payments would lock), and the
--- rows of an organization (of its users and of its accounts) and of a receiver have tables of their own. Maintained by
--- trigger, proven by check_*.
+-- rows of an organization (of its users and accounts) and of a receiver are in separate tables. Maintained by triggers,
+-- proven by check_*.
 
 create table transactions (
   id uuid primary key,
@@ -79,9 +79,9 @@ create trigger transactions_are_final before update or delete on transactions
 create trigger transactions_are_kept before truncate on transactions
   for each statement execute function refuse_change();
 
--- A transaction belongs to the organization of its payer and to those of the accounts at its ends. It is received by the
--- user, another than the payer, whose account it credits: its destination, or where money of the gateway arrived.
--- The checks at the end say the same of all transactions.
+-- A transaction belongs to the organizations of its payer and of its two accounts. Its receiver is the user, other than
+-- the payer, whose account it credits: its destination or, for gateway money, the account credited. The checks at the
+-- end verify this for all transactions.
 create function list_transactions() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -162,7 +162,7 @@ create view check_transactions_agree_with_postings as
   join accounts a on a.id = p.account_id and a.kind in ('user', 'organization')
   where j.id >= checks_since() and j.kind in ('transfer.booked', 'transfer.unbooked')
     and not exists (select from transactions t where t.batch_id = j.id and t.source_account_id = a.id);
--- Foreign keys in all but name; for postings, too.
+-- Stand-ins for foreign keys, also for postings.
 create view check_ledger_rows_have_parents as
   select p.id::text as id, 'a posting without its journal' as problem from postings p
   where p.journal_id >= checks_since() and not exists (select from journals j

@@ -1,5 +1,5 @@
--- Which of the provider's transfers are in the books: one row, which whatever books a transfer inserts in its
--- transaction, so that none is booked twice.
+-- The provider's transfers that are in the books: every booking of a transfer inserts a row in its transaction, so that
+-- none is booked twice.
 
 create table booked_transfers (
   -- The provider's id.
@@ -57,7 +57,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     and not exists (select from payouts p where p.provider_transfer_id = r.subject)
 $$;
 
--- Records for its owner what a booking took from the account of a withdrawal, or returned to it.
+-- Records, for its owner, what a booking debited from a withdrawal's account or returned to it.
 create function record_transfer(p_journal_id uuid, p_payout_id uuid) returns void language sql
 set search_path = pg_catalog, public, pg_temp as $$
   insert into transactions (id, user_id, organization_id, amount, status, source_account_id, type, reference_type,
@@ -104,10 +104,11 @@ begin
     select least(gone, subject.net_amount, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
       into from_source from charitable_causes c where c.account_id = subject.source_account_id;
   else
-    -- Its payout first, which the booking refers to: whoever asks about that holds it when they note its transfers.
+    -- Lock its payout first, to which the booking refers: a step that asks about the payout holds it when it records
+    -- transfers.
     perform from payouts p where p.id in (select t.resource_id from transfers_beyond_ours(decided.provider_reference) t)
       order by p.id for key share;
-    -- Later news about it waits, and then sees that it is booked.
+    -- A later status of it waits, and then finds it booked.
     perform from reconciliations r where r.resource_type = 'payout'
       and r.subject in (select t.subject from transfers_beyond_ours(decided.provider_reference) t) order by r.id for update;
     if (select count(distinct t.subject) from transfers_beyond_ours(decided.provider_reference) t) <> 1 then
@@ -141,10 +142,9 @@ begin
   return true;
 end $$;
 
--- Reverses what two people booked of a transfer: everything goes back to where it came from. The provider's price stays
--- where the bank returned the money (p_keeps_cost), and is reversed where the transfer never left or a payout spends
--- it.
--- Returns false where it was not booked.
+-- Reverses a transfer's booking by two people: everything returns to its source. The provider's price is kept if the
+-- bank returned the money (p_keeps_cost), and reversed if the transfer was never made or a payout spends it. Returns
+-- false if it was not booked.
 create function unbook_transfer(p_journal_id uuid, p_provider_id text, p_keeps_cost boolean) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare

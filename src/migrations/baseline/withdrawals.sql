@@ -1,5 +1,5 @@
--- Withdrawals: payouts of people and organizations, from one of their accounts to one of their bank accounts. What all
--- payouts share is in payouts, under the same id; this adds the owner and the destination.
+-- Withdrawals: payouts of people and organizations, from one of their accounts to one of their bank accounts. The
+-- fields of all payouts are in payouts, under the same id; this adds the owner and the destination.
 
 create table withdrawals (
   id uuid primary key references payouts (id),
@@ -72,7 +72,7 @@ end $$;
 create trigger payouts_tell_of_withdrawals after update of status on payouts
   for each row when (new.kind = 'withdrawal' and new.status = 'succeeded') execute function tell_of_withdrawal();
 
--- Each withdrawal is a payout and has its transaction; returned money has rows of its own, and so has a later booking, which
+-- Each withdrawal is a payout and has its transaction; returned money and later bookings have their own rows, which
 -- check_transactions_agree_with_postings proves.
 create view check_withdrawals_are_told as
   select p.id as withdrawal_id, p.status, p.net_amount + p.fee as amount, told.successful, told.reversed
@@ -99,8 +99,8 @@ create table cause_remainders (
 create index cause_remainders_of_decision on cause_remainders (decision_id);
 create trigger cause_remainders_are_final before update or delete on cause_remainders for each row execute function refuse_change();
 
--- How much of a cause has been disbursed: pending ones and those that left although they failed here included, less
--- what was returned; and what was paid out in their place.
+-- The total disbursed by a cause, including pending disbursements and those that left although they failed here, less
+-- returns; plus payouts made in place of disbursements.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce((select sum(case when p.has_left then least(p.net_amount, p.booked_amount) else 0 end + case p.status when 'failed' then 0 else p.fee end)
@@ -108,13 +108,13 @@ set search_path = pg_catalog, public, pg_temp as $$
     + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;
 
--- How much of a cause may be disbursed: what it has received and not disbursed yet.
+-- How much of a cause may be disbursed: donations received less disbursements.
 create function disbursable_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
 $$;
 
--- What has left of a cause although it failed here, or had come back, is on the account, and stays there until two people
+-- Disbursements that left although they failed here or were returned; their money stays on the account until two people
 -- book it.
 create function unbooked_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
@@ -122,8 +122,8 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.cause_id = p_cause_id and p.status in ('failed', 'reversed') and p.has_left and p.booked_at is null
 $$;
 
--- What of a cause leaves its account by disbursements or back to donors only. Where the account's owner was erased nobody
--- can disburse: it then keeps what can be given back, and nothing once that covers none of its donations.
+-- The part of a cause's money that may leave its account only by disbursements or refunds. If the account's owner was
+-- erased, nobody can disburse: then it is the refundable part, and zero once that covers none of its donations.
 create function kept_for_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(l.amount), 0)
@@ -136,14 +136,14 @@ set search_path = pg_catalog, public, pg_temp as $$
         and d.allocation_batch_id is null and d.amount <= l.amount and refund_account(d.id) is not null))
 $$;
 
--- How much of an account's balance was given to its causes and is reserved for them.
+-- How much of an account's balance was donated to its causes and is reserved for them.
 create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(kept_for_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
 $$;
 
--- Refuses a debit that leaves an account less than it keeps for its causes, under the lock of its balance; the ledger
--- refuses what exceeds the balance.
+-- Refuses a debit that leaves an account with less than is reserved for its causes, under the lock of its balance; the
+-- ledger refuses debits beyond the balance.
 create function refuse_what_causes_keep(p_account_id uuid, p_amount numeric) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -157,8 +157,8 @@ begin
   end if;
 end $$;
 
--- Donations to the causes of an account are there, or were disbursed or paid out in its place. Whatever changes either
--- posts something on the account.
+-- Donations to an account's causes are on it, or were disbursed or otherwise paid out. Every change of either posts on
+-- the account.
 create view check_causes_keep_what_was_given as
   with held as not materialized (
     select account_id from charitable_causes where checks_read_all() group by account_id

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { Migration } from '@mikro-orm/migrations';
 import type { NamedMigration } from '../../platform/database/database.ts';
 
-/** The database of the keys, from nothing. */
+/** The initial schema of the keys database. */
 class K0001Keys extends Migration {
   override up(): void {
     this.addSql(readFileSync(join(import.meta.dirname, 'keys.sql'), 'utf8'));
   }
 }
 
-/** Every migration of the database of the keys in order, by name: from the first release on, never edited after landing. */
+/** Every migration of the keys database in order, by name; from the first release on, never edited after landing. */
 export const keysMigrations: NamedMigration[] = [{ name: 'k0001-keys', class: K0001Keys }];

@@ -1,20 +1,19 @@
--- The keys of people, in a database of their own: whoever is erased is erased from every copy of everything else once the
--- last backup of this one has gone. The keys here are sealed themselves, under DATA_ENCRYPTION_KEYS.
+-- People's keys, in a separate database: an erased person's data is unreadable in every copy of everything else once
+-- the last backup of this database with the key has expired. The keys themselves are sealed under DATA_ENCRYPTION_KEYS.
 
 revoke all on schema public from public;
 grant usage on schema public to amanah_keys;
 
--- A key that was destroyed goes from the file of its table, too. Its old row is dead at once, and autovacuum, which looks
--- once a minute, begins with the first such row. What it frees is only overwritten when something is written there: so
--- the new row is as long as the old one (`overwritten`) and, as pages keep room for it, lies on the same page, where it
--- takes its place.
+-- A destroyed key must also disappear from its table's file. Its old row is dead at once, and autovacuum, which runs
+-- every minute, starts with the first such row. The space that it frees is overwritten only by later writes, so the new
+-- row is as long as the old one (`overwritten`) and, as pages keep room for it, replaces it on the same page.
 
--- A key for each person. One that was destroyed leaves its row, so that none is ever made again under its id.
+-- A key for each person. A destroyed key leaves its row, so that none is ever created again under its id.
 create table personal_keys (
   id uuid primary key,
   key_sealed text,
-  -- Whether the person's row in the main database has been seen and will stay. Keys that no row came to use, or whose
-  -- person was invited and deleted, are swept. No transaction that uses a new key takes a day.
+  -- Whether the person's row in the main database has been seen and is permanent. Keys that no row uses, or whose
+  -- invited person was deleted, are swept after a day, which no transaction that uses a new key takes.
   is_settled boolean not null default false,
   look_after timestamptz not null default clock_timestamp() + interval '1 day',
   erased_at timestamptz,
@@ -24,7 +23,7 @@ create table personal_keys (
 create index personal_keys_erased on personal_keys (id) where erased_at is not null;
 create index personal_keys_unsettled on personal_keys (look_after) where not is_settled;
 
--- The key of the digests by which sealed texts are found.
+-- The key of the digests that find sealed texts.
 create table look_up_keys (
   id text primary key,
   key_sealed text not null
@@ -48,12 +47,12 @@ end $$;
 create trigger personal_keys_are_kept before update or delete on personal_keys
   for each row execute function keep_personal_key();
 
--- A key for each payment, payout, refund and batch of a partner that names a customer or a beneficiary. One that was destroyed
--- leaves its row, so that none is ever made again under its id.
+-- A key for each payment, payout, refund and batch of a partner that names a customer or a beneficiary. A destroyed key
+-- leaves its row, so that none is ever created again under its id.
 create table order_keys (
   id uuid primary key,
   key_sealed text,
-  -- From when the time counts for which it is kept: since it was made, or later where the order was not over by then.
+  -- The start of its retention time: its creation, or later if the order was still open.
   kept_since timestamptz not null default clock_timestamp(),
   erased_at timestamptz,
   overwritten text,
@@ -72,9 +71,9 @@ end $$;
 create trigger order_keys_are_kept before update or delete on order_keys
   for each row execute function keep_order_key();
 
--- Whether this database has the keys that were agreed on, by how their look-up key is stored; raises where it has not. A
--- part of each statement on keys, as a connection made anew may lead elsewhere. Stable, so that as a condition of its own it
--- is judged once and first, whatever rows there are.
+-- Whether this database has the agreed keys, by the stored form of its look-up key; raises an error if not. Part of
+-- each statement on keys, as a new connection may lead elsewhere. Stable, so that it is evaluated once and first,
+-- whatever rows there are.
 create function are_agreed_keys(p_look_up_key_sealed text) returns boolean language plpgsql stable
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -85,7 +84,7 @@ begin
 end $$;
 
 revoke execute on all functions in schema public from public;
--- PostgreSQL lets everybody call a new function; this is said of functions that the owner makes later.
+-- PostgreSQL lets everybody call a new function; this revokes it for functions that the owner creates later.
 alter default privileges revoke execute on functions from public;
 grant select, insert, delete on personal_keys to amanah_keys;
 grant update (key_sealed, is_settled, look_after, erased_at, overwritten) on personal_keys to amanah_keys;

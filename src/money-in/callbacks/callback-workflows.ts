@@ -5,7 +5,7 @@ import type { PartnerPaymentWorkflows } from '../collections/partner-payment.ts'
 import type { GatewayPaymentWorkflows, ReceiptWorkflows } from '../payments/payment-contract.ts';
 import type { PaymentOrderStatus } from '../payments/payment-order.ts';
 
-/** The workflows that callbacks reach: those that wait for the provider, and the one of unmatched money. */
+/** The workflows that callbacks signal: those that wait for the provider, and the one for unmatched money. */
 export interface CallbackWorkflows
   extends Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'>,
     Pick<PartnerPaymentWorkflows, 'hintPartnerPayment'>,
@@ -16,31 +16,31 @@ export interface CallbackWorkflows
 
 /** The payment or payout that a reference belongs to. */
 export interface ReferenceOwner {
-  /** Its id in the canonical spelling that its workflow and the provider know. */
+  /** Its id in the canonical spelling that its workflow and the provider use. */
   id: string;
   /** Whether it still waits for the provider. */
   isOpen: boolean;
   /** What it collects; null for a payout. */
   collection: Collection | null;
-  /** Wakes its workflow, or restarts it from the row. */
+  /** Signals its workflow, or restarts it from the row. */
   hint(workflows: CallbackWorkflows): Promise<void>;
 }
 
-/** A payment that money is collected for. */
+/** A payment that collects money. */
 export interface Collection {
   status: PaymentOrderStatus;
-  /** IDR, scale 4: the exact amount that pays it; null where any amount that it `takes` does. */
+  /** IDR, scale 4: the exact amount due; null if any amount that it `takes` will do. */
   total: Money | null;
-  /** Whether it takes a payment of this amount; of its total where absent. */
+  /** Whether it accepts a payment of this amount; only its total if absent. */
   takes?(amount: Money): Promise<boolean>;
-  /** The provider's payment method through which it is paid; null while not known. */
+  /** The provider's payment method for paying it; null while unknown. */
   providerPaymentMethodId: string | null;
 }
 
 /**
- * The owner of a reference in any spelling at a provider, open or final; null when there is none: what another provider has
- * under it is nobody's. Told when money was paid, a reusable instrument says whether it was open then, and its hint makes
- * it look back that far. Handed in by `src/wiring/`.
+ * The owner, open or final, of a reference in any spelling at a provider; null when there is none, or when it belongs
+ * to another provider. Given the time of a payment, a reusable instrument reports whether it was open then, and its
+ * hint makes it look back that far. Provided by `src/wiring/`.
  */
 export type FindOwner = (
   em: EntityManager,

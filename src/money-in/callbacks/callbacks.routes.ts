@@ -20,7 +20,7 @@ const routes = createRouteGroup<Ports>({
   prefix: '/v1/gateway/callbacks',
   tag: 'Gateway callbacks',
   description:
-    'Where the payment provider reports what happened. A callback is a hint: it is checked with the provider.',
+    'Receives the payment provider’s callbacks. A callback is only a hint, which is verified with the provider.',
 });
 
 routes.post(
@@ -28,8 +28,8 @@ routes.post(
   {
     summary: 'Receive a callback from the provider',
     description:
-      'With the right token every body is stored first (once for its `webhook-id` and its bytes), answered 200 as soon ' +
-      'as it is stored, then delivered. An unreadable one is stored for operators and not delivered.',
+      'With the right token every body is stored first (once per `webhook-id` and content), answered with 200 as ' +
+      'soon as it is stored, then delivered. An unreadable one is stored for operators and not delivered.',
     access: open('the header x-callback-token'),
     params: z.object({ provider: z.string().meta({ description: 'The name of the provider: `xendit`.' }) }),
     upload: {
@@ -57,7 +57,7 @@ routes.post(
     if (reading.hint === null) {
       log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
     } else {
-      // Answered as soon as it is stored; what cannot be delivered now is delivered from the store.
+      // Answer as soon as it is stored; if it cannot be delivered now, a sweep will.
       deliverCallback(deps.orm.em.fork(), deps, id).catch((error: unknown) =>
         log.warn({ err: error, callback: id }, 'a callback could not be delivered; it stays in the store until it can'),
       );

@@ -11,7 +11,7 @@ import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { CallbackWorkflows, FindOwner } from './callback-workflows.ts';
 
-/** What delivering a callback needs. */
+/** The dependencies of delivering a callback. */
 export interface CallbackPorts {
   workflows: CallbackWorkflows;
   gateways: Gateways;
@@ -22,9 +22,9 @@ export interface CallbackPorts {
 const redeliveryAgeSeconds = 5;
 
 /**
- * Hands one stored callback to the workflow that it concerns, and marks it delivered; what it said of somebody who was
- * erased is forgotten with that. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once.
- * Throws when Temporal cannot be reached.
+ * Delivers one stored callback to its workflow and marks it delivered; this also deletes its body if it concerns an
+ * erased person. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once. Throws when
+ * Temporal is unreachable.
  */
 export async function deliverCallback(em: EntityManager, ports: CallbackPorts, callbackId: string): Promise<void> {
   const callback = await em.findOneOrFail(CallbackRow, { id: callbackId });
@@ -37,7 +37,7 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
   const { attempts } = counted;
   await route(em, ports, callback);
   const body_sealed = bodyKept(callback.reference);
-  // Not if `attempts` has changed (its payment has ended, or another delivery runs): then it is delivered again.
+  // Not if `attempts` has changed (its payment became final, or another delivery runs): then it is delivered again.
   await em.nativeUpdate(
     CallbackRow,
     { id: callback.id, attempts },
@@ -46,9 +46,9 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
 }
 
 /**
- * Wakes the workflow that waits under the callback's reference. Of a transfer that nobody here knows the provider is asked. A payment that did not come through that owner's own
- * payment method opens a case that asks the provider whose it is: a callback's reference, amount and status are not
- * trusted.
+ * Signals the workflow that waits under the callback's reference. For an unknown transfer it asks the provider. A
+ * payment through another payment method than the owner's opens a case that asks the provider whose it is, as a
+ * callback's reference, amount and status are not trusted.
  */
 async function route(
   em: EntityManager,
@@ -64,7 +64,8 @@ async function route(
     await noteUnknownTransfer(em, gateways, { provider, reference, refundOf });
   }
   if (callback.kind !== 'payment') return;
-  // Without the provider's ids there is nothing to look up: wake a final owner too, whose run looks for all payments.
+  // Without the provider's ids there is nothing to look up: also signal a final owner, whose run looks for all
+  // payments.
   if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
   const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
   if (isMine || (await hasReceipt(em, paymentId))) return;
@@ -73,8 +74,8 @@ async function route(
 }
 
 /**
- * Delivers stored callbacks that are undelivered, each at growing intervals, so that failing ones do not hold up those
- * behind them. Returns how many were delivered now.
+ * Delivers stored, undelivered callbacks, each at growing intervals, so that failing ones do not hold up others.
+ * Returns how many were delivered.
  */
 export function redeliverCallbacks(em: EntityManager, ports: CallbackPorts, failed: SweepFailure): Promise<number> {
   const due = `select id, received_at as since from gateway_callbacks where delivered_at is null and unread is null
@@ -84,13 +85,13 @@ export function redeliverCallbacks(em: EntityManager, ports: CallbackPorts, fail
 }
 
 /**
- * Makes delivered payment callbacks of the last two days without a receipt undelivered again, after Temporal has lost
- * its data and with it the workflows that they woke, which may not have asked the provider yet. Reconciliation finds
- * older ones. Returns how many.
+ * Marks delivered payment callbacks of the last two days without a receipt as undelivered, after Temporal lost its data
+ * and with it the signalled workflows, which may not have asked the provider yet. Reconciliation finds older ones.
+ * Returns how many.
  */
 export async function redeliverUnreceipted(em: EntityManager): Promise<number> {
   let redelivered = 0;
-  // An hour at a time: so each takes no longer than a statement may, however many there are.
+  // An hour at a time, so that each statement stays within its time-out.
   for (let hour = 48; hour > 0; hour -= 1) {
     const rows = await withTime(em, budgets.database.sweep, (tx) =>
       tx.execute<unknown[]>(

@@ -26,10 +26,10 @@ interface ReceiptPorts {
 }
 
 /**
- * Asks the provider about money that no order took, and posts it to suspense with its receipt, once. The provider's own
- * record decides which payment it is and whose: when it pays something open of ours, that workflow is woken and nothing
- * else happens. The partner whose payment or instrument it came for gets a webhook. Money that has a receipt is returned as it
- * stands; money the provider does not confirm changes nothing. Throws ProviderUnknown.
+ * Asks the provider about unmatched money, and posts it to suspense with its receipt, once. The provider's own record
+ * identifies the payment and its owner: if it pays something open of ours, only that workflow is signalled. The partner
+ * whose payment or instrument received it gets a webhook. Returns money that already has a receipt unchanged; does
+ * nothing for money that the provider does not confirm. Throws ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,
@@ -43,7 +43,7 @@ export async function openReceipt(
   if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   const owner = await findOwner(em, { provider, reference: payment.reference, paidAt: payment.paidAt });
-  // A final row stays final and an amount does not change, so this still holds when the receipt is posted.
+  // A final row stays final and an amount never changes, so this still holds when the receipt is posted.
   const reason = await reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {
     await owner?.hint(workflows);
@@ -53,7 +53,7 @@ export async function openReceipt(
   const journalId = newId();
   const told: string[] = [];
   const opening = await em.transactional(async (tx) => {
-    // Lock order: the payment or instrument before the accounts, as in its settlement.
+    // Lock order: the payment or instrument before the accounts, as in settlement.
     const collected = owner && (await tx.findOne(PartnerPayment, { id: owner.id }, locked));
     const instrument = owner && (await tx.findOne(PartnerInstrument, { id: owner.id }, locked));
     const cost = await costOfPayment(tx, payment);
@@ -104,14 +104,14 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
     : { outcome: state };
 }
 
-/** Why this money cannot be applied to what it came for; null when it can. */
+/** Why this money cannot be applied to its payment or instrument; null when it can. */
 async function reasonFor(
   collection: Collection | null,
   { amount, providerPaymentMethodId }: ProviderPayment,
 ): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
   const { takes, providerPaymentMethodId: known } = collection;
-  // An instrument is looked at by its own method alone.
+  // An instrument is looked up only by its own method.
   if (takes && known !== null && known !== providerPaymentMethodId) return 'unknown';
   if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
   if (!isFinalOrder(collection.status)) {

@@ -14,21 +14,21 @@ export const withoutInstrument = (table: InstrumentTable): string =>
   `select id, created_at as since from ${table}
    where status = 'PENDING' and created_at < now() - interval '10 minutes'`;
 
-/** Net amounts of paid payments that should be available to their partners by now. */
+/** Net amounts of paid payments that should already be available to their partners. */
 export const overdueReleases = `select id, available_at as since from partner_payments
   where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
 
-/** Reusable instruments that their workflow should have looked at. */
+/** Reusable instruments whose workflow is late with its next look. */
 const overdueInstruments = 'select id, look_again_at as since from partner_instruments where look_again_at < now()';
 
 /**
- * Orders, partner payments and releases. A row with an instrument that waits for its payer is left until its deadline:
- * its workflow asks the provider, and any callback starts that workflow again.
+ * Orders, partner payments and releases. Rows whose instrument waits for its payer are left out until the deadline:
+ * their workflow asks the provider, and any callback restarts it.
  */
 const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
   const order = (id: string) => workflows.hintGatewayPayment(id);
   const payment = (id: string) => workflows.hintPartnerPayment(id);
-  // Separate kinds, because a row's next look moves further away with each look without success.
+  // Separate kinds, because the intervals between a row's looks grow.
   return [
     { kind: 'payment_order', due: overdue('payment_orders'), wake: order },
     { kind: 'payment_order_instrument', due: withoutInstrument('payment_orders'), wake: order },
@@ -40,8 +40,8 @@ const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
 };
 
 /**
- * Wakes the workflow of every open order and partner payment that is past its deadline or has no instrument, and of
- * every paid net that should be available; one that Temporal lost is started again from its row. Returns how many.
+ * Signals the workflow of every open order and partner payment that is past its deadline or has no instrument, and of
+ * every paid net that should be available; restarts lost ones from their rows. Returns how many.
  */
 export function sweepOverduePayments(
   em: EntityManager,

@@ -8,7 +8,8 @@ const due = `select id, received_at as since from receipts
   where state = 'suspended' and received_at < now() - interval '2 minutes'`;
 
 /**
- * Makes sure that every receipt in suspense has a running workflow, which shows it to operators. Returns how many it looked at.
+ * Ensures that every receipt in suspense has a running workflow, which shows it to operators. Returns how many it
+ * checked.
  */
 export function sweepReceipts(em: EntityManager, workflows: CallbackWorkflows, failed: SweepFailure): Promise<number> {
   const wake = async (receiptId: string) => {

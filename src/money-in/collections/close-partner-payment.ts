@@ -16,7 +16,7 @@ import {
 import type { PaymentWithChannel } from './present-partner-payment.ts';
 
 /**
- * Closes an unpaid payment, with its webhook, in one transaction. Leaves a final payment unchanged, and one whose money
+ * Closes an unpaid payment, with its webhook, in one transaction. Does not change a final payment, or one whose money
  * arrived unidentified and is in suspense. If it is closed because an attempt to get an instrument was `refused`, it
  * throws as `expectNoAttempt`.
  */
@@ -38,9 +38,9 @@ export function closePartnerPayment(
 }
 
 /**
- * Cancels a payment for its partner, as `cancelInstrument` does, and returns it once it has ended. Throws
- * RESOURCE_NOT_FOUND, PAYMENT_ALREADY_PAID, and PROVIDER_INDETERMINATE (with what to poll) when the provider has not
- * ended it yet: it will still end, cancelled or paid.
+ * Cancels a payment for its partner, as `cancelInstrument` does, and returns it once it is final. Throws
+ * RESOURCE_NOT_FOUND, PAYMENT_ALREADY_PAID, and PROVIDER_INDETERMINATE (with the URL to poll) while the provider has
+ * not cancelled it: it will still become final, cancelled or paid.
  */
 export async function cancelPartnerPayment(
   em: EntityManager,

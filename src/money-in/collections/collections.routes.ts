@@ -55,7 +55,7 @@ routes.post(
   {
     summary: 'Quote a payment or a payout',
     description:
-      'No side effects. The fee is exact and never rounded; the amounts are those of a creation. For a payout, ' +
+      'No side effects. The fee is exact and never rounded; the amounts are the same as on creation. For a payout, ' +
       '`gross_amount` is what is reserved and `net_amount` what reaches the bank, which must be whole rupiah.',
     access: partner('collect-payment', { bodySignatureSuffices: true }),
     body: z.strictObject({

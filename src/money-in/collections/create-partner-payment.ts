@@ -20,8 +20,8 @@ export interface PartnerPaymentCreation {
 
 /**
  * Creates a payment and waits for its instrument. Throws PROVIDER_REFUSED when the provider refused it,
- * PROVIDER_INDETERMINATE (with what to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when nothing was
- * started.
+ * PROVIDER_INDETERMINATE (with the URL to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when the workflow
+ * could not be started.
  */
 export async function createPartnerPayment(
   em: EntityManager,
@@ -32,7 +32,7 @@ export async function createPartnerPayment(
   const find = (place: EntityManager) => findPartnerPayment(place, paymentId);
   const earlier = idempotency.resourceId === null ? null : await find(em);
   if (earlier?.payment.status === 'PENDING') {
-    // The row exists, so a refusal that comes through Temporal is not believed.
+    // The row exists, so a refusal that arrives through Temporal is not trusted.
     await workflows
       .startPartnerPayment(paymentId, null, budgets.requests.partnerPayment)
       .catch((error: unknown) => (isVerdict(error) ? null : Promise.reject(error)));
@@ -55,8 +55,7 @@ export async function createPartnerPayment(
       },
     ));
   const { payment } = found;
-  // The payment joined may belong to another request that used the same key at the same time: it must not be returned
-  // as this one.
+  // This may have joined another request's payment under the same key, which must not be returned as this request's.
   if (!payment.payment_code) await findUnderKey(em.fork(), { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {

@@ -16,9 +16,7 @@ import type { PaymentChannelName, PaymentWithChannel } from './present-partner-p
 
 type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
 
-/**
- * The payment with this id, of any partner, as it is in the database now, in one round trip; null when there is none.
- */
+/** The payment with this id, of any partner, read afresh in one round trip; null when there is none. */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
   const [row] = await executePrepared<Row>(
     em,
@@ -47,16 +45,16 @@ export async function getPartnerPayment(
 }
 
 export interface PaymentFilter extends ListWindow {
-  /** Those of every partner without it. */
+  /** Without it, every partner's. */
   partnerId?: string | undefined;
   status?: PartnerPaymentStatus | undefined;
   externalRef?: string | undefined;
-  /** As a payment shows it: `external_ref`, or the id of one without; of every partner's also the id of the others. */
+  /** As a payment shows it: `external_ref`, or the id if it has none; for operators also the id in any case. */
   reference?: string | undefined;
   method?: PaymentMethodKind | undefined;
   channel?: string | undefined;
   organizationId?: string | undefined;
-  /** The reusable instrument that it was paid to. */
+  /** The reusable instrument that received it. */
   instrumentId?: string | undefined;
   /** Inclusive. */
   from?: Date | undefined;
@@ -119,11 +117,11 @@ const referredAs = (reference: string, partnerId: string | undefined): FilterQue
   ...(isUuid(reference) ? [{ id: reference, ...(partnerId && { external_ref: null }) }] : []),
 ];
 
-/** SQL: what of a payment is given back, or on its way back, at most all of it; `payment` is its table's alias. */
+/** SQL: how much of a payment is refunded or being refunded, at most all of it; `payment` is its table's alias. */
 export const refundedOf = (payment: string): string =>
   `least(refunded_of_payment(${payment}.id), ${payment}.amount)::text`;
 
-/** What of each of these payments is given back, or on its way back, at most all of it; IDR, scale 4. */
+/** How much of each of these payments is refunded or being refunded, at most all of it; IDR, scale 4. */
 export async function readRefunded(
   em: EntityManager,
   paymentIds: readonly string[],

@@ -9,12 +9,12 @@ import { PartnerPayment } from './partner-payment.entity.ts';
 import type { PartnerPaymentStep } from './partner-payment.ts';
 import { recordPaymentWebhook } from './tell-payment.ts';
 
-/** The payment of this id, locked until the transaction ends. */
+/** The payment with this id, locked until the transaction ends. */
 export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
   return tx.findOneOrFail(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
-/** How a payment ends, and when (the database's clock). */
+/** A payment's final state, and its time by the database's clock. */
 interface End {
   status: 'PAID' | 'FAILED' | 'EXPIRED';
   type: WebhookEvent;
@@ -24,8 +24,8 @@ interface End {
 }
 
 /**
- * Ends a payment in the caller's transaction: its status, the event of the change, and the webhook that reports it,
- * with the payload frozen as it is now. Returns the step, with a delivery for each endpoint that asks for the event.
+ * Makes a payment final in the caller's transaction: its status, the event of the change, and the webhook that reports
+ * it, with the current payload frozen. Returns the step, with a delivery for each endpoint subscribed to the event.
  */
 export async function finishPayment(
   tx: EntityManager,
@@ -54,8 +54,8 @@ export async function finishPayment(
 }
 
 /**
- * The answer of a step that finds nothing to do, e.g. on a retry: the payment as it stands, with its pending webhook
- * deliveries, which an earlier run may not have started.
+ * The result of a step without work, such as a retry: the current payment, with its pending webhook deliveries, which
+ * an earlier run may not have started.
  */
 export async function standingOf(em: EntityManager, payment: Payment): Promise<PartnerPaymentStep> {
   return stepOf(payment, await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id }));

@@ -22,9 +22,9 @@ import {
 
 /**
  * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
- * begins at `at` (ISO 8601), the workflow's clock. An existing payment is returned as it stands. Refuses a key that
- * belongs to another request, a partner that is not active, an organization that is inactive, suspended or not linked any
- * more, and as `openOnce`; then no attempt at this opening leaves anything behind.
+ * begins at `at` (ISO 8601), the workflow's clock. Returns an existing payment unchanged. Refuses a key that belongs to
+ * another request, a partner that is not active, an organization that is inactive, suspended or no longer linked, and
+ * as `openOnce`; then no attempt at this opening has any effect.
  */
 export async function openPartnerPayment(
   em: EntityManager,
@@ -45,7 +45,7 @@ export async function openPartnerPayment(
   };
 }
 
-/** What the workflow hears of its row. */
+/** The row as passed to the workflow. */
 type Standing = Pick<PartnerPayment, 'status' | 'expires_at'> &
   Partial<Pick<PartnerPayment, 'cancelled_at' | 'released_at' | 'available_at'>>;
 
@@ -85,18 +85,18 @@ interface Insert {
 }
 
 /**
- * Verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict exists
- * already or another transaction writes one, when the key is taken, the partner or its organization is not active, the
- * payment is in another organization's name, or the request has become too old. The inserts are judged by unique
- * indexes, not by the statement's snapshot. The rows of partner and organization are locked: a suspension in progress is
- * waited for, a later one waits. Returns whether it made them; otherwise the path through `openOnce` finds out why not.
+ * Writes verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict
+ * exists or is being written, the key is taken, the partner or its organization is not active, the payment is in
+ * another organization's name, or the request is too old. Unique indexes decide on the inserts, not the statement's
+ * snapshot. The rows of partner and organization are locked: it waits for a suspension in progress, and a later one
+ * waits. Returns whether it wrote them; otherwise `openOnce` determines why not.
  */
 async function openAtOnce(
   em: EntityManager,
   { paymentId, opening, payment }: { paymentId: string; opening: PartnerPaymentOpening; payment: Insert },
 ): Promise<boolean> {
   const { partnerId, idempotency, stamp } = opening;
-  // Whether the organization that it names is linked is only known once the partner is held.
+  // Whether the named organization is linked is known only under the partner's lock.
   if (opening.organizationId !== null) return false;
   const sql = `with claim as (
        insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, made)

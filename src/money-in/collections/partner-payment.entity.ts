@@ -11,7 +11,7 @@ const PartnerPaymentSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     external_ref: p.string().length(128).nullable(),
     channel_id: p.integer(),
-    /** Its channel's when it was opened; the database sets it. */
+    /** Copied from its channel when it was opened; the database sets it. */
     provider: p.text().default('xendit'),
     fee_mode: p.text().$type<FeeMode>(),
     /** The gross: what the customer pays; whole rupiah. */
@@ -27,18 +27,20 @@ const PartnerPaymentSchema = defineEntity({
     failure_code: p.text().nullable(),
     customer_sealed: p.text().nullable(),
     metadata_sealed: p.text().nullable(),
-    /** What it was paid to, if that is paid again and again. */
+    /** The reusable instrument that received it, if any. */
     instrument_id: p.uuid().nullable(),
-    /** Grows when the payment ends and with each further event that a webhook reports. */
+    /** Increases when the payment becomes final and with each further event that a webhook reports. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),
     expires_at: p.datetime(),
     /** When its partner cancelled it. */
     cancelled_at: p.datetime().nullable(),
     instrument_at: p.datetime().nullable(),
-    /** When the provider was last asked for the instrument in an attempt that it may have received. */
+    /** The last request for the instrument that the provider may have received. */
     instrument_asked_at: p.datetime().nullable(),
-    /** Since when the provider reports it paid or pending without a payment that can be settled; kept when it ends. */
+    /**
+     * Since when the provider reports it paid or pending without a payment that can be settled; kept once it is final.
+     */
     settling_since: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),
     /** When the net of a paid payment may leave `pending`. */

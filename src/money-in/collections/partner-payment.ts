@@ -8,7 +8,7 @@ import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order
 export const partnerPaymentStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const;
 export type PartnerPaymentStatus = (typeof partnerPaymentStatuses)[number];
 
-/** The names that partners see for the statuses, which are those of a payment order. */
+/** Partners' names for the statuses of a payment order. */
 export const shownStatuses: Record<PaymentOrderStatus, PartnerPaymentStatus> = {
   PENDING: 'pending',
   WAITING_PAYMENT: 'pending',
@@ -17,7 +17,7 @@ export const shownStatuses: Record<PaymentOrderStatus, PartnerPaymentStatus> = {
   EXPIRED: 'expired',
 };
 
-/** The statuses behind a shown one. */
+/** The internal statuses of a public one. */
 export const statesShownAs = (shown: PartnerPaymentStatus): PaymentOrderStatus[] =>
   (Object.keys(shownStatuses) as PaymentOrderStatus[]).filter((status) => shownStatuses[status] === shown);
 
@@ -35,7 +35,7 @@ export interface PartnerTexts {
   customer_name: string | null;
   customer_email: string | null;
   customer_phone: string | null;
-  /** Where an e-wallet sends the payer afterwards. */
+  /** The page to which an e-wallet returns the payer. */
   return_url: string | null;
 }
 export const partnerTextsPlace = (paymentId: string) => ({
@@ -51,7 +51,7 @@ export const partnerMetadataPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
-/** The request as the workflow gets it: ids and amounts, and texts only sealed (docs/contract.md 9). */
+/** The request as passed to the workflow: ids and amounts, texts only sealed (docs/contract.md 9). */
 export interface PartnerPaymentOpening {
   partnerId: string;
   organizationId: string | null;
@@ -73,9 +73,9 @@ export interface PartnerPaymentOpening {
 /** The input of a payment's workflow. */
 export interface PartnerPaymentInput {
   paymentId: string;
-  /** What the request asked for. Absent when the workflow is started again for an existing row. */
+  /** The request; absent when the workflow is restarted for an existing row. */
   opening?: PartnerPaymentOpening;
-  /** What `PaymentState` was when the workflow was started, so that it need not be written again. */
+  /** The `PaymentState` with which the workflow was started, so that it need not be set again. */
   shown?: 'PENDING';
 }
 
@@ -83,16 +83,15 @@ export interface PartnerPaymentInput {
 export interface PartnerPaymentWorkflows {
   /**
    * Starts the payment's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when
-   * the wait ended without an answer. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is
-   * unavailable.
+   * the wait timed out. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   startPartnerPayment(
     paymentId: string,
-    /** Null for a payment that has its row: its workflow is then joined, or started again from the row. */
+    /** Null for an existing row: its workflow is then joined, or restarted from the row. */
     opening: PartnerPaymentOpening | null,
     waitMs: number,
   ): Promise<PaymentOrderStatus | null>;
-  /** Wakes the payment's workflow, or starts it again from its row when none is running. */
+  /** Signals the payment's workflow, or restarts it from its row when none is running. */
   hintPartnerPayment(paymentId: string): Promise<void>;
 }
 
@@ -113,8 +112,8 @@ export interface PartnerPaymentStep {
 /** The result of the step that releases a paid net. */
 export interface ReleaseStep extends PartnerPaymentStep {
   /**
-   * How many milliseconds too early the step came, by the database's clock: nothing was done. Absent when it was not
-   * early.
+   * By how many milliseconds the step ran too early, by the database's clock; it then did nothing. Absent when it was
+   * not early.
    */
   earlyByMs?: number;
 }

@@ -16,8 +16,8 @@ const outcomes = {
 const expiredEarly =
   'The payment expired early: the provider ended it before its deadline, and its amount was not paid.';
 /**
- * The workflow's clock decides when the deadline has passed, the database's dates the end: they may differ by this
- * much.
+ * The workflow's clock decides whether the deadline has passed, while the database dates the final state: the two may
+ * differ by this much.
  */
 const clocksDifferByMs = 5_000;
 
@@ -29,7 +29,7 @@ function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires
   return isEarly ? expiredEarly : outcomes.EXPIRED;
 }
 
-/** The amount requested is the gross where the fee is deducted from it, and the net where the fee is added. */
+/** The requested amount is the gross if the fee is deducted, and the net if it is added. */
 function requestText({ fee_mode, amount, fee, net_amount, instrument_id }: PartnerPayment): string {
   if (instrument_id) return `IDR ${amount} was paid to the instrument ${instrument_id}.`;
   if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was requested.`;
@@ -41,10 +41,7 @@ const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
     ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
     : `IDR ${net_amount} is owed to you, in pending; the customer also paid the fee of IDR ${fee}.`;
 
-/**
- * What happened to a payment, in plain words, and what happens next. Items of the same instant are in the order of
- * cause and effect.
- */
+/** What happened to a payment, in plain words, and what happens next. Items of the same instant are in causal order. */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
     { at: payment.created_at, type: 'request', text: requestText(payment) },
@@ -87,7 +84,7 @@ function nextOf(payment: PartnerPayment) {
   const { status, expires_at, settling_since, available_at, released_at, net_amount } = payment;
   if (settling_since && !isFinalPayment(status)) {
     const now = Date.now();
-    // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
+    // An upper bound: the workflow asked before now, so its wait ends no later than one begun now.
     const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
     const text =
       'The provider says that it is paid or on its way. It is asked again by then, until the payment can be settled.';
@@ -99,7 +96,7 @@ function nextOf(payment: PartnerPayment) {
   if (status === 'PENDING') {
     const now = Date.now();
     const since = payment.created_at.getTime();
-    // An upper bound: the workflow asked before now, and a wait begun earlier ends no later than one begun now.
+    // An upper bound: the workflow asked before now, so its wait ends no later than one begun now.
     const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
     const again = payment.instrument_asked_at ? 'asked again' : 'asked for a payment code';
     return { at, text: `By then the provider is ${again}, under the same reference; it is asked until the deadline.` };
@@ -124,7 +121,7 @@ interface RefundRow {
   booked_at: Date | string | null;
 }
 
-/** The payment's refunds, and how they ended. */
+/** The payment's refunds and their outcomes. */
 async function findRefundItems(em: EntityManager, paymentId: string): Promise<TimelineItem[]> {
   const rows = await em.execute<RefundRow[]>(
     `select p.amount::text, p.reference, p.status, p.failure_code, p.created_at, p.succeeded_at, p.finalized_at,
@@ -163,7 +160,7 @@ interface ReceiptRow {
   account_id: string | null;
 }
 
-/** How money came that did not pay the payment. */
+/** Texts for money that arrived but did not pay the payment. */
 const cameTexts: Record<ReceiptReason, string> = {
   late: 'came after the payment had ended',
   double: 'came in addition',

@@ -28,7 +28,7 @@ export interface PartnerPaymentRequest {
   metadata?: Metadata | undefined;
 }
 
-/** Checks everything that can be refused before a payment exists; returns the input of its workflow. */
+/** Makes every check that can refuse a payment before it exists; returns the input of its workflow. */
 export async function preparePartnerPayment(
   em: EntityManager,
   sealer: Sealer,

@@ -18,11 +18,11 @@ export interface PaymentChannelName {
 export interface PaymentWithChannel {
   payment: PartnerPayment;
   channel: PaymentChannelName;
-  /** What of it is refunded, or on its way back: IDR, scale 4. */
+  /** How much of it is refunded or being refunded: IDR, scale 4. */
   refunded: Money;
 }
 
-/** A payment as partners see it (docs/contract.md 8): the same in the detail, the list and the webhooks. */
+/** A payment as shown to partners (docs/contract.md 8): the same in the detail, the list and the webhooks. */
 export async function presentPartnerPayment(sealer: Sealer, { payment, channel, refunded }: PaymentWithChannel) {
   return {
     id: payment.id,
@@ -50,13 +50,15 @@ export async function presentPartnerPayment(sealer: Sealer, { payment, channel, 
   };
 }
 
-/** As it was sent; null if none was, or once its key is destroyed. */
+/** As sent; null without one, or once its key is destroyed. */
 async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PartnerPayment): Promise<Metadata | null> {
   const opened = sealed ? await openUnlessGone(sealer, partnerMetadataPlace(id), sealed) : null;
   return opened === null ? null : JSON.parse(opened);
 }
 
-/** Whether the wallet asks the payer by itself: there is nothing to show, and the code is the provider's own id. */
+/**
+ * Whether the wallet itself notifies the payer: then there is nothing to show, and the code is the provider's own id.
+ */
 const isPushed = ({ channel_code }: PaymentChannelName): boolean => channel_code === 'OVO';
 
 /** What to show the customer; null while there is nothing yet, and once the payment is final. */
@@ -123,7 +125,7 @@ export const PartnerPaymentShape = z
   })
   .meta({ id: 'PartnerPayment' });
 
-/** A payment as operators see it. */
+/** A payment as shown to operators. */
 export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWithChannel) {
   const { payment } = shown;
   return {

@@ -52,9 +52,9 @@ interface Context {
 /**
  * The price of a collection, by the channel table and the most specific fee rule (organization before channel before
  * method). Refuses a channel that does not exist, an amount outside its limits, a fee that would need more than four
- * decimals, a net that is not positive; for a `creation` also a gross that is not whole rupiah, and a phone number that
- * is missing or not an Indonesian mobile's where the channel needs one. After all these, refuses an organization that
- * is not linked, and for a `creation` one that is inactive or suspended.
+ * decimals, a net that is not positive; for a `creation` also a gross that is not whole rupiah, and a missing or
+ * non-Indonesian mobile number if the channel needs one. Last, refuses an organization that is not linked, and for a
+ * `creation` one that is inactive or suspended.
  */
 export async function priceRequest(
   em: EntityManager,
@@ -93,13 +93,13 @@ export async function priceRequest(
 
 type ChannelQuestion = Pick<PriceQuestion, 'method' | 'channel'>;
 
-/** Refuses a channel of QRIS, which has none, and the want of one elsewhere. */
+/** Refuses a channel for QRIS, which has none, and a missing one for other methods. */
 export function refuseMisplacedChannel({ method, channel }: ChannelQuestion): void {
   if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
   if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
 }
 
-/** Refuses a channel that does not exist, naming the one that was meant, or those there are. */
+/** Refuses a channel that does not exist, suggesting the likely one or listing all. */
 export async function refuseUnknownChannel(
   em: EntityManager,
   { method, channel = '' }: ChannelQuestion,
@@ -165,7 +165,7 @@ export interface Quoted {
   amount: Money;
   channel?: string | undefined;
   bankCode?: string | undefined;
-  /** A check of the account that a payout goes to. */
+  /** A check of the payout's destination account. */
   checkId?: string | undefined;
   organizationId?: string | undefined;
 }

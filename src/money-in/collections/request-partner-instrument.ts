@@ -14,8 +14,8 @@ import { PartnerPayment } from './partner-payment.entity.ts';
 import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from './partner-payment.ts';
 
 /**
- * Asks the provider for the payment's instrument and stores the result: `WAITING_PAYMENT` with its code, or `FAILED`.
- * Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`.
+ * Requests the payment's instrument from the provider and stores the result: `WAITING_PAYMENT` with its code, or
+ * `FAILED`. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`.
  */
 export async function requestPartnerInstrument(
   em: EntityManager,
@@ -68,8 +68,8 @@ interface Asking {
 }
 
 /**
- * Notes an attempt, as `noteAttempt`, and reads the payment, in one round trip: a request waits for this step. Null
- * when nothing may be sent, as the payment is cancelled or not `PENDING` any more.
+ * Records an attempt, as `noteAttempt`, and reads the payment, in one round trip, as a request waits for this step.
+ * Null when nothing may be sent because the payment is cancelled or no longer `PENDING`.
  */
 async function beginAsking(em: EntityManager, paymentId: string): Promise<Asking | null> {
   const [row] = await executePrepared<Record<string, unknown> & Asking['channel'] & Attempt>(

@@ -20,17 +20,17 @@ import { tellPayment } from './tell-payment.ts';
 
 /**
  * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and the provider owes
- * us the gross less its own fee; receipt, event and webhook in the same transaction. Without a settlement delay the net
- * is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it. Money that
- * already has a receipt does not pay this payment: nothing is done and the caller asks again, as when no payment
- * is confirmed (null). Money for a final payment gets its own receipt workflow before this step ends.
+ * us the gross less its own fee; with receipt, event and webhook in the same transaction. Without a settlement delay
+ * the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it. Money
+ * that already has a receipt does not pay this payment: the step does nothing and the caller asks again, as when no
+ * payment is confirmed (null). Money for a final payment gets its own receipt workflow before this step ends.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: ReceiptWorkflows },
   { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment | null },
 ): Promise<PartnerPaymentStep> {
-  /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
+  /** Whether the money has its own case: one to open, or one that no longer needs to wait for people. */
   let hasCase = false;
   let provider = '';
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
@@ -52,8 +52,8 @@ export async function settlePartnerPayment(
 }
 
 /**
- * Settles a payment that is open and locked, in the caller's transaction, with money that has no receipt yet. `hasCase`:
- * the money waited for people in a case of its own, and need not any more.
+ * Settles a payment that is open and locked, in the caller's transaction, with money that has no receipt yet.
+ * `hasCase`: the money's own case no longer needs to wait for people.
  */
 export async function settleOpenPayment(
   tx: EntityManager,
@@ -102,8 +102,8 @@ export async function settleOpenPayment(
 }
 
 /**
- * Moves a paid net from `pending` to `available`, once, with a webhook to each endpoint that asks for it. When it comes
- * too early it changes nothing and returns the milliseconds left, by the database's clock.
+ * Moves a paid net from `pending` to `available`, once, with a webhook to each subscribed endpoint. If it is too early,
+ * changes nothing and returns the remaining milliseconds, by the database's clock.
  */
 export function releasePartnerPayment(
   em: EntityManager,

@@ -12,7 +12,7 @@ import { presentPartnerPayment } from './present-partner-payment.ts';
 
 /**
  * Records the webhook of an event that changes no status, in the caller's transaction, which holds the payment's lock.
- * The version grows only when there is a delivery. Returns the ids of the deliveries.
+ * The version increases only when there is a delivery. Returns the ids of the deliveries.
  */
 export async function tellPayment(
   tx: EntityManager,
@@ -61,7 +61,7 @@ export interface UnmatchedMoney {
 }
 
 /**
- * Records the webhook for money that does not pay the payment it came for: late, a second time, or of another amount.
+ * Records the webhook for money that does not pay its payment because it is late, a second payment or another amount.
  */
 export const tellUnmatched = (
   tx: EntityManager,

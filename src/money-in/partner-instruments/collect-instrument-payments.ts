@@ -26,11 +26,11 @@ import { PartnerInstrument } from './partner-instrument.entity.ts';
 import type { InstrumentLook } from './partner-instrument.ts';
 import { priceReceived } from './price-received.ts';
 
-/** So many payments become ours in one look. */
+/** The most payments recorded in one look. */
 const mostAtOnce = 50;
-/** The provider's list may lag behind by less than this: from so long before the last look on it is read again. */
+/** The maximum lag of the provider's list: each look reads again from this long before the last one. */
 const readAgainMs = 3_600_000;
-/** A workflow so late with its next look has lost its instrument. */
+/** How late a look may be before the sweep restarts the workflow. */
 const overdueMs = 5 * 3_600_000;
 
 interface Looking {
@@ -39,10 +39,9 @@ interface Looking {
 }
 
 /**
- * Asks the provider what was paid to an instrument. Each payment of the provider's that fits becomes one payment of the
- * partner, by its id; what does not fit (another amount than a fixed one, beyond the channel's limits, after closing) is
- * a stray. One that is to be closed is expired at the provider first, so that what was paid before is still taken. Throws
- * ProviderUnknown.
+ * Asks the provider for payments to an instrument. Each one that fits becomes one payment of the partner, by its id;
+ * others (not the fixed amount, beyond the channel's limits, after closing) are strays. An instrument to be closed is
+ * first expired at the provider, so that earlier payments are still collected. Throws ProviderUnknown.
  */
 export async function collectInstrumentPayments(
   em: EntityManager,
@@ -85,7 +84,7 @@ export async function collectInstrumentPayments(
     from: payments.some(({ status }) => status === 'pending')
       ? (instrument.seen_until ?? instrument.created_at)
       : askedAt,
-    // What is left of these is listed again.
+    // The rest of these is listed again.
     until: fresh.length > mostAtOnce ? undefined : rest,
   };
   look.status = await em
@@ -96,17 +95,17 @@ export async function collectInstrumentPayments(
 
 const nothingPaid: PaymentsRead = { payments: [], rest: null };
 
-/** What a look has seen: of a pass over more payments than one look reads, those back to an instant. */
+/** How far looks have come: a pass over more payments than one look reads goes back in time step by step. */
 interface Seen {
-  /** As it was when the look began: further back meanwhile, and the next look begins there. */
+  /** As at the start of the look: if it moves back meanwhile, the next look begins there. */
   before: Date | null;
-  /** Everything that was made before this is seen once the pass is through. */
+  /** Everything made before this has been seen once the pass is complete. */
   from: Date;
-  /** How far back the pass has come; null: it is through; undefined: no further than before. */
+  /** How far back the pass has come; null: complete; undefined: no further than before. */
   until: Date | null | undefined;
 }
 
-/** The provider's id of what customers pay to; null where the provider has made nothing. */
+/** The provider's id of the payment method; null if the provider has created none. */
 async function findMethod(
   em: EntityManager,
   gateway: Gateway,
@@ -123,7 +122,8 @@ async function findMethod(
 }
 
 /**
- * Succeeded payments without a receipt, oldest first; money in suspense that was unidentified on arrival counts as new.
+ * Successful payments without a receipt, oldest first; money in suspense that was unidentified on arrival counts as
+ * new.
  */
 async function withoutReceipt(
   em: EntityManager,
@@ -145,7 +145,10 @@ async function withoutReceipt(
 
 type Taken = { stray: StrayPayment } | { paymentId: string; deliveryIds: string[]; isWaiting: boolean };
 
-/** Makes a payment of the partner of one of the provider's and settles it, in one transaction; or says that it is a stray. */
+/**
+ * Turns one of the provider's payments into a payment of the partner and settles it, in one transaction; or reports
+ * that it is a stray.
+ */
 async function take(
   tx: EntityManager,
   sealer: Sealer,
@@ -195,14 +198,16 @@ async function take(
   return { paymentId, deliveryIds: step.deliveryIds, isWaiting: step.availableAt !== null };
 }
 
-/** Whether it was open when this was paid: what came before it was closed is its own, however late that is listed. */
+/**
+ * Whether it was open when this was paid: money paid before it was closed belongs to it, however late that is listed.
+ */
 const wasOpen = ({ status, closed_at: closedAt }: PartnerInstrument, { paidAt }: ProviderPayment): boolean =>
   status === 'active' || Boolean(closedAt && paidAt && paidAt <= closedAt);
 
 const lockInstrument = (tx: EntityManager, id: string): Promise<PartnerInstrument> =>
   tx.findOneOrFail(PartnerInstrument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
-/** Writes down what was seen, and closes the instrument when it is to be closed. */
+/** Records what was seen, and closes the instrument if requested. */
 async function finishLook(
   tx: EntityManager,
   look: { instrumentId: string; isClosing: boolean; hasMore: boolean; seen: Seen },
@@ -210,8 +215,7 @@ async function finishLook(
   const { instrumentId, isClosing, hasMore, seen } = look;
   const { before, from, until } = seen;
   const instrument = await lockInstrument(tx, instrumentId);
-  // Reads an instrument that is to be closed once more, from the time when the provider stopped accepting money for
-  // it.
+  // Read an instrument to be closed once more, from the time when the provider stopped accepting money for it.
   if (instrument.closing_at && instrument.status === 'active' && !isClosing) return instrument.status;
   const now = await readDatabaseClock(tx);
   const { read_from: began } = instrument;
@@ -227,7 +231,7 @@ async function finishLook(
     instrument.closed_at = instrument.updated_at = now;
     instrument.look_again_at = null;
     await tx.flush();
-    // What the provider lists later opens cases of its own.
+    // Payments that the provider lists later open their own cases.
     await tellAgain(tx, instrument);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

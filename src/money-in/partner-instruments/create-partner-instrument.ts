@@ -23,7 +23,7 @@ import { priceReceived } from './price-received.ts';
 export interface PartnerInstrumentRequest {
   method: InstrumentMethod;
   channel?: string | undefined;
-  /** What each payment has to be; any amount without it. */
+  /** The exact amount of each payment; any amount if absent. */
   amount?: Money | undefined;
   external_ref?: string | undefined;
   customer_name?: string | undefined;
@@ -38,8 +38,9 @@ interface Creation {
 }
 
 /**
- * Makes an instrument and waits for its code. Throws PROVIDER_REFUSED when the provider refused it, PROVIDER_INDETERMINATE
- * (with what to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when nothing was started.
+ * Creates an instrument and waits for its code. Throws PROVIDER_REFUSED when the provider refused it,
+ * PROVIDER_INDETERMINATE (with the URL to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when the workflow
+ * could not be started.
  */
 export async function createPartnerInstrument(
   em: EntityManager,
@@ -52,7 +53,7 @@ export async function createPartnerInstrument(
   const find = (place: EntityManager) => findInstrument(place, { id, partnerId });
   const earlier = idempotency.resourceId === null ? null : await find(em);
   if (earlier?.instrument.status === 'active' && !earlier.instrument.payment_code) {
-    // The row exists, so a refusal that comes through Temporal is not believed.
+    // The row exists, so a refusal that arrives through Temporal is not trusted.
     await workflows
       .startPartnerInstrument(id, null, waitMs)
       .catch((error: unknown) => (isVerdict(error) ? null : Promise.reject(error)));

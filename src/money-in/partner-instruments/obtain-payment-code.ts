@@ -9,8 +9,9 @@ import { PartnerInstrument } from './partner-instrument.entity.ts';
 import { type InstrumentTexts, instrumentTextsPlace, type PartnerInstrumentStatus } from './partner-instrument.ts';
 
 /**
- * Has the provider make what customers pay to, under the instrument's own id, and stores it; an instrument that the
- * provider refuses is closed. Returns how it stands. Throws ProviderUnknown: asking again joins what may have been made.
+ * Requests the payment code from the provider under the instrument's own id and stores it; closes an instrument that
+ * the provider refuses. Returns its state. Throws ProviderUnknown; a repeated request then finds any code already
+ * created.
  */
 export async function obtainPaymentCode(
   em: EntityManager,

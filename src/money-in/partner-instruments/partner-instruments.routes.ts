@@ -63,8 +63,13 @@ routes.get(
     description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     access: partner('read-gateway'),
     query: partnerListQuery().extend({
-      status: z.enum(partnerInstrumentLaw.statuses).optional().meta({ description: 'Only those with this status.' }),
-      external_ref: externalRef().optional().meta({ description: 'Only those with exactly this reference of yours.' }),
+      status: z
+        .enum(partnerInstrumentLaw.statuses)
+        .optional()
+        .meta({ description: 'Only instruments with this status.' }),
+      external_ref: externalRef()
+        .optional()
+        .meta({ description: 'Only instruments with exactly this reference of ' + 'yours.' }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),

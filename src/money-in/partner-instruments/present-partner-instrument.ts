@@ -11,7 +11,7 @@ import {
   partnerInstrumentLaw,
 } from './partner-instrument.ts';
 
-/** An instrument as partners see it. */
+/** An instrument as shown to partners. */
 export async function presentInstrument(sealer: Sealer, { instrument, channel }: InstrumentWithChannel) {
   const { id, texts_sealed: sealed } = instrument;
   const opened = sealed ? await openUnlessGone(sealer, instrumentTextsPlace(id), sealed) : null;

@@ -9,7 +9,7 @@ import {
 } from '../../partners/fee.ts';
 import { compareMoney, feeOf, isWholeRupiah, type Money } from '../../shared/money.ts';
 
-/** The price of a payment to an instrument: its gross is what was paid, whatever the partner's fee mode. */
+/** The price of a payment to an instrument: its gross is the amount paid, whatever the partner's fee mode. */
 export interface PricedPayment {
   fee: Money;
   net: Money;
@@ -41,8 +41,8 @@ async function readTerms(em: EntityManager, partnerId: string, channelId: number
 }
 
 /**
- * The price of a payment of `gross` (IDR, scale 4), or why the channel takes none of this amount: beyond its limits, not
- * whole rupiah, or not more than the fee.
+ * The price of a payment of `gross` (IDR, scale 4), or why the channel does not accept the amount: beyond its limits,
+ * not whole rupiah, or not more than the fee.
  */
 export async function priceReceived(
   em: EntityManager,

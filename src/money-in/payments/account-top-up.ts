@@ -6,7 +6,7 @@ import type { PaymentHandler, PaymentIntent } from './handler.ts';
 /** A top-up of an account that the caller may use. Gateway only. */
 export const accountTopUp = {
   referenceType: 'account_top_up' as const,
-  referenceOf: 'the account that is topped up; of a withdrawal its payout',
+  referenceOf: 'the account topped up; for a withdrawal, its payout',
   permission: 'top-up-account',
   rails: ['gateway'],
   ledgerReferenceType: 'account_top_up',

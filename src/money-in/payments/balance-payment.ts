@@ -9,23 +9,23 @@ import { newId } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import type { HandledPayment, PaymentHandler, PaymentTarget, SqlCall } from './handler.ts';
 
-/** What a payment from a balance is: what is asked of the database, and what its answer means. */
+/** Payments from a balance: the request to the database, and its result. */
 
-/** A payment from a balance, whoever asks for it: the dispatcher, a subscription, a circle or a transfer. */
+/** A payment from a balance, requested by the dispatcher, a subscription, a circle or a transfer. */
 export interface BalancePayment {
   payer: Payer;
   /** The id of its transaction: derived from payer and idempotency key (`balancePaymentIdFor`), or random. */
   transactionId: string;
   referenceId: string;
   sourceAccountId: string;
-  /** IDR, more than zero. */
+  /** IDR, greater than zero. */
   amount: Money;
-  /** The member of a shared target that it is for; absent or null: its payer. */
+  /** The member of a shared target; absent or null: the payer. */
   onBehalfOf?: string | null;
   requestId: string | null;
   /**
-   * Until when it may be made, by the database's clock (ISO 8601). Absent where no request waits for it: then it is
-   * repeated under the same id.
+   * Until when it may be made, by the database's clock (ISO 8601). Absent if no request waits for it; then it is
+   * retried under the same id.
    */
   deadline?: string;
   /** Only for requests that carry an `Idempotency-Key`. */
@@ -36,11 +36,11 @@ export interface BalancePayment {
 export interface NumberedKey {
   keyHash: string;
   fingerprint: string;
-  /** Orders the request among the refusals under its key: a whole number, drawn before anything was judged. */
+  /** Orders the request among the refusals under its key: a whole number, drawn before any check. */
   number: string;
 }
 
-/** A payment from a balance as its handler sees it. */
+/** A payment from a balance as passed to its handler. */
 export const handledOf = (payment: BalancePayment): HandledPayment => ({
   ...payment,
   orderId: null,
@@ -49,7 +49,7 @@ export const handledOf = (payment: BalancePayment): HandledPayment => ({
   onBehalfOf: payment.onBehalfOf ?? null,
 });
 
-/** A payment in the form that `pay_from_balances` takes: its type `balance_payment`. */
+/** A payment in the form that `pay_from_balances` accepts: its type `balance_payment`. */
 const askedOf = (payment: BalancePayment, { referenceType, ledgerReferenceType, movement }: PaymentHandler) => ({
   transaction_id: payment.transactionId,
   journal_id: newId(),
@@ -70,18 +70,18 @@ const askedOf = (payment: BalancePayment, { referenceType, ledgerReferenceType, 
 
 interface Making {
   payments: readonly BalancePayment[];
-  /** Where they go, in their order: an SQL expression of type payment_target[]. */
+  /** The targets, in order: an SQL expression of type payment_target[]. */
   targets: SqlCall;
-  /** The effect of those that are paid, evaluated when there are any. */
+  /** The effect of the paid ones, evaluated if there are any. */
   effect?: string | undefined;
-  /** How long any lock is waited for, in milliseconds. Not inside a transaction, where it would outlast the statement. */
+  /** The lock time-out in milliseconds. Not inside a transaction, where it would outlast the statement. */
   lockMs?: number;
 }
 
 /** The outcome of a payment, from the database. */
 export interface MadeRow {
   outcome: 'paid' | 'replayed' | 'refused' | 'busy';
-  /** The amount, and what the source held afterwards. */
+  /** The amount, and the source's balance afterwards. */
   amount: Money;
   new_balance: Money;
   refusal: StoredRefusal | null;
@@ -90,7 +90,7 @@ export interface MadeRow {
 /** The paid ones, in an effect, as an SQL expression of type balance_payment[]. */
 export const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
 
-/** Writes all the payments in one round trip; returns the outcome of each, in their order. */
+/** Makes all the payments in one round trip; returns the outcome of each, in order. */
 export async function makePayments(
   em: EntityManager,
   handler: PaymentHandler,
@@ -103,13 +103,13 @@ export async function makePayments(
       paid.new_balance::numeric(20, 4)::text as new_balance, in_time(?::timestamptz, (select count(*) from effect)) as effects
     from paid order by paid.place`;
   const asked = payments.map((payment) => askedOf(payment, handler));
-  // Where it is too late for one of them, each is made alone.
+  // If it is too late for one of them, each is made alone.
   const [deadline = null] = payments.flatMap((payment) => payment.deadline ?? []).toSorted();
   const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, deadline];
   return executePrepared<MadeRow>(em, sql, params);
 }
 
-/** An amount that was paid, and what its source held afterwards. IDR, scale 4. */
+/** A paid amount, and its source's balance afterwards. IDR, scale 4. */
 export interface PaidAmount {
   amount: Money;
   balance: Money;
@@ -121,18 +121,18 @@ export interface Paid {
   made?: PaidAmount;
 }
 
-/** What became of a payment, from its row; throws its refusal, and SERVICE_UNAVAILABLE when somebody is in its way. */
+/** The result of a payment, from its row; throws its refusal, and SERVICE_UNAVAILABLE when it was blocked by a lock. */
 export function readRow({ outcome, amount, new_balance: balance, refusal }: MadeRow): Paid {
   if (outcome === 'busy') throw busy('The account or its owner is being changed; try again');
   if (outcome === 'refused') throw fromStored(must(refusal, 'what was refused has its refusal'));
   return outcome === 'replayed' ? { replayed: true } : { replayed: false, made: { amount, balance } };
 }
 
-/** SQLSTATEs of a refusal by the target's effect, and of a payment that comes after its request was answered. */
+/** SQLSTATEs of a refusal by the target's effect, and of a payment after its request's deadline. */
 const targetRefuses = 'AM004';
 const tooLate = 'AM013';
 
-/** Turns what the database refuses by an error into REQUEST_INVALID, and lateness into SERVICE_UNAVAILABLE. */
+/** Turns the database's refusals into REQUEST_INVALID, and lateness into SERVICE_UNAVAILABLE. */
 export async function refusing<T>(move: () => Promise<T>): Promise<T> {
   try {
     return await move();
@@ -151,7 +151,10 @@ export async function refusing<T>(move: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The target of one payment, as the database judges it (an SQL expression of type payment_target[]); throws its refusal. */
+/**
+ * The target of one payment, as determined by the database (an SQL expression of type payment_target[]); throws its
+ * refusal.
+ */
 export async function readTarget(em: EntityManager, { call, params }: SqlCall): Promise<PaymentTarget> {
   const [row] = await executePrepared<{ account_id: string | null; refusal: StoredRefusal | null }>(
     em,

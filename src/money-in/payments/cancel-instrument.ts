@@ -11,7 +11,8 @@ import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
 /**
- * The first look at the row, in milliseconds: a payment usually ends within a few hundred. Each further wait is longer.
+ * The wait before the first read of the row, in milliseconds: a payment usually becomes final within a few hundred.
+ * Each further wait is longer.
  */
 const firstLookMs = 100;
 const longestLookMs = 1_000;
@@ -19,16 +20,16 @@ const longestLookMs = 1_000;
 export interface Cancellation {
   table: InstrumentTable;
   id: string;
-  /** Who asked for it; recorded in the same transaction as the request to cancel. */
+  /** Who requested it; recorded in the same transaction as the request to cancel. */
   event: Pick<NewEvent, 'resourceType' | 'actorId' | 'requestId' | 'data'>;
   wake: () => Promise<void>;
 }
 
 /**
- * Cancels an open payment: its deadline becomes now, and its workflow, which is woken, expires the instrument at the
- * provider and asks once more before it ends. Waits at most ten seconds for that end and returns the status then; one
- * that is still open ends later by itself. A payment that has ended already is left as it is. Throws
- * SERVICE_UNAVAILABLE when Temporal cannot be reached: the cancellation is stored and the sweeps carry it out.
+ * Cancels an open payment: its deadline becomes now, and its workflow, which is signalled, expires the instrument at
+ * the provider and asks once more before it closes the payment. Waits at most ten seconds for that and returns the
+ * status then; a payment that is still open is closed later. A final payment is not changed. Throws SERVICE_UNAVAILABLE
+ * when Temporal is unreachable: the cancellation is stored and the sweeps carry it out.
  */
 export async function cancelInstrument(
   em: EntityManager,
@@ -55,7 +56,7 @@ export async function cancelInstrument(
 
 /**
  * Stores the cancellation of an open payment, once; the update locks the row against a settlement. Its workflow carries
- * it out once it is woken, by a sweep at the latest.
+ * it out once signalled, by a sweep at the latest.
  */
 export async function storeCancellation(
   em: EntityManager,
@@ -73,9 +74,9 @@ export async function storeCancellation(
 }
 
 /**
- * Cancels an order for its payer, as `cancelInstrument` does, and returns it once it has ended. Throws NOT_FOUND,
- * FORBIDDEN for anybody but its payer, REQUEST_INVALID when it is paid, and SERVICE_UNAVAILABLE when the provider has
- * not ended it yet: it will still end, cancelled or paid.
+ * Cancels an order for its payer, as `cancelInstrument` does, and returns it once it is final. Throws NOT_FOUND,
+ * FORBIDDEN for anybody but its payer, REQUEST_INVALID when it is paid, and SERVICE_UNAVAILABLE while the provider has
+ * not cancelled it: it will still become final, cancelled or paid.
  */
 export async function cancelOrder(
   em: EntityManager,

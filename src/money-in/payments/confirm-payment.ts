@@ -14,14 +14,14 @@ export interface InstrumentQuestion {
   table: InstrumentTable;
   id: string;
   signal: AbortSignal;
-  /** Payments are not looked for while the provider waits for one. */
+  /** Skips looking for payments while the provider waits for one. */
   briefly?: boolean | undefined;
 }
 
 /**
- * Asks the provider about an order or a partner's payment and compares reference and amount with ours, as they are once
- * it has answered. The first payment of exactly the total pays an open one; every other confirmed payment without a
- * receipt is a stray. Throws ProviderUnknown when the provider does not answer.
+ * Asks the provider about an order or a partner's payment and compares reference and amount with ours, read after its
+ * answer. The first payment of exactly the total pays an open one; every other confirmed payment without a receipt is a
+ * stray. Throws ProviderUnknown when the provider does not answer.
  */
 export async function confirmInstrument(
   em: EntityManager,
@@ -66,7 +66,7 @@ async function judge(
   const strays = received.filter((payment) => payment !== paying).map((payment) => strayOf(provider, payment));
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
-  // A final row keeps the time since which it was settling.
+  // A final row keeps the time when it began settling.
   if (isUnsettled || (paying === undefined && next.outcome === 'waiting')) {
     await noteSettling(em, table, reference, isUnsettled);
   }
@@ -79,7 +79,7 @@ async function judge(
 
 /**
  * Whether the provider has a pending payment that would pay, or reports paid without listing a payment that explains
- * it: a voided one, one whose receipt was credited or refunded, or one that would pay and is in suspense.
+ * it: a voided one, one whose receipt was credited or refunded, or one in suspense that would pay.
  */
 function isSettling(
   { status, payments }: InstrumentState,
@@ -90,13 +90,13 @@ function isSettling(
   const explains = (payment: ProviderPayment) => {
     const receipt = receipts.get(payment.providerPaymentId);
     if (payment.status === 'voided') return true;
-    // An applied receipt has paid something else: this row is still open.
+    // An applied receipt has paid something else, as this row is still open.
     return receipt !== undefined && receipt !== 'applied' && (receipt !== 'suspended' || pays(payment));
   };
   return status === 'paid' && !payments.some(explains);
 }
 
-/** Notes since when an open row has been settling; cleared when it no longer is, and waits for a payment again. */
+/** Records since when an open row has been settling; cleared when it waits for a payment again. */
 async function noteSettling(em: EntityManager, table: InstrumentTable, id: string, settling: boolean): Promise<void> {
   await em.execute(
     `update ${table} set settling_since = case when ? then now() end
@@ -105,7 +105,7 @@ async function noteSettling(em: EntityManager, table: InstrumentTable, id: strin
   );
 }
 
-/** A payment that no row has taken, as the input of its receipt's workflow. */
+/** An unmatched payment, as the input of its receipt's workflow. */
 export const strayOf = (
   provider: string,
   { providerPaymentId, providerPaymentMethodId }: Omit<ConfirmedPayment, 'amount'>,

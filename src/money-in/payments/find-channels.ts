@@ -10,7 +10,7 @@ export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
 
 /**
  * The channel of a `payment_id`, checked for this nominal (IDR). Throws REQUEST_INVALID for an unknown channel, a
- * fraction of a rupiah, or a charge (nominal plus fee, which is what the payer transfers) outside the channel's limits.
+ * fraction of a rupiah, or a charge (nominal plus fee, which the payer transfers) outside the channel's limits.
  */
 export async function getChannelFor(em: EntityManager, paymentId: number, nominal: Money): Promise<PaymentChannel> {
   const channel = await em.findOne(PaymentChannel, { id: paymentId, active: true, needs_phone: false });

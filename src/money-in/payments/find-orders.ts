@@ -23,8 +23,8 @@ export async function findOrder(em: EntityManager, orderId: string): Promise<Ord
 }
 
 /**
- * An order that the caller may poll: its own, or with `any` another's. Throws NOT_FOUND or FORBIDDEN (docs/contract.md
- * 0).
+ * An order that the caller may poll: their own, or with `any` another's. Throws NOT_FOUND or FORBIDDEN
+ * (docs/contract.md 0).
  */
 export async function getOrder(
   em: EntityManager,
@@ -46,7 +46,7 @@ export function findOrders(
 ): Promise<Listed & { items: OrderWithChannel[] }> {
   return readFresh(em, async (reader) => {
     const { items, ...listed } = await readPage(reader, PaymentOrder, { user_id: caller.userId }, window);
-    // Each order then finds its channel here.
+    // Load them at once, so that each order then finds its channel in memory.
     await reader.find(PaymentChannel, { id: { $in: items.map(({ payment_id }) => payment_id) } });
     return { items: await Promise.all(items.map((order) => withChannel(reader, order))), ...listed };
   });

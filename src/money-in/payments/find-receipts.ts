@@ -8,21 +8,21 @@ import type { PaymentOrder } from './payment-order.entity.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
-/** A row that waits for money: its id, and the amount that pays it (IDR, scale 4). */
+/** A row that waits for money: its id, and the amount due (IDR, scale 4). */
 export interface Awaiting {
   reference: string;
   amount: Money;
 }
 
-/** What pays an order: its total. */
+/** The amount due for an order: its total. */
 export const awaitedBy = ({ id, nominal, admin_fee }: PaymentOrder): Awaiting => ({
   reference: id,
   amount: addMoney(nominal, admin_fee),
 });
 
 /**
- * Receipt states by the provider's payment ids; a payment without a receipt is not in the map. Nor is one in suspense
- * that nobody knew and that pays exactly the row that `awaits` it: a restore had taken the row back.
+ * Receipt states by the provider's payment ids; omits payments without a receipt, and unidentified money in suspense
+ * that exactly pays the row that `awaits` it, which a restore had removed.
  */
 export async function findReceiptStates(
   em: EntityManager,
@@ -40,11 +40,11 @@ export async function findReceiptStates(
 
 const isUnknownMoney = "state = 'suspended' and reason = 'unknown' and reference = ? and amount = ?::numeric";
 
-/** Whether this provider payment has a receipt, as `findReceiptStates`, and so can no longer be applied to anything. */
+/** Whether this provider payment has a receipt, as in `findReceiptStates`, and so can no longer be applied. */
 export const hasReceipt = async (em: EntityManager, providerPaymentId: string, awaits?: Awaiting): Promise<boolean> =>
   (await findReceiptStates(em, [providerPaymentId], awaits)).size > 0;
 
-/** Whether money in suspense pays this row, which then neither fails nor expires. */
+/** Whether money in suspense pays this row, which then must neither fail nor expire. */
 export async function isPaidUnknown(em: EntityManager, { reference, amount }: Awaiting): Promise<boolean> {
   const rows = await em.execute(`select from receipts where ${isUnknownMoney}`, [reference, amount]);
   return rows.length > 0;
@@ -52,7 +52,7 @@ export async function isPaidUnknown(em: EntityManager, { reference, amount }: Aw
 
 type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'received_at'> & { status: ReceiptState };
 
-/** A page of receipts (payments that the provider confirmed), ordered by when we learnt of them. */
+/** A page of receipts (payments confirmed by the provider), ordered by when they were received. */
 export const listReceipts = (
   em: EntityManager,
   { status, ...window }: ListWindow & { status?: ReceiptState | undefined },

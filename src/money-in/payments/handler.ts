@@ -8,13 +8,13 @@ import type { ReferenceType } from './payment-order.ts';
 
 export type Rail = 'gateway' | 'balance';
 
-/** What `reference_id` names, once it was found and the caller may pay for it. */
+/** The target of `reference_id`, found and payable by the caller. */
 export interface PaymentTarget {
-  /** The account that is credited. */
+  /** The account to credit. */
   accountId: string;
-  /** The amount to pay, where it is more than the request named; IDR, scale 4. */
+  /** The amount to pay, if more than the request's; IDR, scale 4. */
   amount?: Money;
-  /** When its orders end that would live longer. */
+  /** The latest deadline of its orders, if any. */
   payableUntil?: Date | null;
 }
 
@@ -26,7 +26,7 @@ export interface PaymentIntent {
   caller: Payer;
   /** The member of a shared target that the payment is for, if not the caller. */
   onBehalfOf?: string | null;
-  /** Set inside a transaction: locks whatever could be stopped, until the transaction ends. */
+  /** Set inside a transaction: locks targets that could be stopped, until the transaction ends. */
   lock?: boolean;
 }
 
@@ -41,18 +41,17 @@ export interface HandledPayment {
   amount: Money;
   /** As `onBehalfOf` of the intent. */
   onBehalfOf: string | null;
-  /** The id of the request that asked for it. */
+  /** The id of its request. */
   requestId: string | null;
 }
 
-/** The workflows that a settled payment may wake; implemented in `temporal/`, injected. */
+/** The workflows that a settled payment may signal; implemented in `temporal/`, injected. */
 export interface WakingPort {
   wakeSavingCircle(circleId: string): Promise<void>;
 }
 
 /**
- * A call of an SQL function, e.g. `settle_product(?, ?)`; it refuses by raising SQLSTATE AM004 with field and
- * complaint.
+ * A call of an SQL function, such as `settle_product(?, ?)`; it refuses by raising SQLSTATE AM004 with field and text.
  */
 export interface SqlCall {
   call: string;
@@ -62,23 +61,23 @@ export interface SqlCall {
 /** The domain effect of one settled payment. On the balance rail `onPending` has not run: `payment.orderId` is null. */
 export interface PaymentEffect {
   /**
-   * Locks what the effect changes or judges by, before money is posted and before the source is judged: so that
-   * none of these payments waits for another that waits for it.
+   * Locks everything that the effect reads or changes, before money is posted and the source is checked, so that these
+   * payments cannot deadlock.
    */
   hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-  /** `transactionId` is that of its row of type `price`. Refuses as `SqlCall`. */
+  /** `transactionId` is the id of its row of type `price`. Refuses as `SqlCall`. */
   inTransaction(tx: EntityManager, payment: HandledPayment, transactionId: string): Promise<unknown>;
 }
 
-/** How payments of this kind from balances are made, one or many in one statement. */
+/** How payments of this kind are made from balances, one or many per statement. */
 export interface Together {
   /**
    * The targets, in the order of the payments, as an SQL expression of type payment_target[]: accounts, or refusals. It
-   * locks what the effect changes or judges by where that can be filled, so that one payment does not have the others
-   * refused; null where others hold it.
+   * locks targets that can be filled up, so that one payment does not get the others refused; null for those locked by
+   * others.
    */
   targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
-  /** The domain effect for all of them, as a call over an SQL expression of type balance_payment[], if they have one. */
+  /** The domain effect of all of them, if any, as a call over an SQL expression of type balance_payment[]. */
   effect?(paid: string): string;
 }
 
@@ -88,7 +87,7 @@ export interface Together {
  */
 export interface PaymentHandler {
   referenceType: ReferenceType;
-  /** Whose id its `reference_id` is, for the API's document. */
+  /** The resource of its `reference_id`, for the API document. */
   referenceOf: string;
   permission: string;
   rails: readonly Rail[];
@@ -98,27 +97,30 @@ export interface PaymentHandler {
   /** How its balance payments are booked, if not as `balance-payment.<reference type>` for `product_transfer`. */
   movement?: { kind: string; purpose: TransactionPurpose };
   /**
-   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it takes no payment now. For an order
-   * it runs before the workflow and, as the request may be minutes old, in the transaction that makes the row; for a
-   * payment from a balance that is made by itself in its transaction, after `effect.hold`.
+   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it does not accept a payment now.
+   * For an order it runs before the workflow and again in the transaction that creates the row, as the request may be
+   * minutes old; for a single payment from a balance it runs in the transaction, after `effect.hold`.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-  /** Balance rail only: lets payments that arrive together be written together, target and effect included. */
+  /** Balance rail only: batches payments that arrive together, including target and effect. */
   together?: Together;
-  /** The domain effect, in the journal's transaction, of what is not paid `together`; absent where the money itself is all. */
+  /**
+   * The domain effect, in the journal's transaction, of payments not made `together`; absent if the movement of money
+   * is all.
+   */
   effect?: PaymentEffect;
   /**
-   * After the commit, on both rails: wakes the workflow that looks after the target when a payment was ordered, paid or
-   * has ended otherwise. The hint may get lost: a sweep also finds what it was about.
+   * After the commit, on both rails: signals the target's workflow when a payment was ordered, paid or closed. A sweep
+   * makes up for a lost hint.
    */
   wake?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
-  /** Gateway rail only: updates the pending row when the order ended unpaid. */
+  /** Gateway rail only: updates the pending row when the order was closed unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }
 
-/** The handler of each reference type, which its domain keeps. */
+/** The handler of each reference type, defined by its own module. */
 export type PaymentKinds = { [Type in ReferenceType]: PaymentHandler & { referenceType: Type } };
 
 export interface HandlingPorts {
@@ -126,7 +128,7 @@ export interface HandlingPorts {
   workflows: WakingPort;
 }
 
-/** The handler of a payment on a rail. Throws 400 when this rail has none, 403 when the permission is missing. */
+/** The handler of a payment on a rail. Throws 400 when the rail has none, 403 when the permission is missing. */
 export function getHandler(
   { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
   caller: Caller,
@@ -140,7 +142,7 @@ export function getHandler(
   return handler;
 }
 
-/** The handler of an order that exists: its reference type was checked when it was opened. */
+/** The handler of an existing order, whose reference type was checked when it was opened. */
 export const handlerOfOrder = (
   { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
   order: PaymentOrder,

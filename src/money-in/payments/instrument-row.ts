@@ -6,15 +6,15 @@ import type { PaymentOrderStatus } from './payment-order.ts';
 /** A table whose rows have an instrument under their own id. */
 export type InstrumentTable = 'payment_orders' | 'partner_payments';
 
-/** A row that has an instrument, as every step with the provider reads it. */
+/** A row with an instrument, as read by every step that calls the provider. */
 export interface InstrumentRow {
   provider: string;
-  /** The partner whose instrument it is, if it is one's. */
+  /** The partner whose instrument it is, if any. */
   partnerId: string | null;
-  /** What pays it exactly: IDR, scale 4. */
+  /** The exact amount due: IDR, scale 4. */
   total: Money;
   status: PaymentOrderStatus;
-  /** The provider's ids; null until it has given them. */
+  /** The provider's ids; null until known. */
   requestId: string | null;
   methodId: string | null;
   askedAt: Date | null;
@@ -28,7 +28,7 @@ const own = {
   partner_payments: 'partner_id as "partnerId", amount::text as total',
 };
 
-/** Throws NOT_FOUND for a row that a restore has taken back. */
+/** Throws NOT_FOUND for a row that a restore has removed. */
 export async function readInstrument(em: EntityManager, table: InstrumentTable, id: string): Promise<InstrumentRow> {
   const [row] = await em.execute<InstrumentRow[]>(
     `select ${own[table]}, provider, status, provider_payment_request_id as "requestId",
@@ -41,7 +41,7 @@ export async function readInstrument(em: EntityManager, table: InstrumentTable, 
   return { ...read, askedAt: askedAt && new Date(askedAt), deadline: new Date(deadline) };
 }
 
-/** All that the return page shows of a payment: anybody who has its id can see it. */
+/** Everything that the return page shows of a payment; anybody with its id can see it. */
 export type PaidState = Pick<InstrumentRow, 'status' | 'total'>;
 
 /** The state of an order or a partner's payment; null when neither has this id (a UUID). */

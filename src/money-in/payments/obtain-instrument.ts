@@ -12,13 +12,13 @@ import { failpoint } from '../../shared/failpoint.ts';
 import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 
 /**
- * The provider may list an instrument only some time after making it: that it knows nothing under a reference proves
- * something only this long after the last attempt it may have received.
+ * The provider may list an instrument only some time after creating it: a missing one proves something only this long
+ * after the last attempt that the provider may have received.
  */
 const listingGraceSeconds = 120;
 
 /**
- * Whether an instrument last asked for at `at`, if ever, may still appear at the provider; `now` is the database's
+ * Whether an instrument last requested at `at`, if ever, may still appear at the provider; `now` is the database's
  * clock.
  */
 export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
@@ -26,7 +26,7 @@ export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
 
 export interface InstrumentSearch {
   table: InstrumentTable;
-  /** This attempt, noted before. */
+  /** This attempt, already recorded. */
   attempt: Attempt;
   request: InstrumentRequest;
   signal: AbortSignal;
@@ -37,12 +37,12 @@ export interface InstrumentSearch {
 }
 
 /**
- * Asks the provider for an instrument under the row's own id, in every attempt. A refusal only speaks for the attempt
- * it answers: when an earlier one may have been received, its instrument is looked up by reference. That also happens
- * when this attempt has no answer: after a change of configuration it may ask for something else and never get one. The
- * refusal is believed when the provider still knows nothing two minutes after the earlier attempt; the row is closed by
- * it under `expectNoAttempt`. Throws ProviderUnknown while the outcome is unknown; asking again joins the first request at
- * the provider.
+ * Requests an instrument from the provider under the row's own id, in every attempt. A refusal applies only to its own
+ * attempt: if an earlier one may have been received, its instrument is looked up by reference. So it is when this
+ * attempt gets no answer: after a change of configuration it may request something different and never get one. The
+ * refusal is final when the provider still has no instrument two minutes after the earlier attempt; the row is then
+ * closed under `expectNoAttempt`. Throws ProviderUnknown while the outcome is unknown; a repeated request joins the
+ * first at the provider.
  */
 export async function obtainInstrument(
   em: EntityManager,
@@ -53,7 +53,7 @@ export async function obtainInstrument(
   const answer = await gateway.requestInstrument(request, options).catch(async (error: unknown) => {
     if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
     if (isNeverSent(error) || earlier.at === null) throw error;
-    // The provider may only ever answer that it was asked for something else before: then that is the instrument.
+    // The provider may keep answering that an earlier request differed: then that request's instrument counts.
     const made = await gateway.findInstrument(reference, options);
     if (made === null) throw error;
     return { outcome: 'accepted' as const, instrument: made.instrument };
@@ -62,7 +62,7 @@ export async function obtainInstrument(
   if (answer.outcome === 'accepted') return answer;
   const made = await gateway.findInstrument(reference, options);
   if (made !== null) return { outcome: 'accepted', instrument: made.instrument };
-  // It runs beside a later one when Temporal has given this one up, or the worker whose workflow task it belongs to.
+  // It may run concurrently with a later one if Temporal has timed out this attempt or its worker.
   if (!(await forgetAttempt(em, table, reference, earlier))) throw laterAttempt();
   if (earlier.at !== null && earlier.age < listingGraceSeconds) {
     throw new ProviderUnknown('request instrument: refused, and what an earlier attempt made may yet appear');
@@ -70,22 +70,22 @@ export async function obtainInstrument(
   return answer;
 }
 
-/** The last attempt before this one that the provider may have received; `at` is null when there was none. */
+/** The last earlier attempt that the provider may have received; `at` is null when there was none. */
 export interface Attempt {
-  /** When this attempt was written down, so that undoing it does not undo a later one. */
+  /** When this attempt was recorded, so that undoing it does not undo a later one. */
   mine: string;
   at: string | null;
   /** Seconds since then, by the database's clock. */
   age: number;
 }
 
-/** The columns of an `Attempt`, of an update that sets `instrument_asked_at`. */
+/** The columns of an `Attempt`, returned by an update that sets `instrument_asked_at`. */
 export const attemptNoted = `new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
   coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`;
 
 /**
- * Writes down, before sending, that the provider may receive an attempt; returns the previous one. Throws
- * ProviderUnknown for a row that is cancelled or has ended: nothing may be sent.
+ * Records, before sending, that the provider may receive an attempt; returns the previous one. Throws ProviderUnknown
+ * for a cancelled or final row, for which nothing may be sent.
  */
 export async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
@@ -99,8 +99,8 @@ export async function noteAttempt(em: EntityManager, table: InstrumentTable, id:
 }
 
 /**
- * Restores the previous attempt: this one was refused or never sent, so the provider has made nothing from it. False
- * when there is a later one, which stays written down.
+ * Restores the previous attempt, as this one was refused or never sent, so the provider has created nothing. False when
+ * there is a later one, which stays recorded.
  */
 export async function forgetAttempt(
   em: EntityManager,
@@ -118,7 +118,7 @@ export async function forgetAttempt(
 
 const laterAttempt = () => new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
 
-/** Throws ProviderUnknown when an attempt is written down after the refused one, which closes its row, held by `tx`. */
+/** Throws ProviderUnknown when an attempt was recorded after the refused one, which closes its row, locked by `tx`. */
 export async function expectNoAttempt(
   tx: EntityManager,
   table: InstrumentTable,
@@ -130,9 +130,9 @@ export async function expectNoAttempt(
 }
 
 /**
- * Expires an instrument, by the provider's id of its payment method or, where none was stored, by its reference, so that
- * the provider's next answer is final. Throws ProviderUnknown when the provider does not answer, and for a cancelled row
- * while the provider may still list an instrument it has made, which would stay open until its own deadline.
+ * Expires an instrument, by the provider's id of its payment method or, where none was stored, by its reference, so
+ * that the provider's next answer is final. Throws ProviderUnknown when the provider does not answer, and for a
+ * cancelled row while an instrument may still appear at the provider, which would stay open until its own deadline.
  */
 export async function expireInstrument(
   em: EntityManager,

@@ -12,10 +12,10 @@ import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-o
 
 /**
  * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
- * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. Wakes what looks after its target. An
- * existing order is returned as it stands. Throws what the target refuses by now, FORBIDDEN for a payer who is no longer active, DUPLICATE from the
- * handler's pending row, IDEMPOTENCY_KEY_REUSED for a key of another request, and as `openOnce`; then no attempt at
- * this opening leaves anything behind.
+ * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. Signals the target's workflow. Returns an
+ * existing order unchanged. Throws the target's refusal, FORBIDDEN for a payer who is no longer active, DUPLICATE from
+ * the handler's pending row, IDEMPOTENCY_KEY_REUSED for a key of another request, and as `openOnce`; then no attempt at
+ * this opening has any effect.
  */
 export async function openPaymentOrder(
   em: EntityManager,

@@ -10,15 +10,15 @@ import { paidPath } from './return-url.ts';
 
 interface Told {
   title: string;
-  /** What it means and what to do, in two sentences. */
+  /** The explanation and the next step, in two sentences. */
   text: string;
 }
 
 const waiting: Told = {
   title: 'Not received yet',
   text:
-    'If you have just paid, the money may need a minute to reach us: look again then. ' +
-    'If you have not paid, go back to where you began and open the payment there once more.',
+    'If you have just paid, it may take a minute to arrive: check again then. If you have not paid, go back to where ' +
+    'you started and open the payment again.',
 };
 
 const told: Record<PaymentOrderStatus, Told> = {
@@ -26,25 +26,25 @@ const told: Record<PaymentOrderStatus, Told> = {
   WAITING_PAYMENT: waiting,
   PAID: {
     title: 'Paid',
-    text: 'We have received this payment and tell the recipient at once. You can close this page.',
+    text: 'We have received this payment and are notifying the recipient. You can close this page.',
   },
   FAILED: {
     title: 'Not paid',
     text:
-      'The payment was declined, and is not tried again. ' +
-      'Go back to where you started to pay again, or in another way.',
+      'The payment was declined and will not be retried. Go back to where you started to try again or pay in another ' +
+      'way.',
   },
   EXPIRED: {
     title: 'No longer payable',
     text:
-      'This payment takes no more money: go back to where you began to make a new one. ' +
-      'If money has left your account for it anyway, tell the recipient.',
+      'This payment can no longer be paid: go back to where you started to make a new one. If money has left your ' +
+      'account anyway, contact the recipient.',
   },
 };
 
 const unknown: Told = {
   title: 'There is no such payment',
-  text: 'The address of this page is not quite right. Go back to where you began, and look at your payment there.',
+  text: 'The address of this page is not correct. Go back to where you started, and look at your payment there.',
 };
 
 const style = `.sum { font-size: 1.75rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; margin: 0.5rem 0 0; }
@@ -54,7 +54,7 @@ a { display: inline-block; padding: 0.5rem 1rem; color: var(--act); border: 1px 
   text-decoration: none; font-weight: 600; }
 `;
 
-/** The page for a payer who came back from a wallet: status and amount only; null for an unknown payment. */
+/** The page for a payer who returns from a wallet: status and amount only; null for an unknown payment. */
 function paidPage(state: PaidState | null): string {
   const { title, text } = state === null ? unknown : told[state.status];
   const content = html`${state && html`<p class="sum">${rupiah(state.total)}</p>`}
@@ -63,7 +63,7 @@ ${state !== null && told[state.status] === waiting ? html`<p class="again"><a hr
   return String(cardPage({ lang: 'en', title, style }, content));
 }
 
-/** `GET /paid/:id`: where wallets send payers back to. Public, rendered by the server, without scripts. */
+/** `GET /paid/:id`: the page to which wallets return payers. Public, rendered by the server, without scripts. */
 export function paidPages({ orm }: { orm: MikroORM }): Router {
   const router = new Router({ sensitive: true });
   router.get(paidPath(':id'), async (ctx) => {

@@ -39,27 +39,26 @@ interface Request {
   /** Without absent fields; amounts as money. */
   body: Record<string, unknown>;
   answer: Answer;
-  /** The answer depends on data that changes later, so the first answer is stored under the key. */
+  /** The response depends on data that changes later, so the first one is stored under the key. */
   changes?: true;
 }
 
-/** What a request says about its payment, whatever it pays for. */
+/** The part of a request common to all kinds of payments. */
 type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
   payer: Caller;
 };
 
 /**
- * Pays from a balance for a request, under its idempotency key, if any: returns the stored answer of the key's first
- * request, or that of `pay`; it is made again from what was paid, unless it `changes`. Throws as `pay` does,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is not known: without a
- * key it names the transaction that a payment would have, and is not to be repeated. What has not been judged in the time
- * that its request waits, by the database's clock, is not made any more. When a connection is lost, whose commit may have
- * been done, it pays again with the same ids as soon as a database that restarts or fails over takes connections: the
- * journal's business key lets it be made once, whatever the lost connection still does.
+ * Pays from a balance for a request, under its idempotency key, if any: returns the stored response of the key's first
+ * request, or that of `pay`; it is rebuilt from the payment, unless it `changes`. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is unknown: without a
+ * key the error names the transaction that a payment would have, and must not be retried. A payment not decided within
+ * its request's wait, by the database's clock, is not made any more. After a lost connection, whose commit may have
+ * succeeded, it retries with the same ids as soon as the database accepts connections again: the journal's business key
+ * ensures one payment, whatever the lost connection still does.
  *
- * A refusal under a key is final: another request with the key may have paid since this one was decided, or be about
- * to. So the refusal is stored under the key's lock before it is returned; if something was paid meanwhile, that answer
- * is returned instead.
+ * A refusal under a key is final, but another request with the key may have paid since, or be about to. So the refusal
+ * is stored under the key's lock before it is returned; if a payment was made first, its response is returned instead.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -93,7 +92,7 @@ export async function payUnderKey(
         const opening = { resourceId: transactionId, kind: null, claim, number: null };
         return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
       }
-      // It may be refused for what the lost connection has paid, or may yet pay.
+      // It may be refused because of the payment that the lost connection made or may still make.
       const made = loss && (await find());
       if (made) return send({ replayed: false, made });
       throw loss?.cause ?? error;
@@ -126,10 +125,12 @@ export async function payUnderKey(
 
 /** How often an unreachable database is retried, in milliseconds. */
 const askedAgainMs = 200;
-/** How long after the loss: the rest is for what the request does before, and for its answer. */
+/** How long after the loss; the rest is for the request's other work and its response. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
 
-/** What was paid, which may be more than was asked for, with the balance that the statement has after it; or null. */
+/**
+ * The amount paid, which may be more than requested, with the balance after it as in the account statement; or null.
+ */
 async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
@@ -148,8 +149,8 @@ const presentPaid =
   };
 
 /**
- * Pays from a balance: looks up the stored answer of the key, then checks handler, rail and permission, then pays, then
- * wakes the workflow that waits for the payment. Returns the body as it is sent, byte for byte.
+ * Pays from a balance: looks up the key's stored response, then checks handler, rail and permission, pays, and signals
+ * the workflow that waits for the payment. Returns the body as sent, byte for byte.
  */
 export async function payAsAsked(
   em: EntityManager,
@@ -166,7 +167,7 @@ export async function payAsAsked(
   });
 }
 
-/** Both accounts are the caller's own, permanently, and accept any amount: only the balance is checked. */
+/** Both accounts permanently belong to the caller and accept any amount, so only the balance is checked. */
 const pocketTransfer: PaymentHandler = {
   ...accountTopUp,
   movement: { kind: 'pocket-transfer', purpose: 'pocket_transfer' },
@@ -179,7 +180,7 @@ const pocketTransfer: PaymentHandler = {
 };
 
 /**
- * Moves money between two of the caller's own accounts: a payment like any other, of purpose `pocket_transfer`
+ * Moves money between two of the caller's own accounts: an ordinary payment with purpose `pocket_transfer`
  * (docs/contract.md 2). Throws 404 for a missing account, 403 for another's, 400 when both are the same or the balance
  * is too low.
  */

@@ -24,14 +24,14 @@ import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract
 import type { PaymentOrder } from './payment-order.entity.ts';
 import { type GatewayPaymentRequest, type PaymentTexts, presentOrder } from './present-order.ts';
 
-/** What a payment by the gateway needs in addition to the database. */
+/** The dependencies of a gateway payment besides the database. */
 export interface GatewayPorts {
   sealer: Sealer;
   paymentKinds: PaymentKinds;
   workflows: Pick<GatewayPaymentWorkflows, 'startGatewayPayment'>;
 }
 
-/** What a request asks for; path and body are what its fingerprint is made of, with amounts as money. */
+/** A request; its fingerprint is computed from path and body, with amounts as money. */
 interface GatewayRequest {
   path: string;
   body: Record<string, unknown>;
@@ -39,14 +39,14 @@ interface GatewayRequest {
 }
 
 type ShownOrder = ReturnType<typeof presentOrder>;
-/** The answer to a gateway payment: the order is at `data`, or at `payment` for a contribution to a circle. */
+/** The response to a gateway payment: the order is at `data`, or at `payment` for a contribution to a circle. */
 type GatewayAnswer = { data: ShownOrder } | { payment: ShownOrder };
 
 /**
- * Pays by the gateway: starts the order's workflow and waits at most ten seconds for its instrument. Returns what
- * `answer` says of the order, and under an idempotency key the first request's answer from then on. Throws what
- * `prepareGatewayPayment` and the handler's pending row refuse, IDEMPOTENCY_KEY_REUSED for the key of another request,
- * PROVIDER_REFUSED when the provider refuses, and SERVICE_UNAVAILABLE when nothing could be started.
+ * Pays by the gateway: starts the order's workflow and waits at most ten seconds for its instrument. Returns the
+ * `answer` for the order; under an idempotency key, the first request's response. Throws the refusals of
+ * `prepareGatewayPayment` and the handler's pending row, IDEMPOTENCY_KEY_REUSED for the key of another request,
+ * PROVIDER_REFUSED when the provider refuses, and SERVICE_UNAVAILABLE when the workflow could not be started.
  */
 export async function payByGateway(
   em: EntityManager,
@@ -72,10 +72,9 @@ export async function payByGateway(
     },
   );
   const { order } = found;
-  // An order that had its instrument failed later, by its payer: that is returned as it stands.
+  // An order that had its instrument failed later, declined by its payer: return it unchanged.
   if (order.status === 'FAILED' && !order.provider_payment_request_id) {
-    // The order joined may belong to another request that used the same key at the same time: it must not be returned
-    // as this one.
+    // This may have joined another request's order under the same key, which must not be returned as this request's.
     if (claim !== null) await findFirstAnswer(em.fork(), claim);
     refuse('PROVIDER_REFUSED', `The provider refused the payment: ${order.failure_code ?? 'no reason given'}`);
   }
@@ -85,7 +84,7 @@ export async function payByGateway(
   return withTexts(em, ports.sealer, kept, order);
 }
 
-/** An answer with the texts of its order put in their place: byte for byte the first answer, however often it is sent. */
+/** A response with its order's texts inserted: byte for byte the first response, however often it is sent. */
 async function withTexts(
   em: EntityManager,
   sealer: Sealer,
@@ -108,7 +107,7 @@ interface Preparing {
 }
 
 /**
- * Checks everything that can be refused before a payment exists: handler, permission, channel and amount, target.
+ * Makes every check that can refuse a payment before it exists: handler, permission, channel and amount, target.
  * Returns the input of its workflow.
  */
 export async function prepareGatewayPayment(

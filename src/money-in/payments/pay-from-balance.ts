@@ -20,16 +20,16 @@ import {
 } from './balance-payment.ts';
 import type { PaymentHandler, WakingPort } from './handler.ts';
 
-/** Makes a payment together with those that arrive at the same time, for a handler that allows it; returns its outcome. */
+/** Makes a payment in a batch with concurrent ones, for a handler that allows it; returns its outcome. */
 export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => Promise<MadeRow>;
 
 /**
  * Pays for a handler's target from a balance: ownership, idempotency key, journal, transaction row, event and the
- * handler's effect in one database transaction; together with others that arrive at the same time, if `payTogether` is
- * given and the handler allows it. The caller checks permission and rail. Throws what the handler refuses, NOT_FOUND
- * for a missing source account, FORBIDDEN for another's, 400 for the target itself as the source and for a balance too
- * low, IDEMPOTENCY_KEY_REUSED for a key of another request, and the stored refusal of its key; then nothing is left
- * behind. Throws SERVICE_UNAVAILABLE, with nothing done, when its turn does not come in the time that a lock may take.
+ * handler's effect in one database transaction; in a batch with concurrent payments if `payTogether` is given and the
+ * handler allows it. The caller checks permission and rail. Throws the handler's refusals, NOT_FOUND for a missing
+ * source account, FORBIDDEN for another's, 400 if source and target are the same or the balance is too low,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and the stored refusal of its key, always without effect. Throws
+ * SERVICE_UNAVAILABLE, with nothing done, when it cannot get a lock in time.
  */
 export async function payFromBalance(
   em: EntityManager,
@@ -41,7 +41,7 @@ export async function payFromBalance(
     const soon = await refusing(() => payTogether(handler, payment));
     if (soon.outcome !== 'busy') return announce(readRow(soon));
   }
-  // A transaction of the caller's has its connection already.
+  // The caller's transaction already has its connection.
   if (em.isInTransaction()) return payAlone(em, handler, payment);
   const key = handler.together ? payment.sourceAccountId : payment.referenceId;
   const leave = await waiting.enter({ key, waitMs: budgets.database.role.lock });
@@ -52,7 +52,7 @@ export async function payFromBalance(
   }
 }
 
-/** `payFromBalance` in its own transaction; afterwards wakes the workflow that waits for the payment, if any. */
+/** `payFromBalance` in its own transaction; afterwards signals the workflow that waits for the payment, if any. */
 export async function payAndWake(
   em: EntityManager,
   { workflows, payTogether }: { workflows: WakingPort; payTogether?: PayTogether },
@@ -64,11 +64,11 @@ export async function payAndWake(
   return paid;
 }
 
-// A payment that waits for a lock holds a connection meanwhile, of the 16 that a process usually has: this leaves some to
-// everybody else. Most wait for the lock of their source, or for that of their target, but not all do.
+// A payment that waits for a lock holds one of the process's usually 16 connections; this leaves some for others. Most
+// such payments wait for their source's or target's lock.
 const waiting = createSemaphore(8, { perKey: 3, mostWaiting: 500 });
 
-/** Makes a payment by itself, so that no other waits with it: source and target are locked first, and judged after that. */
+/** Makes a payment on its own, so that no other waits with it: source and target are first locked, then checked. */
 async function payAlone(em: EntityManager, handler: PaymentHandler, asked: BalancePayment): Promise<Paid> {
   const { effect } = handler;
   const { payer: caller, referenceId, onBehalfOf = null } = asked;
@@ -84,7 +84,7 @@ async function payAlone(em: EntityManager, handler: PaymentHandler, asked: Balan
       const paid = readRow(must(row, 'a payment has an outcome'));
       if (paid.replayed || effect === undefined) return paid;
       await effect.inTransaction(tx, handledOf(payment), payment.transactionId);
-      // The effect may have waited, too.
+      // The effect may also have waited.
       await tx.execute('select in_time(?::timestamptz, 0)', [payment.deadline ?? null]);
       return paid;
     }),
@@ -98,11 +98,11 @@ async function announce(paid: Paid): Promise<Paid> {
 }
 
 /**
- * Group commit of payments from balances: for each handler, payments that arrive while others are being written wait and
- * are then written together. Payments of a user from one source, or under one key, never share a group.
+ * Group commit of payments from balances: for each handler, payments that arrive while others are being made wait and
+ * are then made together. Payments from one source, or under one key, never share a group.
  */
 export function createPayTogether(orm: MikroORM): PayTogether {
-  // Outside any request context: otherwise it would keep that of the first request of its kind.
+  // Outside any request context; otherwise it would keep that of the first request.
   const asNobody = AsyncLocalStorage.snapshot();
   // Each run is a single statement that loads no entities, so one entity manager serves all.
   const em = orm.em.fork();
@@ -125,7 +125,7 @@ export function createPayTogether(orm: MikroORM): PayTogether {
 /** SQLSTATE lock_not_available. */
 const lockNotAvailable = '55P03';
 
-/** Payments in one statement that waits for no lock for long; one that is alone and waited in vain is busy. */
+/** Payments in one statement with a short lock time-out; a single payment that times out is busy. */
 async function payAll(
   em: EntityManager,
   handler: PaymentHandler,
@@ -146,8 +146,8 @@ async function payAll(
 }
 
 /**
- * SQLSTATEs raised before the commit that a single payment may have caused: values, constraints, deadlocks, a lock not
- * acquired, a statement that took too long, refusals and faults of our functions. It is certain that nothing was done.
+ * SQLSTATEs, raised before the commit, that a single payment may have caused: values, constraints, deadlocks, lock and
+ * statement time-outs, refusals and faults of our functions. They prove that nothing was done.
  */
 const isRolledBack = (error: unknown): boolean =>
   /^(22...|23...|40...|55P03|57014|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));

@@ -6,20 +6,20 @@ const PaymentChannelSchema = defineEntity({
   tableName: 'payment_channels',
   properties: {
     id: p.integer().primary(),
-    /** The channel's provider; orders keep the provider they were opened with. */
+    /** The channel's provider; orders keep the provider with which they were opened. */
     provider: p.text().default('xendit'),
     name: p.string().length(100),
     method: p.text().$type<PaymentMethodKind>(),
     channel_code: p.text(),
     fee_fixed: p.decimal().precision(20).scale(4),
     fee_basis_points: p.integer().default(0),
-    /** What the provider charges us for a user's payment; partners' payments have their own `provider_fee`. */
+    /** The provider's fee for a user's payment; partners' payments have their own `provider_fee`. */
     provider_fee_fixed: p.decimal().precision(20).scale(4).default('0'),
     provider_fee_basis_points: p.integer().default(0),
     minimum_amount: p.decimal().precision(20).scale(4),
     maximum_amount: p.decimal().precision(20).scale(4),
     needs_phone: p.boolean().default(false),
-    /** Whether the provider refunds a payment to the wallet that paid, also in part, and for how many days. */
+    /** Whether the provider can refund a payment to the wallet that paid, whether in part, and for how many days. */
     refundable: p.boolean().default(false),
     refundable_in_part: p.boolean().default(false),
     refund_window_days: p.smallint().default(0),

@@ -4,10 +4,10 @@ import type { PaymentOrder } from './payment-order.entity.ts';
 import type { PaymentOrderStatus } from './payment-order.ts';
 import type { ReceiptReason } from './receipt.ts';
 
-/** What the workflow and its activities exchange: ids and amounts, never personal data (docs/contract.md 9). */
+/** Data exchanged by the workflow and its activities: ids and amounts, never personal data (docs/contract.md 9). */
 
 export interface PaymentOpening {
-  /** The order's columns that are asked for. Its texts are sealed: encrypted in transit and at rest. */
+  /** The order's requested columns. Its texts are sealed: encrypted in transit and at rest. */
   order: Pick<PaymentOrder, AskedColumn>;
   /** On the request's idempotency key, if it has one. */
   claim: KeyClaim | null;
@@ -20,9 +20,9 @@ type AskedColumn =
 
 export interface GatewayPaymentInput {
   orderId: string;
-  /** What the request asked for. Absent when the workflow is started again for an existing row. */
+  /** The request; absent when the workflow is restarted for an existing row. */
   opening?: PaymentOpening;
-  /** What `PaymentState` was when the workflow was started, so that it need not be written again. */
+  /** The `PaymentState` with which the workflow was started, so that it need not be set again. */
   shown?: 'PENDING';
 }
 
@@ -30,17 +30,16 @@ export interface GatewayPaymentInput {
 export interface GatewayPaymentWorkflows {
   /**
    * Starts the order's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when the
-   * wait ended without an answer. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is
-   * unavailable.
+   * wait timed out. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
-  /** Wakes the order's workflow, or starts it again from its row when none is running. */
+  /** Signals the order's workflow, or restarts it from its row when none is running. */
   hintGatewayPayment(orderId: string): Promise<void>;
 }
 
-/** The port to the workflows of receipts that no order takes; implemented in `temporal/`, injected. */
+/** The port to the workflows of unmatched receipts; implemented in `temporal/`, injected. */
 export interface ReceiptWorkflows {
-  /** Starts such a receipt's workflow; a running one is left alone, an ended one runs again. */
+  /** Starts such a receipt's workflow unless it is running; a completed one runs again. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
 
@@ -50,7 +49,7 @@ export interface OpenedOrder {
   deadline: string;
   /** Whether the order was final when this run began. */
   final: boolean;
-  /** Its money came before its row, which a restore had taken back: the provider is asked at once. */
+  /** Its money arrived before its row, which a restore had removed: ask the provider at once. */
   isPaid?: true;
 }
 
@@ -68,7 +67,7 @@ export interface StrayPayment extends Omit<ConfirmedPayment, 'amount'> {
 
 /** The provider's answer about a payment, and the payment's deadline. */
 export type Confirmation = Verdict & {
-  /** ISO 8601: earlier than before when the payment was cancelled meanwhile. */
+  /** ISO 8601: earlier than before if the payment was cancelled since. */
   deadline: string;
   /** Of its row: after a restore, an earlier one than the workflow knows. */
   status?: PaymentOrderStatus;
@@ -87,8 +86,8 @@ export type Verdict = (
 };
 
 /**
- * The outcome of a payment that was taken for unmatched. `owned`: it pays something open of ours, whose workflow was
- * woken. `unconfirmed`: the provider does not know it, or it is still pending there; `failed`: no money came, or it was
+ * The outcome of a possibly unmatched payment. `owned`: it pays something open of ours, whose workflow was signalled.
+ * `unconfirmed`: the provider does not know it, or it is still pending there; `failed`: no money arrived, or it was
  * voided.
  */
 export type ReceiptOpening =

@@ -10,11 +10,11 @@ const PaymentOrderSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     reference_type: p.text().$type<ReferenceType>(),
     reference_id: p.uuid(),
-    /** The member of a shared target that it is for, if not its payer. */
+    /** The member of a shared target, if not the payer. */
     on_behalf_of: p.uuid().nullable(),
     target_account_id: p.uuid(),
     payment_id: p.integer(),
-    /** Its channel's when it was opened; the database sets it. */
+    /** Copied from its channel when it was opened; the database sets it. */
     provider: p.text().default('xendit'),
     nominal: p.decimal().precision(20).scale(4),
     admin_fee: p.decimal().precision(20).scale(4),
@@ -33,9 +33,11 @@ const PaymentOrderSchema = defineEntity({
     created_at: p.datetime(),
     updated_at: p.datetime(),
     finalized_at: p.datetime().nullable(),
-    /** When the provider was last asked for the instrument in an attempt that it may have received. */
+    /** The last request for the instrument that the provider may have received. */
     instrument_asked_at: p.datetime().nullable(),
-    /** Since when the provider reports it paid or pending without a payment that can be settled; kept when it ends. */
+    /**
+     * Since when the provider reports it paid or pending without a payment that can be settled; kept once it is final.
+     */
     settling_since: p.datetime().nullable(),
   },
 });

@@ -1,6 +1,6 @@
 import { isFinal, type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** What may be paid for; not the ledger's enum. */
+/** The kinds of payment targets; not the ledger's enum. */
 export const referenceTypes = [
   'account_top_up',
   'charitable_cause_donate',
@@ -16,8 +16,8 @@ export const referenceTypes = [
 export type ReferenceType = (typeof referenceTypes)[number];
 
 /**
- * The status transitions of payment orders and of partners' payments (docs/contract.md 3). A declined one ends FAILED,
- * an expired or cancelled one EXPIRED.
+ * The status transitions of payment orders and of partners' payments (docs/contract.md 3). A declined one becomes
+ * FAILED, an expired or cancelled one EXPIRED.
  */
 export const paymentOrderLaw = statusLaw({
   initial: ['PENDING'],

@@ -49,7 +49,9 @@ routes.get(
   '/channels',
   {
     summary: 'List payment channels',
-    description: 'Not paged. `admin_fee` is `fixed` plus `basis_points` of the nominal, filled up to a whole rupiah.',
+    description:
+      'Not paged. `admin_fee` is `fixed` plus `basis_points` of the nominal, rounded up so that the ' +
+      'total is a whole rupiah.',
     access: signedIn({ scope: 'all' }),
     answers: { 200: z.object({ message: z.string(), data: z.object({ items: z.array(ChannelShape) }) }) },
   },
@@ -76,8 +78,9 @@ routes.post(
   {
     summary: 'Pay by the gateway',
     description:
-      'Makes a payment order and answers with what the payer is shown. A provider that is silent for 10 seconds is ' +
-      'answered `PENDING` without a code: poll the order. The same `Idempotency-Key` and body replay the first answer.',
+      'Creates a payment order and returns the details for the payer. If the provider is silent for 10 seconds, the ' +
+      'response is `PENDING` without a code: poll the order. The same `Idempotency-Key` and body return the first ' +
+      'response.',
     access: signedIn({ scope: 'targets the caller may pay for', note: "the handler's permission, by reference_type" }),
     body: GatewayPayment,
     idempotent: true,
@@ -98,8 +101,8 @@ routes.post(
   {
     summary: 'Pay from a balance',
     description:
-      'Debits an account of the caller and applies the domain effect at once, or does nothing. Any amount from 0.0001 ' +
-      'up. The same `Idempotency-Key` and body replay the first answer.',
+      'Debits an account of the caller and pays the target at once, or has no effect. The minimum is 0.0001. The ' +
+      'same `Idempotency-Key` and body return the first response.',
     access: signedIn({ scope: 'targets the caller may pay for', note: "the handler's permission, by reference_type" }),
     body: BalancePayment,
     idempotent: true,
@@ -115,7 +118,7 @@ routes.post(
 routes.get(
   '/orders',
   {
-    summary: "List one's own payment orders",
+    summary: "List the caller's payment orders",
     access: signedIn({ scope: 'own' }),
     query: listQuery(),
     answers: { 200: z.object({ message: z.string(), data: z.object({ items: z.array(OrderShape), ...pageFields }) }) },
@@ -153,9 +156,9 @@ routes.post(
   {
     summary: 'Cancel an open payment order',
     description:
-      'For its payer: the instrument is expired at the provider, then the order ends `EXPIRED`. Whatever was paid first ' +
-      'wins (400). One that has ended unpaid is answered as it is. 503 when the provider has not ended it within 10 ' +
-      'seconds: it ends by itself, poll it or ask again.',
+      'For its payer: the instrument is expired at the provider, then the order becomes `EXPIRED`. If it was paid ' +
+      'first: 400. An order that is already closed unpaid is returned unchanged. 503 if the provider does not ' +
+      'confirm within 10 seconds: cancelling continues in the background, so poll or retry.',
     access: signedIn({ scope: 'own' }),
     ...ofOne,
     refusals: [404, 503],
@@ -176,8 +179,10 @@ export const transfersRoutes = createRouteGroup<Pick<Ports, 'payTogether'>>({
 transfersRoutes.post(
   '/:account_id/transfers',
   {
-    summary: "Move money between one's own accounts",
-    description: 'One ledger row of purpose `pocket_transfer`. The same `Idempotency-Key` and body replay the answer.',
+    summary: "Move money between the caller's accounts",
+    description:
+      'Writes one ledger row with purpose `pocket_transfer`. The same `Idempotency-Key` and body return ' +
+      'the first response.',
     access: allow('top-up-account', { scope: "both accounts the caller's own" }),
     params: z.object({ account_id: uuid() }),
     body: z.strictObject({ destination_account_id: uuid(), amount: moneyString() }),

@@ -22,18 +22,18 @@ export const BalancePayment = z.strictObject({
   amount: moneyNumber(),
 });
 
-/** A payment by the gateway, with the amount as the request wrote it. */
+/** A gateway payment, with the amount as written in the request. */
 export type GatewayPaymentRequest = z.output<typeof GatewayPayment> & {
-  /** The member of a shared target that it is for, if not the caller. */
+  /** The member of a shared target, if not the caller. */
   on_behalf_of?: string | undefined;
 };
 export type BalancePaymentRequest = z.output<typeof BalancePayment>;
 
-/** The answer to a payment that was made (docs/contract.md 3). */
+/** The response to a completed payment (docs/contract.md 3). */
 export const madeShape = <Data extends z.ZodType>(data: Data) =>
   z.object({ status: z.literal('success'), statusCode: z.literal(201), message: z.string(), data });
 
-/** The answer to a balance payment and to a transfer. */
+/** The response to a balance payment and a transfer. */
 export const PaidShape = madeShape(
   z.object({
     transaction_id: uuid(),
@@ -44,7 +44,7 @@ export const PaidShape = madeShape(
   }),
 ).meta({ id: 'BalancePayment' });
 
-/** The fields of the gateway answer, as every read of an order shows them. */
+/** The fields of the gateway response, as in every read of an order. */
 export const OrderShape = z
   .object({
     payment_order_id: uuid(),
@@ -53,7 +53,7 @@ export const OrderShape = z
     payment_name: z.string(),
     nominal: z.number(),
     admin_fee: z.number(),
-    transaction_total: z.number().meta({ description: 'What the payer pays: nominal plus admin_fee.' }),
+    transaction_total: z.number().meta({ description: 'The total that the payer pays: nominal plus admin_fee.' }),
     payment_code: z.string().nullable().meta({ description: 'Virtual account number.' }),
     payment_links: z.string().nullable().meta({ description: 'Checkout of an e-wallet.' }),
     qr_code: z.string().nullable().meta({ description: 'QRIS payload.' }),
@@ -68,10 +68,10 @@ export const OrderShape = z
   })
   .meta({ id: 'PaymentOrder' });
 
-/** What the payer wrote about it; stored sealed. */
+/** The payer's own texts, stored sealed. */
 export type PaymentTexts = Pick<z.infer<typeof OrderShape>, 'transaction_name' | 'transaction_desc'>;
 
-/** The `data` of the gateway answer (docs/contract.md 3); the channel's method decides which code is set. */
+/** The `data` of the gateway response (docs/contract.md 3); the channel's method decides which code is set. */
 export function presentOrder({ order, channel }: OrderWithChannel, texts: PaymentTexts) {
   const code = order.payment_code ?? null;
   return presentFields(OrderShape.shape, {

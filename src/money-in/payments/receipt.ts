@@ -19,7 +19,7 @@ export type ReceiptState = StatusOf<typeof receiptLaw>;
 export const receiptReasons = ['late', 'double', 'wrong_amount', 'unknown'] as const;
 export type ReceiptReason = (typeof receiptReasons)[number];
 
-/** Completes a receipt's workflow: a decision made by two people (`decisions/`). */
+/** The update that settles a receipt, by a decision of two people (`decisions/`). */
 export interface ReceiptSettlement {
   decision_id: string;
 }

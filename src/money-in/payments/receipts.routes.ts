@@ -23,10 +23,11 @@ const routes = createRouteGroup({ prefix: '/v1/receipts', tag: 'Operations' });
 routes.get(
   '/',
   {
-    summary: 'List money that the provider confirmed, newest first',
+    summary: 'List receipts of money confirmed by the provider, newest first',
     description:
-      '`status=suspended` is the list to work through: money that came late, twice, in another amount or without an owner, which ' +
-      'waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid what its reference names.',
+      '`status=suspended` is the operators’ work list: money that arrived late, twice, in another amount or without ' +
+      'an owner, and waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid the ' +
+      'resource of its reference.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({ status: z.enum(receiptLaw.statuses).optional() }),
     answers: {

@@ -13,9 +13,9 @@ import { returnUrlOf } from './return-url.ts';
 import { closePayment, wakeAfterEnd } from './settle-payment.ts';
 
 /**
- * Asks the provider for the order's instrument and stores the result: `WAITING_PAYMENT` with the code that the payer is
- * shown, or `FAILED`. An order that an earlier attempt has ended wakes once more what waits for it. Throws
- * ProviderUnknown when the outcome is unknown, as `obtainInstrument`, and KeysAway.
+ * Requests the order's instrument from the provider and stores the result: `WAITING_PAYMENT` with the payer's code, or
+ * `FAILED`. If an earlier attempt has made the order final, signals the waiting workflow again. Throws ProviderUnknown
+ * when the outcome is unknown, as `obtainInstrument`, and KeysAway.
  */
 export async function requestInstrument(
   em: EntityManager,
@@ -49,7 +49,7 @@ export async function requestInstrument(
   return (await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true })).status;
 }
 
-// Row and event in one statement: a request waits for this step.
+// Row and event in one statement, as a request waits for this step.
 const waitForPayment = `
   with waiting as (
     update payment_orders set status = 'WAITING_PAYMENT', provider_payment_request_id = ?,

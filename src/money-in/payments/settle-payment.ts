@@ -20,16 +20,16 @@ import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 /**
  * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
  * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as
- * the provider confirmed it. A final order stays as it is; other money that arrives for it gets its own receipt
- * workflow before this step ends. Money that already has a receipt does not pay this order: nothing is done, the status
- * is returned as it stands, and the caller asks again, as when no payment is confirmed (null).
+ * the provider confirmed it. A final order does not change; other money that arrives for it gets its own receipt
+ * workflow before this step ends. Money that already has a receipt does not pay this order: the step only returns the
+ * status, and the caller asks again, as when no payment is confirmed (null).
  */
 export async function settlePayment(
   em: EntityManager,
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
   ports: HandlingPorts & { workflows: ReceiptWorkflows },
 ): Promise<PaymentOrderStatus> {
-  /** Whether the money has a case of its own: one to open, or one that waits for people and need not any more. */
+  /** Whether the money has its own case: one to open, or one that no longer needs to wait for people. */
   let hasCase = false;
   const { order, status } = await withOrder(em, orderId, async (tx, order) => {
     if (payment === null) return order.status;
@@ -78,8 +78,8 @@ export async function settlePayment(
 
 /**
  * Writes the receipt of the payment that settles an open order or partner payment, in the settling transaction and
- * before the row becomes final: the receipt is the proof for the settlement's journal. Money in suspense that was unknown
- * when it came, and is of this row, leaves it (after a restore); whether it did.
+ * before the row becomes final: the receipt proves the settlement's journal. Money of this row that was unidentified
+ * and posted to suspense (because of a restore) leaves it; returns whether it did.
  */
 export async function applyReceipt(
   tx: EntityManager,
@@ -103,9 +103,9 @@ export async function applyReceipt(
 }
 
 /**
- * The provider's fee for a payment of `amount` under this reference (IDR, scale 4): for a user's order that of its
- * channel as it is now; for a partner's payment the one it was priced with, if `amount` is its amount. 0 where it
- * cannot be known: the reconciliation with the provider's balance shows the difference.
+ * The provider's fee for a payment of `amount` under this reference (IDR, scale 4): for a user's order its channel's
+ * current fee; for a partner's payment the fee in its price, if `amount` is its amount. 0 when it cannot be known: the
+ * reconciliation with the provider's balance shows the difference.
  */
 export async function costOfPayment(
   tx: EntityManager,
@@ -122,7 +122,7 @@ export async function costOfPayment(
   return must(row, 'a coalesce has a row').cost;
 }
 
-/** Works on an order under its lock, in one transaction. Returns it, and its status then. */
+/** Works on an order under its lock, in one transaction. Returns the order and its resulting status. */
 const withOrder = (
   em: EntityManager,
   id: string,
@@ -159,8 +159,8 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 }
 
 /**
- * Closes an unpaid order, with the handler's effect, in one transaction, and wakes its waiters. Leaves a final order
- * unchanged, and one whose money arrived unidentified and is in suspense. If it is closed because an attempt to get an
+ * Closes an unpaid order, with the handler's effect, in one transaction, and wakes its waiters. Does not change a final
+ * order, or one whose money arrived unidentified and is in suspense. If it is closed because an attempt to get an
  * instrument was `refused`, it throws as `expectNoAttempt`.
  */
 export async function closePayment(
@@ -183,7 +183,7 @@ export async function closePayment(
   return status;
 }
 
-/** Wakes what waits for an order that has ended; on a retry, too, as a second time is harmless. */
+/** Wakes the waiters of an order that became final; also on a retry, as repeating it is harmless. */
 export async function wakeAfterEnd(order: PaymentOrder, ports: HandlingPorts): Promise<void> {
   await handlerOfOrder(ports, order).wake?.(ports.workflows, { referenceId: order.reference_id });
 }

@@ -17,9 +17,9 @@ import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
  * Accounts that may be credited from suspense: those whose owner can move the money on, by a payment, transfer or
- * payout. A product pays nothing out, and a saving goal is only released as a whole; the open pool pays out donations
- * and a circle contributions, which late money is not; a partner's pending and reserved money belongs to its payments
- * and payouts. Late money for one of these goes to an account of the person or organization that paid it.
+ * payout. A product pays nothing out, and a saving goal is released only as a whole; the open pool pays out only
+ * donations and a circle only contributions; a partner's pending and reserved money belongs to its payments and
+ * payouts. Late money for one of these goes to an account of the person or organization that paid it.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
@@ -36,7 +36,7 @@ export async function settleReceipt(
   return (await em.fork().findOneOrFail(Receipt, { id: receiptId })).state;
 }
 
-/** Whether the provider reports that the money did not come, or went back. */
+/** Whether the provider reports that the money did not arrive or was returned. */
 const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
 
 /** The provider status, if it is final. */
@@ -60,7 +60,7 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
   );
 }
 
-/** The provider status of a receipt's payment now, `not known`, or `silent` when the provider does not answer. */
+/** The current provider status of a receipt's payment, `not known`, or `silent` when the provider does not answer. */
 async function hearPayment(
   gateways: Gateways,
   { provider, provider_payment_method_id: method, provider_payment_id: id }: Receipt,
@@ -99,15 +99,15 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   },
   hear: async (em, gateways, { receipt_id }) =>
     hearPayment(gateways, await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })),
-  /** It came too late, or the provider has since changed its answer about the payment. */
+  /** The decision is too late, or the provider has since changed its answer about the payment. */
   async whyMoved(tx, decision, says?: string) {
     const { state } = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
     if (state !== 'suspended') return `the receipt is now ${state}`;
     if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
       return 'the person whose account would be credited has been erased';
     }
-    // The money is in suspense because the provider confirmed it. Silence, or a list that does not show it at the moment,
-    // revokes that neither now nor when the decision was proposed.
+    // The money is in suspense because the provider confirmed it. Silence, or its temporary absence from the list, does
+    // not revoke that, now or at the proposal.
     const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
     const now = forGood(says);
     const isNew = now !== undefined && now !== said;
@@ -122,7 +122,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     const sql = 'select settle_receipt(?, ?) as settled';
     const [{ settled }] = await tx.execute<[{ settled: boolean }]>(sql, [journal_id, decision_id]);
     if (!settled) {
-      // Another decision about it was carried out meanwhile.
+      // Another decision about it has been carried out since.
       await tx.refresh(receipt);
       return { status: 'lapsed', reason: `the receipt is now ${receipt.state}` };
     }

@@ -1,17 +1,17 @@
 import { foldForBank } from '../../shared/bank-text.ts';
 
-/** Pure facts about the check of whose bank account it is (docs/contract.md 8). */
+/** Pure facts about checks of a bank account's holder (docs/contract.md 8). */
 export const accountCheckStatuses = ['valid', 'invalid', 'unknown'] as const;
 export type AccountCheckStatus = (typeof accountCheckStatuses)[number];
 
 export const nameMatches = ['match', 'partial', 'mismatch'] as const;
 export type NameMatch = (typeof nameMatches)[number];
 
-/** For how many hours the provider's answer about an account is stored and reused. */
+/** How many hours the provider's answer about an account is stored and reused. */
 export const resultKeptHours = 24;
-/** A partner asks at most so often in 24 hours, over all accounts. */
+/** The most checks of a partner in 24 hours, over all accounts. */
 export const mostChecksOfDay = 1000;
-/** About one account it asks at most so often: each question with another name is a guess. */
+/** The most checks of one account, as each check with another name is a guess. */
 export const mostChecksOfAccount = 20;
 
 /** Shorter words (initials, `bin`, titles without their full stop) do not distinguish people. */
@@ -24,9 +24,9 @@ const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '');
 
 /**
- * How the given name agrees with the one that the bank has: `match` for the same words, however written and in any order,
- * `partial` when at least half of the given words of four letters or more are the bank's: a list of common names, of which
- * one is right, is a mismatch.
+ * How the given name compares with the bank's: `match` for the same words, in any spelling and order, `partial` when at
+ * least half of the given words of four letters or more are in the bank's name, so that a list of common names with one
+ * hit is a mismatch.
  */
 export function compareNames(given: string, held: string): NameMatch {
   const [mine, theirs] = [wordsOf(given), wordsOf(held)];

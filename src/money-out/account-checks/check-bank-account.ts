@@ -17,14 +17,14 @@ import {
 export interface AccountCheckRequest {
   bank_code: string;
   bank_account_number: string;
-  /** Whose account it is said to be. */
+  /** The claimed holder of the account. */
   name?: string | undefined;
 }
 
 export interface AccountCheck {
   id: string;
   status: AccountCheckStatus;
-  /** The name as the bank has it: only for one that the request named at least in part. */
+  /** The bank's name for the holder, only if the request named at least part of it. */
   accountHolder: string | null;
   nameMatch: NameMatch | null;
   checkedAt: Date;
@@ -40,10 +40,10 @@ interface Kept {
 const holderPlace = (id: string) => ({ table: 'bank_account_checks', column: 'holder_sealed', row: id });
 
 /**
- * Asks the provider whether a bank account exists and whose it is. What it said is kept for a day by account under the
- * partner and told again; without an answer the check is `unknown`, and the next one asks anew. Every check counts, kept
- * answers too. Throws REQUEST_INVALID_PAYLOAD for an account that the bank cannot have, REQUEST_RATE_LIMITED beyond a
- * day's checks, and KeysAway.
+ * Asks the provider whether a bank account exists and who holds it. The answer is cached for a day by partner and
+ * account; without an answer the check is `unknown`, and the next one asks again. Every check counts, even if the
+ * answer is cached. Throws REQUEST_INVALID_PAYLOAD for an account that the bank cannot have, REQUEST_RATE_LIMITED
+ * beyond a day's checks, and KeysAway.
  */
 export async function checkBankAccount(
   em: EntityManager,
@@ -58,7 +58,7 @@ export async function checkBankAccount(
 
   const kept = await countCheck(em, { partnerId, bankCode, digest });
   const known = await openKept(sealer, kept);
-  // A provider that does not name the holder says only whether a name is right: another name is another question.
+  // A provider that does not name the holder only confirms a name, so each name is a separate question.
   if (known !== null && (name === undefined || known.state.status === 'invalid' || known.state.holder !== null)) {
     return answerOf(kept.id, known, name);
   }
@@ -80,13 +80,13 @@ export async function checkBankAccount(
       kept.id,
     ],
   );
-  // If the row was deleted, it was a day old, and the answer is new.
+  // If the row was deleted, it was a day old, and this answer is new.
   const at = row === undefined ? new Date() : new Date(row.checked_at);
   return answerOf(kept.id, { state, at }, name);
 }
 
 /**
- * The bank of an account that the partner had checked within a day. Throws REQUEST_INVALID_PAYLOAD for another check, and
+ * The bank of an account that the partner checked within a day. Throws REQUEST_INVALID_PAYLOAD for any other check, and
  * for an account that does not exist.
  */
 export async function getBankOfCheck(
@@ -137,7 +137,9 @@ async function openKept(
   };
 }
 
-/** Counts one check, under the partner's lock, and returns what is kept of the account; an answer a day old is not. */
+/**
+ * Counts one check, under the partner's lock, and returns the cached answer about the account, if less than a day old.
+ */
 function countCheck(
   em: EntityManager,
   { partnerId, bankCode, digest }: { partnerId: string; bankCode: string; digest: string },

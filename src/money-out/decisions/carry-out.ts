@@ -16,9 +16,9 @@ export async function lockDecision(tx: EntityManager, id: string): Promise<Decis
 }
 
 /**
- * Re-checks an operator who has waited for a lock or for the provider: throws FORBIDDEN if they have lost the
- * permission since or were never admitted, and UNAUTHENTICATED if their session has ended. They keep the permission
- * until the transaction ends. Suspension is reported before the session that ended with it.
+ * Re-checks an operator after a wait for a lock or the provider: throws FORBIDDEN if they have lost the permission
+ * since or were never admitted, and UNAUTHENTICATED if their session has ended. They keep the permission until the
+ * transaction ends. A suspension is reported in preference to the session that it ended.
  */
 export async function requireOperator(
   tx: EntityManager,
@@ -38,12 +38,12 @@ export async function requireOperator(
   refuse('FORBIDDEN', isBarred ? admission : 'You may no longer decide');
 }
 
-/** SQLSTATE for a change that two people have not decided, or whose decision is no longer valid. */
+/** SQLSTATE for a change without a decision of two people, or whose decision is no longer valid. */
 const undecided = 'AM010';
 
 /**
- * Runs the work a second time when the database finds, a moment after our check, that the decision is too old or one of
- * its people has lost the permission: the second check then reports it.
+ * Runs the work a second time when the database finds, just after our check, that the decision is too old or one of its
+ * people has lost the permission; the second check then reports it.
  */
 export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -57,12 +57,12 @@ export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
 interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';
   reason?: string;
-  /** Who closed it; defaults to the approver, or to nobody if it lapsed or the provider settled it. */
+  /** Who closed it; by default the approver, or nobody if it lapsed or the provider settled it. */
   actorId?: string;
   requestId?: string | null;
 }
 
-/** Ends a pending decision in the caller's transaction, with its event. */
+/** Closes a pending decision in the caller's transaction, with its event. */
 export async function endDecision(
   tx: EntityManager,
   decision: Decision,
@@ -83,12 +83,12 @@ export async function endDecision(
   await recordAction(tx, by, [`DECISION_${status.toUpperCase()}`, 'HIGH'], ['decision', decision.id], data);
 }
 
-/** Who counts as having carried it out: the approver, or the proposer where one person was enough. */
+/** Who carried it out: the approver, or the proposer if one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;
 
 /**
- * Why a decision has become void; null while it is valid: by its age and its people, as the database judges them, or by a
- * change of its subject.
+ * Why a decision has become void: because of its age or its people, as judged by the database, or a change of its
+ * subject. Null while it is valid.
  */
 export async function whyVoid(
   tx: EntityManager,
@@ -102,8 +102,8 @@ export async function whyVoid(
 }
 
 /**
- * Carries a pending decision out, or lets it lapse if it has become void; its effect and its end are one transaction. Does
- * nothing when it has already ended, or waits for a second person. Returns it as it stands then.
+ * Carries out a pending decision, or lets it lapse if it has become void; its effect and its closing are one
+ * transaction. Does nothing when it is already closed, or waits for a second person. Returns its current state.
  */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
   await judgingAgain(() => judgeAndAct(em, ports, id));
@@ -134,7 +134,7 @@ async function judgeAndAct(em: EntityManager, ports: DecisionPorts, id: string):
       await act?.(tx, decision);
       return { kind, decision };
     });
-  // A void one lapses, and one that waits for people is left, also while the provider does not answer.
+  // A void one lapses, and one that waits for people keeps waiting, even while the provider does not answer.
   const due = await judge();
   if (due === null) return;
   const { kind } = due;
@@ -142,14 +142,14 @@ async function judgeAndAct(em: EntityManager, ports: DecisionPorts, id: string):
   await judge(heard, async (tx, decision) => {
     const effect = await kind.act(tx, ports, decision, heard);
     if (effect === 'waits') return;
-    // Some effects end it in their own statement.
+    // Some effects close it in their own statement.
     await tx.refresh(decision);
     const actorId = actorOf(decision);
     await endDecision(tx, decision, { ...(effect ?? { status: 'carried_out' }), actorId });
   });
 }
 
-/** Wakes whom the end of a decision concerns, and returns it; what Temporal misses then the sweeps see. */
+/** Wakes the workflows that a closed decision concerns, and returns it; the sweeps make up for lost signals. */
 export async function tellOfEnd(
   em: EntityManager,
   { workflows, decisionKinds }: DecisionPorts,
@@ -174,8 +174,8 @@ const due = `select d.id, d.created_at as since from decisions d
       or d.kind <> 'disburse' and not is_operator(d.proposed_by, 'propose-decision'))`;
 
 /**
- * Lapses void decisions, and carries out those that were approved, or needed one person only, when the API process that
- * should have done so died; and looks after what decisions have begun. Returns how many it looked at.
+ * Lapses void decisions, carries out those that were approved or needed only one person if the API process that should
+ * have done so died, and resumes work that decisions have started. Returns how many it checked.
  */
 export const sweepDecisions = (em: EntityManager, ports: DecisionPorts, failed: SweepFailure): Promise<number> =>
   sweepRows(

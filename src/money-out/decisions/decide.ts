@@ -20,10 +20,10 @@ interface Proposing {
 }
 
 /**
- * Proposes a decision for another operator to approve, with what provider and books say now. One that needs a single
- * person is carried out at once. Throws what its kind's `look` throws, and when the caller lost the permission or the
- * session ended while the provider was asked. Returns the decision as it stands then; if it could not be carried out at
- * once, it waits for a second person.
+ * Proposes a decision for another operator to approve, with the current evidence of provider and books. One that needs
+ * a single person is carried out at once. Throws as its kind's `look` does, and when the caller lost the permission or
+ * the session ended while the provider was asked. Returns the decision's current state; if it could not be carried out
+ * at once, it waits for a second person.
  */
 export async function proposeDecision(
   em: EntityManager,
@@ -48,7 +48,7 @@ export async function proposeDecision(
   try {
     if (isProven) return await carryOut(em, ports, id);
   } catch (error) {
-    // The proposal stands all the same.
+    // The proposal stands anyway.
     if (!isDomainError(error)) throw error;
   }
   return getDecision(em.fork(), id);
@@ -63,12 +63,12 @@ interface Deciding {
 }
 
 /**
- * Approves another operator's proposal and has it carried out. Returns the ended decision: carried out, `refused` by
- * the subject's own checks, or `lapsed`. Once its approval is recorded, it is carried out once, however often that is
- * requested, and by the sweep if this process dies. A disbursement needs two approvals, and the first leaves it pending.
- * Throws NOT_FOUND, FORBIDDEN when the caller proposed it, invited who did, was not admitted or has no second factor,
- * UNAUTHENTICATED when the session has ended meanwhile, REQUEST_INVALID when the decision has ended, and
- * SERVICE_UNAVAILABLE when it is approved but not carried out yet.
+ * Approves another operator's proposal and carries it out. Returns the closed decision: carried out, `refused` by the
+ * subject's own checks, or `lapsed`. Once approved, it is carried out exactly once, by the sweep if this process dies.
+ * A disbursement needs two approvals, and the first leaves it pending. Throws NOT_FOUND; FORBIDDEN when the caller
+ * proposed it, invited the proposer, was not admitted or has no second factor; UNAUTHENTICATED when the session has
+ * ended since; REQUEST_INVALID when the decision is closed; and SERVICE_UNAVAILABLE when it is approved but not carried
+ * out yet.
  */
 export async function approveDecision(
   em: EntityManager,
@@ -94,7 +94,7 @@ export async function approveDecision(
     await tx.flush();
     const by = { actorId: userId, requestId: deciding.requestId };
     await recordAction(tx, by, ['DECISION_APPROVED', 'HIGH'], ['decision', id], { kind: pending.kind });
-    // The first approval of an approver is an event of its own, and an alarm: whoever was admitted begins to decide.
+    // An approver's first approval is a separate event, and raises an alarm.
     const isFirst = await tx.execute<unknown[]>(
       'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
       [userId],
@@ -119,7 +119,7 @@ export async function rejectDecision(em: EntityManager, ports: DecisionPorts, de
   return tellOfEnd(em, ports, decision);
 }
 
-/** A second person's step on a pending decision, under its lock; a decision that has become void lapses instead. */
+/** A second person's action on a pending decision, under its lock; a decision that has become void lapses instead. */
 async function decide(
   em: EntityManager,
   ports: DecisionPorts,
@@ -131,7 +131,7 @@ async function decide(
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'someone other than the proposer must approve', { field: 'id' });
     }
-    // The lock may have been held by a concurrent request; permission and session may have ended meanwhile.
+    // A concurrent request may have held the lock; permission and session may have ended since.
     await requireOperator(tx, caller, 'approve-decision');
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');

@@ -1,12 +1,13 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** How a payout may be ended by hand. */
+/** How a payout may be settled by hand. */
 export const payoutOutcomes = ['succeeded', 'failed'] as const;
 export type PayoutOutcome = (typeof payoutOutcomes)[number];
 
 /**
- * Pure facts about operators' decisions (docs/contract.md 11): what the provider's status does not prove takes two
- * people. One that cannot be carried out is `refused`; one too late, or whose subject has changed, `lapsed`.
+ * Pure facts about operators' decisions (docs/contract.md 11): two people decide what the provider's status does not
+ * prove. A decision that cannot be carried out is `refused`; one that is too late, or whose subject has changed, is
+ * `lapsed`.
  */
 export const decisionLaw = statusLaw({
   initial: ['pending'],
@@ -20,7 +21,9 @@ export const decisionLaw = statusLaw({
 });
 export type DecisionStatus = StatusOf<typeof decisionLaw>;
 
-/** The age in hours at which a decision lapses; one about a disbursement waits longer, as its owner waits too. */
+/**
+ * The age in hours at which a decision lapses; one about a disbursement waits longer, as its owner cannot repeat it.
+ */
 export const decisionLivesHours = (kind: DecisionKind): number => (kind === 'disburse' ? 7 * 24 : 24);
 
 export const decisionKinds = [
@@ -36,11 +39,11 @@ export const decisionKinds = [
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
-/** Kinds that operators propose; the decision of a disbursement is created with it. */
+/** Kinds that operators propose; a disbursement's decision is created with it. */
 export const proposedKinds = decisionKinds.filter((kind): kind is ProposedKind => kind !== 'disburse');
 export type ProposedKind = Exclude<DecisionKind, 'disburse'>;
 
-/** What provider and books say about the subject: references and amounts, never personal data. */
+/** The evidence of provider and books about the subject: references and amounts, never personal data. */
 export interface Evidence {
   provider: object | null;
   books: object;

@@ -19,7 +19,7 @@ interface Ports extends DecisionPorts {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/decisions',
   tag: 'Operations',
-  description: "Two people decide what the provider's word does not prove: one proposes, another approves.",
+  description: "Two people decide what the provider's status does not prove: one proposes, another approves.",
 });
 
 const operators = { userTypes: ['platform'], scope: 'all' } as const;
@@ -30,7 +30,7 @@ const reads = allow(['propose-decision', 'approve-decision'], operators);
 const message = z.string();
 const messageOf = ({ status, first_approved_by: first }: Decision): string =>
   status === 'pending' && first
-    ? 'Decision approved; another person has to approve it too'
+    ? 'Decision approved; another person must also approve it'
     : `Decision ${status === 'pending' ? 'proposed' : status.replace('_', ' ')}`;
 const answer = z.object({ message, data: DecisionAnswer });
 const params = z.object({ id: uuid() });
@@ -40,9 +40,10 @@ routes.post(
   {
     summary: 'Propose a decision',
     description:
-      'It waits, `pending`, for the approval of another person for 24 hours, with what provider and books say of it now. ' +
-      '`settle_payout` that a final word of the provider proves, and `explain_difference`, need no second person: they are ' +
-      '`carried_out` in the answer. 400 for what cannot be carried out as things are.',
+      'It is `pending` for up to 24 hours until another person approves it, with the current evidence of provider ' +
+      'and books. A `settle_payout` that the provider’s final status proves, and `explain_difference`, need no ' +
+      'second person: they are `carried_out` in the response. 400 for a decision that cannot currently be carried ' +
+      'out.',
     access: proposes,
     body: ProposalBody,
     answers: { 201: answer },
@@ -63,7 +64,7 @@ routes.get(
     query: listQuery().extend({
       status: z.enum(decisionLaw.statuses).optional(),
       kind: z.enum(decisionKinds).optional(),
-      payout_id: uuid().optional().meta({ description: 'About this payout, settled or booked.' }),
+      payout_id: uuid().optional().meta({ description: 'Decisions about this payout.' }),
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(DecisionAnswer), ...pageFields }) }) },
   },
@@ -80,17 +81,17 @@ routes.get(
   async ({ em, params: { id } }) => ({ message: 'Decision found', data: present(await getDecision(em, id)) }),
 );
 
-/** What approving and rejecting have in common. */
+/** The text common to approving and rejecting. */
 const second = { access: approves, params, answers: { 200: answer }, refusals: [404] } as const;
 const byAnother =
-  'By another person than the one who proposed it (403). One that is too old, or whose payout or receipt has moved, ' +
-  'answers `lapsed`; one that has ended is a 400.';
+  'Must not be the proposer (403). A decision that is too old, or whose payout or receipt has changed, is returned ' +
+  'as `lapsed`; one that is already closed is a 400.';
 
 routes.post(
   '/:id/approve',
   {
-    summary: 'Approve a decision, and have it carried out',
-    description: `Answers what became of it: \`carried_out\`, or \`refused\` with the reason. A \`disburse\` takes two people: the first approval answers \`pending\`. Outside development it needs a login with a second factor (403). ${byAnother}`,
+    summary: 'Approve a decision and carry it out',
+    description: `Returns the outcome: \`carried_out\`, or \`refused\` with the reason. A \`disburse\` needs two approvals: after the first it is still \`pending\`. Outside development the caller must have logged in with a second factor (403). ${byAnother}`,
     ...second,
   },
   async ({ em, deps, caller, params: { id: decisionId }, requestId }) => {

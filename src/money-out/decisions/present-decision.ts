@@ -6,7 +6,7 @@ import type { Decision } from './decision.entity.ts';
 import { decisionKinds, decisionLaw, type ProposedKind, payoutOutcomes } from './decision.ts';
 
 const Side = z.record(z.string(), z.unknown());
-/** A decision as every answer shows one. */
+/** A decision as the API shows it. */
 export const DecisionAnswer = z
   .object({
     id: uuid(),
@@ -26,7 +26,7 @@ export const DecisionAnswer = z
     user_id: uuid().nullable(),
     note: z.string(),
     evidence: z.object({ provider: Side.nullable(), books: Side }),
-    reason: z.string().nullable().describe('Why it was refused or has lapsed.'),
+    reason: z.string().nullable().describe('Why it was refused or lapsed.'),
     proposed_by: uuid(),
     approved_by: z
       .union([uuid().nullable(), z.array(uuid())])
@@ -53,7 +53,7 @@ export const noteOfDecision = () => prose(longestNote, 3).describe('References t
 
 const note = noteOfDecision();
 const complaint = (field: string, message: string) => ({ path: [field], message });
-/** What may be proposed: each kind with its subject. */
+/** The possible proposals: each kind with its subject. */
 export const ProposalBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
   z
@@ -61,7 +61,7 @@ export const ProposalBody = z.discriminatedUnion('kind', [
       kind: z.literal('settle_receipt'),
       receipt_id: uuid(),
       action: z.enum(['credit', 'refund']),
-      account_id: uuid().optional().describe('The account that is credited; for `credit` only.'),
+      account_id: uuid().optional().describe('The account to credit; for `credit` only.'),
       note,
     })
     .refine(({ action, account_id: id }) => action === 'refund' || id, complaint('account_id', 'is required'))
@@ -74,12 +74,15 @@ export const ProposalBody = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('book_external'),
       amount: nonZeroMoneyString().describe(
-        'IDR: above 0 for money that came to the provider, below 0 for money that left it.',
+        'IDR: above 0 for money received by the provider, below 0 for money that left it.',
       ),
       reference: text(64).describe('The reference in the provider’s statement; booked once.'),
       account_id: uuid()
         .optional()
-        .describe('An account of an erased person, to whom the platform paid what had come to it; `amount` below 0.'),
+        .describe(
+          'An account of an erased person, to whom the platform paid out later income of the account; ' +
+            '`amount` below 0.',
+        ),
       note,
     })
     .refine(
@@ -89,10 +92,10 @@ export const ProposalBody = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('book_transfer'),
-      payout_id: uuid().optional().describe('One that failed here and that the provider made after all.'),
+      payout_id: uuid().optional().describe('A payout that failed here but that the provider made after all.'),
       provider_reference: text(255)
         .optional()
-        .describe('Of a transfer that nobody knows, or that is a second one: our reference, or the provider’s id.'),
+        .describe('For an unknown or a second transfer: our reference, or the provider’s id.'),
       note,
     })
     .refine(
@@ -107,16 +110,16 @@ export const ProposalBody = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('admit_approver'),
     user_id: uuid().describe(
-      'A user with `approve-decision`, invited by neither of the two who admit them: from then on they may approve.',
+      'A user with `approve-decision`, invited by neither of the two who admit them, who may then approve decisions.',
     ),
     note,
   }),
   z.strictObject({
     kind: z.literal('refund_donation'),
-    donation_id: uuid().describe('One that its donor could have refunded now: `POST /v1/donations/:id/refund`.'),
+    donation_id: uuid().describe('A donation that its donor could currently refund: `POST /v1/donations/:id/refund`.'),
     note,
   }),
 ]);
 
-/** What was proposed, without its note. */
+/** The proposal without its note. */
 export type ProposalOf<Kind extends ProposedKind> = Omit<Extract<z.infer<typeof ProposalBody>, { kind: Kind }>, 'note'>;

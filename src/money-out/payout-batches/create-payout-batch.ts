@@ -19,7 +19,7 @@ import { batchLivesHours, batchMetadataPlace, mostOpenBatches, type PayoutBatchW
 
 export interface PayoutBatchCreation {
   partnerId: string;
-  /** The key that makes it: another one has to approve it. */
+  /** The key that creates it; another one must approve it. */
   keyId: string;
   body: { items: readonly unknown[]; external_ref?: string | undefined; metadata?: Metadata | undefined };
   idempotency: KeyedRequest;
@@ -27,8 +27,8 @@ export interface PayoutBatchCreation {
 }
 
 /**
- * Writes a batch of a key down. Throws REQUEST_INVALID_PAYLOAD with every complaint about its items, and for a partner that
- * has ten open batches.
+ * Records a key's batch. Throws REQUEST_INVALID_PAYLOAD with all errors in its items, and for a partner that has ten
+ * open batches.
  */
 export async function createPayoutBatch(
   em: EntityManager,
@@ -67,7 +67,7 @@ export interface NewBatch {
   id: string;
   partnerId: string;
   maker: { made_by: string; imported_by: null } | { made_by: null; imported_by: string };
-  /** Throws with every complaint about the items. */
+  /** Throws with all errors in the items. */
   judge: () => Promise<JudgedItem[]>;
   claim: KeyClaim | null;
   stamp: OpeningStamp;
@@ -77,7 +77,7 @@ export interface NewBatch {
   refuseTooMany: (complaint: string) => never;
 }
 
-/** Writes a batch down, once, with its items and what each costs: nothing is reserved until it is approved. */
+/** Records a batch, once, with its items and their costs; nothing is reserved until it is approved. */
 export async function writePayoutBatch(
   em: EntityManager,
   { sealer, workflows }: BatchPorts,
@@ -106,7 +106,7 @@ interface PreparedBatch {
 async function prepareBatch(em: EntityManager, sealer: Sealer, batch: NewBatch): Promise<PreparedBatch> {
   const { id, metadata } = batch;
   const judged = await batch.judge();
-  // Before it gets a key, which stays.
+  // Before its key is created, which would remain.
   await refuseManyOpen(em, batch);
   const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
   const items: NewItem[] = [];
@@ -134,7 +134,7 @@ interface NewItem {
   texts_sealed: string;
 }
 
-/** One item, sealed under the key of its batch: a key for each would cost as much as all else together. */
+/** One item, sealed under its batch's key, as a key for each would cost as much as everything else together. */
 async function writeItem(
   sealer: Sealer,
   { batchId, place }: { batchId: string; place: number },
@@ -187,7 +187,7 @@ async function insertBatch(
     updated_at: now,
   });
   await tx.flush();
-  // Prepared, as its text would have to be written with each item in it.
+  // Prepared, as otherwise the statement's text would contain every item.
   await executePrepared(
     tx,
     `insert into payout_batch_items (id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee,

@@ -19,10 +19,9 @@ export interface BatchDecision {
 }
 
 /**
- * Approves a batch: reserves the money of all its items in one transaction under the partner's lock, within limits and
- * balance, or of none; each is a payout from then on. Throws RESOURCE_NOT_FOUND, AUTH_PERMISSION_DENIED for the key that
- * made the batch and those that it was rotated to or from, PAYOUT_BATCH_DECIDED unless it needs approval, FUNDS_* and
- * AUTH_PARTNER_INACTIVE.
+ * Approves a batch: reserves the money of all its items or of none, within limits and balance, in one transaction under
+ * the partner's lock; each is then a payout. Throws RESOURCE_NOT_FOUND, AUTH_PERMISSION_DENIED for the key that created
+ * the batch and its rotations, PAYOUT_BATCH_DECIDED unless it needs approval, FUNDS_* and AUTH_PARTNER_INACTIVE.
  */
 export async function approvePayoutBatch(
   em: EntityManager,
@@ -50,7 +49,7 @@ export async function approvePayoutBatch(
   return batch;
 }
 
-/** Rejects a batch: nothing of it is ever paid. Throws as `approvePayoutBatch` does, but for what limits and balance say. */
+/** Rejects a batch: none of it is ever paid. Throws as `approvePayoutBatch` does, except for limits and balance. */
 export async function rejectPayoutBatch(
   em: EntityManager,
   { workflows }: { workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'> },
@@ -90,7 +89,7 @@ async function lockUndecided(
   return batch;
 }
 
-/** Whether both keys are one, rotated: the same hands hold them. */
+/** Whether both keys are rotations of one key, and so in the same hands. */
 async function isOfOneFamily(tx: EntityManager, first: string, second: string): Promise<boolean> {
   const rows = await tx.execute<{ roots: number }[]>(
     `with recursive line as (
@@ -103,8 +102,8 @@ async function isOfOneFamily(tx: EntityManager, first: string, second: string): 
 }
 
 /**
- * Makes a payout of each item and reserves its money, all with their events, in a few statements for all of them. Until
- * the batch begins it, no payout is due for a look.
+ * Creates a payout for each item and reserves its money, with all events, in a few statements for all of them. No
+ * payout is due for a look until the batch starts it.
  */
 async function reserveItems(
   tx: EntityManager,

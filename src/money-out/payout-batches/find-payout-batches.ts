@@ -10,7 +10,7 @@ import { PayoutBatch } from './payout-batch.entity.ts';
 import type { PayoutBatchStatus } from './payout-batch.ts';
 
 export interface PayoutBatchFilter {
-  /** Every partner's without. */
+  /** Without it, every partner's. */
   partner_id?: string | undefined;
   status?: PayoutBatchStatus | undefined;
   external_ref?: string | undefined;
@@ -47,7 +47,7 @@ export async function getAnyPayoutBatch(em: EntityManager, id: string): Promise<
   return batch ?? refuse('NOT_FOUND', 'the payout batch was not found', { field: 'id' });
 }
 
-/** An item of a batch, with what became of its payout if it has one. */
+/** An item of a batch, with the state of its payout, if it has one. */
 export interface BatchItem {
   id: string;
   reference: string;
@@ -64,7 +64,7 @@ export interface BatchItem {
   booked_at: Date | string | null;
 }
 
-/** The items of a batch in the order in which they were sent. */
+/** The items of a batch in the order in which they were submitted. */
 export function findBatchItems(
   em: EntityManager,
   batchId: string,

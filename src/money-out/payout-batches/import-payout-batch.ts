@@ -25,9 +25,9 @@ export interface BatchImport {
 }
 
 /**
- * Makes a batch of a partner from a file, which one of the partner's keys has to approve; returns the answer, for the same
- * file under the same key the first one again. Throws REQUEST_INVALID with every complaint about the file, by line, and
- * for a partner that has ten open batches, and IDEMPOTENCY_KEY_REUSED.
+ * Creates a partner's batch from a file, which one of the partner's keys must approve; returns the response, for the
+ * same file and key the first one. Throws REQUEST_INVALID with all errors in the file, by line, and for a partner that
+ * has ten open batches, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function importPayoutBatch(
   em: EntityManager,

@@ -14,7 +14,7 @@ export interface JudgedItem {
   price: PricedPayout;
 }
 
-/** One item as it was sent, and what its complaints call it. */
+/** One item as submitted, and its name in errors. */
 export interface SentItem {
   name: string;
   item: unknown;
@@ -23,13 +23,13 @@ export interface SentItem {
 /** The schema of an item, field by field. */
 export type BatchItemSchema = z.ZodType<BatchItemRequest> & Pick<z.ZodObject, 'shape'>;
 
-/** What the bank of an item is judged by. */
+/** The data about an item's bank for its checks. */
 type ForBank = Partial<Pick<BatchItemRequest, 'amount' | 'bank_code' | 'bank_account_number'>>;
 const fieldsForBank = ['amount', 'bank_code', 'bank_account_number'] as const;
 
 /**
- * Judges each item as the body of a payout would be: fields, bank, account number and amount, and a reference that an
- * earlier item has. Returns every complaint about each, in the order of the items, or all with their prices.
+ * Checks each item like the body of a payout (fields, bank, account number and amount), and for a reference that an
+ * earlier item has. Returns all errors in the order of the items, or all items with their prices.
  */
 export async function judgeItems(
   em: EntityManager,
@@ -57,7 +57,7 @@ export async function judgeItems(
   const judged: JudgedItem[] = [];
   for (const [place, { request, sent }] of read.entries()) {
     const { name = '', item } = items[place] ?? {};
-    // As sent: one that is refused for something else has its reference all the same.
+    // As sent: an item refused for another reason still counts for its reference.
     const { external_ref: reference } = (item ?? {}) as { external_ref?: unknown };
     if (typeof reference === 'string') {
       const earlier = places.get(reference);
@@ -78,7 +78,7 @@ export async function judgeItems(
   return { judged, complaints: complaints.flat() };
 }
 
-/** Those fields of an item that nothing is wrong with. */
+/** The valid fields of an item. */
 function readFields({ shape }: BatchItemSchema, item: unknown): ForBank {
   const sent = (typeof item === 'object' ? item : null) ?? {};
   return Object.fromEntries(

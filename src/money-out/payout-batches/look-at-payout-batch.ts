@@ -8,14 +8,14 @@ import { PayoutBatch } from './payout-batch.entity.ts';
 import { isFinalBatch, type PayoutBatchStanding } from './payout-batch.ts';
 import { presentPayoutBatch } from './present-payout-batch.ts';
 
-/** A batch whose workflow is so late with its next look has lost it. */
+/** How late a batch's next look may be before the sweep restarts its workflow. */
 const graceMs = 60_000;
 const secondMs = 1000;
 const longestWaitMs = 600_000;
 
 /**
- * What is to be done about a batch: one that nobody approved in time lapses, one whose payouts have all ended is completed,
- * with its webhook; otherwise says when to look again, sooner while it is young. Repeating it changes nothing more.
+ * The next step of a batch: it lapses if nobody approved it in time, and is completed, with its webhook, once all its
+ * payouts are final; otherwise returns when to look again, sooner while it is young. Idempotent.
  */
 export async function lookAtPayoutBatch(
   em: EntityManager,

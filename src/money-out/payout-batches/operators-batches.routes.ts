@@ -28,7 +28,7 @@ const params = z.object({ id: uuid() });
 
 const BatchShape = PayoutBatchShape.omit({ status_url: true })
   .extend({
-    partner_id: uuid().meta({ description: 'Whose batch it is.' }),
+    partner_id: uuid().meta({ description: 'The partner of the batch.' }),
     made_by: uuid().nullable().meta({ description: "The partner's key that created it; null for an imported batch." }),
     imported_by: uuid()
       .nullable()
@@ -57,8 +57,8 @@ routes.get(
     query: listQuery()
       .omit({ order: true })
       .extend({
-        partner_id: uuid().optional().meta({ description: 'Only those of this partner.' }),
-        status: z.enum(payoutBatchLaw.statuses).optional().meta({ description: 'Only those with this status.' }),
+        partner_id: uuid().optional().meta({ description: 'Only batches of this partner.' }),
+        status: z.enum(payoutBatchLaw.statuses).optional().meta({ description: 'Only batches with this status.' }),
         external_ref: externalRef().optional().meta({ description: "The partner's own." }),
         from: periodStart().optional(),
         to: periodEnd().optional(),
@@ -93,7 +93,7 @@ routes.get(
 routes.get(
   '/:id/items',
   {
-    summary: "List the items of a partner's batch, in the order in which they were sent",
+    summary: "List the items of a partner's batch in their original order",
     description: 'Beneficiaries are masked. Once the batch is approved, each item is a payout with the same id.',
     access: reads,
     params,

@@ -25,7 +25,7 @@ const PayoutBatchSchema = defineEntity({
     rejected_by: p.uuid().nullable(),
     decided_at: p.datetime().nullable(),
     lapses_at: p.datetime(),
-    /** When the sweep wakes its workflow, unless something else has; null once it has ended. */
+    /** When the sweep wakes its workflow, unless something else does first; null once it is final. */
     look_again_at: p.datetime().nullable(),
     version: p.integer().default(0),
     request_id: p.text().nullable(),
@@ -35,6 +35,6 @@ const PayoutBatchSchema = defineEntity({
   },
 });
 
-/** Payouts that are released together, all or none. */
+/** Payouts that are approved together, all or none. */
 export class PayoutBatch extends PayoutBatchSchema.class {}
 PayoutBatchSchema.setClass(PayoutBatch);

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Pure facts about batches of payouts (docs/contract.md 8): made by one key, released by another. */
+/** Pure facts about batches of payouts (docs/contract.md 8): created by one key, approved by another. */
 export const payoutBatchLaw = statusLaw({
   initial: ['needs_approval'],
   transitions: {
@@ -13,7 +13,7 @@ export const payoutBatchLaw = statusLaw({
 });
 export type PayoutBatchStatus = StatusOf<typeof payoutBatchLaw>;
 
-/** How it ended, if it has. */
+/** Its final status, if any. */
 export const isFinalBatch = (status: PayoutBatchStatus): boolean =>
   status !== 'needs_approval' && status !== 'processing';
 
@@ -36,7 +36,7 @@ export const pauseAfterBeginning = (tookMs: number): number => Math.min(1000, Ma
 /** The path of a batch's detail. */
 export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
 
-/** Where the metadata of a batch is stored. */
+/** The column of a batch's metadata. */
 export const batchMetadataPlace = (id: string) => ({ table: 'payout_batches', column: 'metadata_sealed', row: id });
 
 /** The input of a batch's workflow. */
@@ -44,19 +44,19 @@ export interface PayoutBatchInput {
   batchId: string;
 }
 
-/** A batch as its workflow sees it. */
+/** A batch as passed to its workflow. */
 export interface PayoutBatchStanding {
   status: PayoutBatchStatus;
-  /** In how many milliseconds to look again. */
+  /** Milliseconds until the next look. */
   waitMs: number;
-  /** Webhooks that are yet to be delivered. */
+  /** Webhooks still to be delivered. */
   deliveryIds: string[];
 }
 
 /** The port to the workflows of batches; implemented in `temporal/`. */
 export interface PayoutBatchWorkflows {
-  /** Wakes the batch's workflow, or starts it. Never fails: a sweep finds a batch without a running workflow. */
+  /** Signals the batch's workflow, or starts it. Never fails: a sweep finds a batch without a running workflow. */
   wakePayoutBatch(batchId: string): Promise<void>;
-  /** The same for the sweep: throws when Temporal does not take it. */
+  /** The same for the sweep: throws when Temporal does not accept it. */
   lookAfterPayoutBatch(batchId: string): Promise<void>;
 }

@@ -30,13 +30,13 @@ interface Ports {
 const routes = createRouteGroup<Ports>({ prefix: '/v1/partners/payout-batches', tag: 'Partner API' });
 const params = z.object({ id: uuid() });
 
-/** An item as it is sent. */
+/** An item in the request. */
 export const NewItem = nullsAsAbsent(
   NewPayout.extend({
-    external_ref: externalRef().meta({ description: 'Your own reference of this item; no two items have the same.' }),
+    external_ref: externalRef().meta({ description: 'Your own reference for this item, unique within the batch.' }),
   }),
 );
-// Judged one by one, so that one answer has every complaint about every item.
+// Checked one by one, so that one response lists all errors in all items.
 const item = z.unknown().meta({
   override: z.toJSONSchema(NewItem, {
     io: 'input',
@@ -83,8 +83,10 @@ routes.get(
     access: partner('read-gateway'),
     description: 'A date without a time in `from` or `to` means the whole day in UTC+7.',
     query: partnerListQuery().extend({
-      status: z.enum(payoutBatchLaw.statuses).optional().meta({ description: 'Only those with this status.' }),
-      external_ref: externalRef().optional().meta({ description: 'Only those with exactly this reference of yours.' }),
+      status: z.enum(payoutBatchLaw.statuses).optional().meta({ description: 'Only batches with this status.' }),
+      external_ref: externalRef()
+        .optional()
+        .meta({ description: 'Only batches with exactly this reference of yours.' }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),
@@ -118,7 +120,7 @@ routes.get(
 routes.get(
   '/:id/items',
   {
-    summary: 'List the items of a batch, in the order in which they were sent',
+    summary: 'List the items of a batch in their original order',
     description:
       'Includes each beneficiary, for the approver. Once the batch is approved, each item is also a payout ' +
       'with the same id.',
@@ -144,15 +146,15 @@ routes.get(
 );
 
 const whoDecides =
-  'By a key with `approve-payout` that is neither the key that made the batch nor one that it was rotated to: ' +
-  'AUTH_PERMISSION_DENIED. PAYOUT_BATCH_DECIDED unless it needs approval.';
+  'Needs a key with `approve-payout` that is neither the key that created the batch nor a rotation of it (otherwise ' +
+  'AUTH_PERMISSION_DENIED). PAYOUT_BATCH_DECIDED unless it needs approval.';
 
 routes.post(
   '/:id/approve',
   {
     summary: 'Approve a batch of payouts',
     description:
-      `${whoDecides} Reserves the money of all items at once, within limits and balance, or of none; then they are sent ` +
+      `${whoDecides} Reserves the money of all items or of none, within limits and balance; then they are sent ` +
       'one after the other.',
     access: partner('approve-payout'),
     params,
@@ -170,7 +172,7 @@ routes.post(
   '/:id/reject',
   {
     summary: 'Reject a batch of payouts',
-    description: `${whoDecides} Nothing of it is ever paid.`,
+    description: `${whoDecides} None of it is ever paid.`,
     access: partner('approve-payout'),
     params,
     answers: { 200: partnerAnswer(PayoutBatchShape) },

@@ -27,7 +27,7 @@ export const presentPayoutBatch = async (sealer: Sealer, batch: PayoutBatch) => 
   finalized_at: batch.finalized_at?.toISOString() ?? null,
 });
 
-/** As it was sent; null if none was, or once its key is destroyed. */
+/** As sent; null without one, or once its key is destroyed. */
 async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PayoutBatch): Promise<Metadata | null> {
   const opened = sealed ? await openUnlessGone(sealer, batchMetadataPlace(id), sealed) : null;
   return opened === null ? null : JSON.parse(opened);
@@ -43,12 +43,12 @@ export const PayoutBatchShape = z
         '`processing`, `rejected` or `lapsed`. `completed` once every item is final.',
     }),
     is_final: z.boolean().meta({ description: 'Whether the status is final.' }),
-    count: z.int().meta({ description: 'How many items it has.' }),
+    count: z.int().meta({ description: 'The number of items.' }),
     total_amount: amount().meta({ description: "The sum of its items' amounts, in IDR." }),
     total_fee: amount().meta({ description: 'The sum of their fees in IDR, as of creation.' }),
     currency: z.literal('IDR'),
     metadata: shownMetadata(),
-    lapses_at: timestamp().meta({ description: 'Until when it can be approved.' }),
+    lapses_at: timestamp().meta({ description: 'When it lapses without approval.' }),
     created_at: timestamp(),
     decided_at: timestamp().nullable().meta({ description: 'When it was approved or rejected; null before.' }),
     finalized_at: timestamp().nullable().meta({ description: 'When it reached its final status; null before.' }),

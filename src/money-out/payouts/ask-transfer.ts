@@ -12,7 +12,7 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 import { fail } from './resolve-payout.ts';
 
-/** The provider's status of a payout's transfer: a failed or returned one has its status whatever its amount. */
+/** The provider's status of a payout's transfer; a failed or returned one has its status whatever its amount. */
 export function reportOf(
   { status, amount, providerTransferId, failureCode }: TransferState,
   asked: Money,
@@ -23,13 +23,13 @@ export function reportOf(
     : { said: status, providerTransferId, failureCode };
 }
 
-/** What left by a payout's transfer (IDR, scale 4), where the provider says that it was made; null otherwise. */
+/** The amount of a payout's transfer (IDR, scale 4), if the provider reports that it was made; otherwise null. */
 export function amountMade(report: ProviderReport, asked: Money): Money | null {
   if (report.said === 'another amount') return report.isMade ? report.amount : null;
   return report.said === 'succeeded' ? asked : null;
 }
 
-/** The provider's status of a payout's transfer, asked by reference; silence is an answer too. Writes nothing. */
+/** The provider's status of a payout's transfer, asked by reference; silence is one of the answers. Writes nothing. */
 export async function hearProvider(gateways: Gateways, payout: Payout, signal: AbortSignal): Promise<ProviderReport> {
   const { id, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } = payout;
   const partnerId = payout.partner_id ?? null;
@@ -45,8 +45,8 @@ export async function hearProvider(gateways: Gateways, payout: Payout, signal: A
 }
 
 /**
- * Asks the provider what became of a payout, and records the answer. Where the provider does not know the transfer, the
- * answer says what follows: the same request may be repeated, or the refusal of the only request stands. `at` (ISO
+ * Asks the provider for a payout's status, and records the answer. If the provider does not know the transfer, the
+ * answer tells what follows: the same request may be repeated, or the refusal of the only request stands. `at` (ISO
  * 8601) is the workflow's clock.
  */
 export async function askTransfer(
@@ -72,9 +72,9 @@ export async function askTransfer(
 }
 
 /**
- * A pending payout without a request, which the provider does not know or does not report. While it waits
- * for people, or may be sent now, nothing is written down of that. What may not be sent any more fails, in the transaction
- * that heard so: what a restore has forgotten is then never ended unasked.
+ * A pending payout without a request, which the provider does not know or does not report. While it waits for people,
+ * or may be sent now, none of that is recorded. One that may no longer be sent fails, in the same transaction, so that
+ * a request lost by a restore is never failed without asking.
  */
 async function keepUnsent(
   tx: EntityManager,
@@ -111,15 +111,15 @@ async function concludeFromIgnorance(
   askedAt: Date,
 ): Promise<ProviderReport> {
   const nothing = { said: 'not known' } as const;
-  // A transfer that the provider has once known is not undone when the provider no longer finds it.
+  // A transfer once known to the provider does not count as undone when the provider no longer finds it.
   if (isFinalPayout(payout.status) || payout.provider_transfer_id) return nothing;
   const payoutId = payout.id;
   const before = await findMadeAttempts(tx, payoutId);
   const last = before.at(-1);
   if (last !== undefined) await closeAttempt(tx, { payoutId, number: last.number, askedAt });
   const made = await findMadeAttempts(tx, payoutId);
-  // The refusal of the only request is final. That of a repetition says nothing about an earlier request, which may
-  // still be carried out however long the provider does not know it.
+  // The refusal of the only request is final. The refusal of a repetition proves nothing about an earlier request,
+  // which may still be carried out however long the provider does not know it.
   if (made.length === 1 && last?.outcome === 'refused') {
     return { said: 'refused', failureCode: last.failureCode ?? noReasonGiven };
   }

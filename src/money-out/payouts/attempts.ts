@@ -14,11 +14,14 @@ export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<M
   );
 }
 
-/** SQL: when the first request left that may have reached the provider, null before; `payoutId` is an SQL expression. */
+/**
+ * SQL: when the first request that may have reached the provider was sent, null before; `payoutId` is an SQL
+ * expression.
+ */
 export const firstSentAt = (payoutId: string): string =>
   `(select min(sent_at) from payout_attempts where payout_id = ${payoutId} and outcome is distinct from 'unsent')`;
 
-/** From when the provider is asked about a payout: its first request, which may come long after its reservation. */
+/** When polling about a payout starts: at its first request, which may be long after its reservation. */
 export async function readAskedSince(em: EntityManager, { id, created_at: reservedAt }: Payout): Promise<Date> {
   const [row] = await em.execute<{ at: string | Date | null }[]>(`select ${firstSentAt('?')} as at`, [id]);
   return row?.at ? new Date(row.at) : reservedAt;
@@ -38,8 +41,8 @@ export async function closeAttempt(
 }
 
 /**
- * Opens an attempt and returns its number; null while transfers are held. `isMade` is for one that the provider has got
- * already, which is never held. The database refuses one while another is open, and one that may not be sent any more.
+ * Opens an attempt and returns its number; null while transfers are held. `isMade` is for one that the provider already
+ * has, which is never held. The database refuses an attempt while another is open, and one that may no longer be sent.
  */
 export async function openAttempt(
   tx: EntityManager,

@@ -8,7 +8,9 @@ import type { Payout } from './payout.entity.ts';
 /** Whether its money has reached the payee or is on its way. */
 const isLive = ({ status }: TransferState): boolean => status === 'accepted' || status === 'succeeded';
 
-/** Each further live transfer under a payout's reference is a difference of its day: we asked for one. */
+/**
+ * Records each further live transfer under a payout's reference as a difference of its day, as we requested only one.
+ */
 export async function noteFurtherTransfers(
   tx: EntityManager,
   { id, status, net_amount: amount, provider }: Pick<Payout, 'id' | 'status' | 'net_amount' | 'provider'>,
@@ -18,8 +20,8 @@ export async function noteFurtherTransfers(
 }
 
 /**
- * Asks the provider for a transfer whose reference nobody here knows, and writes it down as a difference of its day: a
- * callback alone proves nothing. Throws ProviderUnknown.
+ * Asks the provider for a transfer with an unknown reference, and records it as a difference of its day; a callback
+ * alone proves nothing. Throws ProviderUnknown.
  */
 export async function noteUnknownTransfer(
   em: EntityManager,
@@ -52,7 +54,7 @@ export async function noteGone(
   { providerId, status }: { providerId: string; status: string },
 ): Promise<void> {
   if (status !== 'failed' && status !== 'reversed') return;
-  // The provider keeps its cost of what the bank returned.
+  // The provider keeps its fee for a transfer that the bank returned.
   await tx.execute('select unbook_transfer(?, ?, ?)', [newId(), providerId, status === 'reversed']);
   const resolved = await tx.execute<{ id: string; day: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()
@@ -74,7 +76,7 @@ export async function noteGone(
 
 type Ours = { id: string; ours: { status: string; amount: string } } | null;
 
-/** The daily comparison finds it again, and says the same of it. */
+/** The daily comparison finds it again with the same result. */
 async function note(
   tx: EntityManager,
   provider: string,

@@ -12,8 +12,8 @@ import { Payout } from '../payouts/payout.entity.ts';
 import { lockPayout, recordProviderStatus } from '../payouts/record-provider-status.ts';
 
 /**
- * Books money that left by a transfer which failed here, had come back, or which nobody here asked for: needs two people.
- * The provider is asked when it is proposed, and again when it is carried out.
+ * Books money of a transfer that failed here, had been returned, or was never requested here: needs two people. The
+ * provider is asked at the proposal and again when it is carried out.
  */
 export const bookingTransfer: DecisionHandling<'book_transfer'> = {
   look: (em, gateways, { payout_id, provider_reference }) =>
@@ -73,7 +73,7 @@ interface Beyond {
   refund_of: string | null;
 }
 
-/** The transfers that are meant, at most two: of each the difference of its last day. */
+/** The matching transfers, at most two, each with the difference of its last day. */
 const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
   em.execute<Beyond[]>(
     `select distinct on (t.subject) t.id, t.provider, t.kind, t.subject, t.reference, t.theirs ->> 'amount' as amount, p.refund_of
@@ -124,7 +124,7 @@ async function find(
   }
 }
 
-/** What the provider says now: why it is not booked, null if it is; and what is written down of it. */
+/** The provider's current answer: why the transfer cannot be booked, null if it can; and the status to record. */
 interface Heard {
   why: string | null;
   write(tx: EntityManager): Promise<void>;

@@ -22,7 +22,7 @@ export interface PayoutCreation {
 /**
  * Creates a payout and waits until its money is reserved. Throws FUNDS_* when the partner may not pay it out, and
  * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes, a retry under the same key joins a payout
- * that may still begin.
+ * that may still start.
  */
 export async function createPayout(
   em: EntityManager,

@@ -14,7 +14,7 @@ export interface PayoutFilter {
   kind?: PayoutKind | undefined;
   status?: PayoutStatus | undefined;
   external_ref?: string | undefined;
-  /** The platform's own. */
+  /** The platform's own reference. */
   reference?: string | undefined;
   bank_code?: string | undefined;
   from?: Date | undefined;
@@ -38,13 +38,13 @@ export function findPayouts(
   return findPage(em, Payout, whereOf({ ...filter, ...within }), window, { within });
 }
 
-/** A payout of any kind, and what belongs to its kind: null for the others. */
+/** A payout of any kind, with the fields of its kind; the others are null. */
 export interface OwnedPayout {
   payout: Payout;
-  /** Whose withdrawal it is. */
+  /** The user of a withdrawal. */
   user_id: string | null;
   organization_id: string | null;
-  /** Whose disbursement it is. */
+  /** The cause of a disbursement. */
   cause_id: string | null;
   /** The payment that it refunds. */
   payment_id: string | null;

@@ -15,7 +15,7 @@ export interface StuckPayout {
   /** Null for an unknown transfer. */
   payout_id: string | null;
   kind: PayoutKind | null;
-  /** The provider's id of a transfer beyond those that we know. */
+  /** The provider's id of a transfer that we did not request. */
   provider_id: string | null;
   /** Null for payouts that belong to no partner. */
   partner_id: string | null;
@@ -62,7 +62,7 @@ const reasonOfBeyond = (kind: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER', providerId
 /** SQL: since when the provider has had a payout that it has accepted. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
-/** SQL: operators failed it, and its money counts as spent until the provider reports the outcome. */
+/** SQL: operators settled it as failed, and its money counts as spent until the provider reports the outcome. */
 export const isUnheard = "status = 'failed' and has_left and booked_at is null and explained_word is null";
 
 /** Accepted payouts count as stuck a day after they were sent. */
@@ -82,16 +82,17 @@ const stuck = `stuck as (
   where r.state = 'open' and r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER'))`;
 
 /**
- * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones that the provider has not ended
- * a day and `minutes` minutes after they were sent, contradicted ones, those that people ended as failed while their money may be gone, and transfers beyond those that we know; oldest first, with `next` when more follow.
- * Throws REQUEST_INVALID for an `after` that is the id of none of them: one that has ended has no place among them.
+ * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones still open a day and `minutes`
+ * minutes after they were sent, contradicted ones, those that people settled as failed though the money may be gone,
+ * and unrequested transfers; oldest first, with `next` when more follow. Throws REQUEST_INVALID for an `after` that is
+ * not the id of one of them; a final one has no position.
  */
 export async function findStuckPayouts(
   em: EntityManager,
   { minutes, limit, page, after }: { minutes: number; limit: number; page: number; after?: string | undefined },
 ): Promise<Listed & { items: StuckPayout[] }> {
   const position = positionOf('since', 'id');
-  // Whatever `minutes` leaves of the list: one that is stuck for less is before or behind the others all the same.
+  // Independent of `minutes`: a payout that is stuck for less also has a position in the order.
   const start = await startOfPage(after, (id) =>
     em.execute<Placed[]>(`with ${stuck} select ${position} as position from stuck where id = ?`, [0, 0, 0, id]),
   );

@@ -6,7 +6,7 @@ import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import type { PayoutTexts } from './payout.ts';
 
-/** What an attempt needs. */
+/** The dependencies of an attempt. */
 export interface Sending {
   gateways: Gateways;
   sealer: Sealer;
@@ -16,9 +16,9 @@ export interface Sending {
 }
 
 /**
- * The request a payout makes, the same for every attempt, and a digest of everything sent over the wire. Null when
- * nothing may be sent: the first attempt freezes the request, and what would be sent now is not what was sent then, as
- * after a deployment that changed the provider's bank names; or nobody can read any more where the payout goes.
+ * A payout's request, the same for every attempt, and a digest of everything sent over the wire. Null when nothing may
+ * be sent: the first attempt freezes the request, and the current one differs from it, for example after a deployment
+ * changed the provider's bank names; or the destination can no longer be decrypted.
  */
 export async function buildRequest(
   { gateways, sealer }: Pick<Sending, 'gateways' | 'sealer'>,
@@ -46,8 +46,8 @@ async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferReques
 }
 
 /**
- * The provider requires an account holder's name. When none was given, none is invented: the account number is sent
- * instead, and a bank that compares names reports it by its failure code.
+ * The provider requires an account holder's name. If none was given, the account number is sent instead of an invented
+ * name; a bank that compares names reports the mismatch by its failure code.
  */
 const accountHolderOf = ({ beneficiary_name, bank_account_number }: PayoutTexts): string =>
   beneficiary_name ?? bank_account_number;

@@ -4,48 +4,52 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Payout } from './payout.entity.ts';
 import type { PayoutKind } from './payout.ts';
 
-/** What keeps a payout from being sent. */
+/** Why a payout must not be sent. */
 export interface Held {
   /** It waits for the decision of people. */
   isHeld: boolean;
   /** It fails with this code, unsent; null otherwise. */
   failureCode: string | null;
-  /** No request of it may leave any more; whether one has left is asked. */
+  /** No further request may be sent; the provider is asked whether one was. */
   isBarred?: boolean;
 }
 
-/** What a timeline shows besides what all payouts share. */
+/** A kind's additions to the timeline of all payouts. */
 export interface ToldPayout {
-  /** What it is called after "A" or "The". */
+  /** Its name after "A" or "The". */
   name: string;
-  /** Whose money it is, after "from". */
+  /** The source of the money, after "from". */
   origin: string;
   items: TimelineItem[];
-  /** What happens next as long as people have not decided, or have just decided against it; null otherwise. */
+  /** The next step while people have not decided, or have just rejected it; otherwise null. */
   next: { at: Date | null; text: string } | null;
 }
 
 /** What differs for one kind of payout once its money is reserved. */
 export interface PayoutHandling {
-  /** Whether a payout waits for the decision of people before it is sent, or has to fail because they said no. */
+  /** Whether a payout waits for people's decision before it is sent, or must fail because they rejected it. */
   heldBy?(tx: EntityManager, payout: Payout): Promise<Held>;
-  /** What its timeline tells of one that people decide about: what it is, and each step of the decision. Null of others. */
+  /**
+   * For a payout that people decide about: its description, and each step of the decision, for the timeline. Otherwise
+   * null.
+   */
   tell?(em: EntityManager, payout: Payout): Promise<ToldPayout | null>;
   /**
-   * Called when it has moved to another status, in the same transaction, after its journal. Returns the ids of the
-   * webhooks it wrote.
+   * Called when its status has changed, in the same transaction, after its journal. Returns the ids of the webhooks
+   * written.
    */
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
   /**
-   * Called once its outcome has been unknown for ten minutes; returns as `moved` does. Without it nobody is notified.
+   * Called once when its outcome has been unknown for ten minutes; returns as `moved` does. Without it, no
+   * notification.
    */
   delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
 }
 
-/** The handling of each kind, which its domain keeps. */
+/** The handling of each kind, defined by its own module. */
 export type PayoutKinds = Record<PayoutKind, PayoutHandling>;
 
-/** What moving a payout to another status needs in addition to the database. */
+/** The dependencies of a status change besides the database. */
 export interface MovingPorts {
   sealer: Sealer;
   payoutKinds: PayoutKinds;

@@ -8,7 +8,7 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import { payoutKinds } from './payout.ts';
 import { payoutFields, presentPayout } from './present-payout.ts';
 
-/** A payout of any kind as operators see it: the beneficiary masked, as they compare it and need not know it. */
+/** A payout of any kind as shown to operators, with the beneficiary masked, enough to compare. */
 export async function presentOperatorsPayout(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
   const { bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return {
@@ -34,7 +34,7 @@ export const OperatorsPayoutShape = z
     kind: z.enum(payoutKinds).meta({ description: 'A disbursement is a withdrawal with a `cause_id`.' }),
     partner_id: uuid().nullable().meta({ description: 'Null for a withdrawal.' }),
     user_id: uuid().nullable().meta({ description: 'The user who requested a withdrawal.' }),
-    organization_id: uuid().nullable().meta({ description: "Of a withdrawal from an organization's account." }),
+    organization_id: uuid().nullable().meta({ description: "For a withdrawal from an organization's account." }),
     cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
     payment_id: uuid().nullable().meta({ description: 'The refunded payment.' }),
     bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),

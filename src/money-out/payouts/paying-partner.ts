@@ -7,14 +7,14 @@ import type { PayoutHandling } from './handling.ts';
 import type { Payout } from './payout.entity.ts';
 import { presentWholePayout } from './present-payout.ts';
 
-/** A partner's payout: the partner is sent a webhook about its end, and, if it asks for that event, about a delay. */
+/** A partner's payout: the partner gets a webhook about its final status and, if subscribed, about a delay. */
 export const payingPartner: PayoutHandling = {
   moved: (tx, sealer, payout, { at }) =>
     tell(tx, sealer, payout, { type: `payout.${payout.status}` as WebhookEvent, version: payout.version, at }),
   async delayed(tx, sealer, payout, { at }) {
     const version = payout.version + 1;
     const ids = await tell(tx, sealer, payout, { type: 'payout.delayed', version, at });
-    // The version grows only when a webhook was written.
+    // The version increases only when a webhook was written.
     if (ids.length > 0) payout.version = version;
     return ids;
   },

@@ -18,7 +18,7 @@ export interface PayoutLimitsUse {
 
 /**
  * What a partner may pay out at one instant. A bank's minimum and maximum are in `payout-bank.ts`; withdrawals have
- * limits of their own (`withdrawals/withdrawal-headroom.ts`).
+ * their own limits (`withdrawals/withdrawal-headroom.ts`).
  */
 export interface PayoutHeadroom {
   /** The status of the partner and of its organization. */
@@ -50,8 +50,9 @@ interface HeadroomRow {
 const noMoney = formatMoney('0');
 
 /**
- * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except those that failed and have not left, the
- * hourly count every payout reserved in the last hour; refunds to the wallet that paid count in neither. Exact only under the partner's lock.
+ * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except failed ones whose
+ * money did not leave, the hourly count every payout reserved in the last hour; refunds to the wallet that paid count
+ * in neither. Exact only under the partner's lock.
  */
 export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   const [row] = await em.execute<HeadroomRow[]>(
@@ -94,8 +95,8 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
 
 /** The same, exact until the transaction ends: under the lock of the partner, and of its organization's status. */
 export async function lockPayoutHeadroom(tx: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
-  // Two statements: the second reads what earlier lock holders have committed. A reservation queued for
-  // the partner's row does not hold the organization's row yet, so a suspension waits only for the one under way.
+  // Two statements, so that the second reads what earlier lock holders committed. A reservation queued for the
+  // partner's row does not hold the organization's row yet, so a suspension waits only for the current one.
   await tx.execute(
     `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
      for no key update of p for share of o`,
@@ -105,8 +106,8 @@ export async function lockPayoutHeadroom(tx: EntityManager, partnerId: string): 
 }
 
 /**
- * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the order of docs/contract.md 8:
- * not active, suspended or without limits, beyond a limit, beyond the available balance.
+ * Refuses a payout of `amount` that would reserve `reserved` (IDR, scale 4), checking in the order of docs/contract.md
+ * 8: not active; suspended or without limits; beyond a limit; beyond the available balance.
  */
 export function refuseBeyondHeadroom(
   headroom: PayoutHeadroom,
@@ -118,8 +119,8 @@ export function refuseBeyondHeadroom(
 }
 
 /**
- * The same for a batch: `largest` is its largest payout, `total` and `count` are those of all, `reserved` what they take
- * from the balance together.
+ * The same for a batch: `largest` is its largest payout, `total` and `count` are those of all, `reserved` is their
+ * total debit.
  */
 export function refuseBatchBeyond(
   headroom: PayoutHeadroom,

@@ -3,7 +3,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { must } from '../../shared/assert.ts';
 import type { Caller } from '../../shared/caller.ts';
 
-/** Whether transfers and refunds leave, and who said so last, why and when: null before anybody has. */
+/** Whether transfers and refunds are sent, and who last changed that, why and when; null before the first change. */
 export interface PayoutSwitch {
   enabled: boolean;
   reason: string | null;
@@ -21,15 +21,16 @@ async function read(em: EntityManager, lock = ''): Promise<PayoutSwitch> {
   return { ...rest, changed_at: changed_at === null ? null : new Date(changed_at) };
 }
 
-/** How the switch for all payouts stands. */
+/** The state of the switch for all payouts. */
 export const readPayoutSwitch = (em: EntityManager): Promise<PayoutSwitch> => read(em);
 
-/** Whether transfers and refunds that were not sent are held. */
+/** Whether unsent transfers and refunds are held. */
 export const arePayoutsHeld = async (em: EntityManager): Promise<boolean> => !(await read(em)).enabled;
 
 /**
- * Holds all transfers and refunds that were not sent yet, repetitions included, or lets them go: no attempt begins after
- * this, and one that has begun makes no request. The next sweep wakes what was held. Saying the same again changes nothing.
+ * Holds all unsent transfers and refunds, repetitions included, or releases them. While they are held no attempt
+ * starts, and a started one makes no request. After a release the next sweep wakes them. Repeating a call has no
+ * effect.
  */
 export function switchPayouts(
   em: EntityManager,

@@ -25,8 +25,8 @@ import { arePayoutsHeld } from './payout-switch.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
 /**
- * What the provider says, in words; `it` is "transfer", or "refund" to the wallet that paid, and `wasSent` whether a
- * request for it had been made by then.
+ * The provider's status in words; `it` is "transfer", or "refund" to the wallet that paid; `wasSent` is whether a
+ * request had been made by then.
  */
 const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, string> => ({
   accepted: `The provider accepted the ${it}.`,
@@ -44,10 +44,10 @@ const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, strin
     : `The ${it} can no longer be requested as it was asked for: nothing is sent.`,
 });
 
-/** What the provider is asked to make. */
+/** The name of the request to the provider. */
 const askedOf = ({ bank_code }: Payout): string => (bank_code === null ? 'refund' : 'transfer');
 
-/** What each kind of payout is called, and where its money came from. */
+/** The name of each kind of payout, and the source of its money. */
 const namesOf: Record<PayoutKind, { name: string; source: string }> = {
   partner_payout: { name: 'payout', source: 'available balance' },
   withdrawal: { name: 'withdrawal', source: 'account' },
@@ -55,8 +55,8 @@ const namesOf: Record<PayoutKind, { name: string; source: string }> = {
 };
 
 /**
- * What happened to a payout, in plain words, and what happens next. `resendHours` is for how many hours after the first
- * attempt the same request may be repeated. With `sealer` it also names the beneficiary, where one was given.
+ * What happened to a payout, in plain words, and what happens next. The same request may be repeated for `resendHours`
+ * hours after the first attempt. With `sealer` it also names the beneficiary, if given.
  */
 export async function tellPayoutTimeline(
   em: EntityManager,
@@ -146,7 +146,7 @@ async function findNext(
     : { at, text: 'The provider is asked again unless it calls back first.' };
 }
 
-/** In whole seconds; the ages behind `inMs` are by the database's clock. */
+/** In whole seconds; `inMs` is computed by the database's clock. */
 function repeatText(inMs: number, it: string): string {
   const asked = `The provider is asked again; if it still does not know the ${it}, the same request is made again`;
   const wait = inMs > 0 ? `, in ${Math.ceil(inMs / 1000)} seconds at the earliest` : '';
@@ -184,13 +184,13 @@ interface Contradiction {
   said: ProviderStatus;
 }
 
-/** A provider status that contradicts the final status: shown as a contradiction, not as the payout's outcome. */
+/** A provider status that contradicts the final status is shown as a contradiction, not as the payout's outcome. */
 function contradictionText(payout: Payout, name: string, { status, said }: Contradiction): string {
   const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the ${askedOf(payout)}`;
   return `After its end the provider ${what}: the ${name} stays ${status}, and no money moved for it.`;
 }
 
-/** What the provider said. After the payout's end, statuses that leave the outcome open are omitted. */
+/** The provider's statuses. Once the payout is final, inconclusive ones are omitted. */
 async function findProviderStatuses(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const { id, finalized_at } = payout;
   const rows = await em.execute<
@@ -212,7 +212,7 @@ async function findProviderStatuses(em: EntityManager, payout: Payout, name: str
   });
 }
 
-/** Each end of a payout is a journal: what it did to the money, and what that means. */
+/** The journal of each final status: what it did to the money, and what that means. */
 async function findLedgerItems(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
     `select split_part(k.business_key, '/', 3) as step, j.created_at
@@ -235,7 +235,7 @@ async function findLedgerItems(em: EntityManager, payout: Payout, name: string):
   });
 }
 
-/** What two people booked of a payout that had ended here otherwise. */
+/** The amount that two people booked for a payout with a different final status here. */
 async function findBooking(
   em: EntityManager,
   { kind, source_account_id, provider_transfer_id, booked_at: at }: Payout,
@@ -250,7 +250,7 @@ async function findBooking(
   return [{ at, type: 'ledger', text }];
 }
 
-/** What a failure code means where its name does not say it. */
+/** Explanations of failure codes that are not self-explanatory. */
 function byOf(code: string): string {
   if (code === noReasonGiven) return ' The provider gave no reason.';
   return code === settledByOperator ? ' Our operators established it.' : '';

@@ -8,32 +8,32 @@ const PayoutSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     kind: p.text().$type<PayoutKind>(),
-    /** Where the money comes from, and returns to when it is not spent. */
+    /** The source of the money, to which it returns if not spent. */
     source_account_id: p.uuid(),
-    /** Where it is held until then. */
+    /** The account that holds it until then. */
     reserved_account_id: p.uuid(),
-    /** Whose money it is, unless it is a withdrawal. */
+    /** The owner of the money, except for a withdrawal. */
     partner_id: p.uuid().nullable(),
     reference: p.string().length(40),
     external_ref: p.string().length(128).nullable(),
     fee_mode: p.text().$type<FeeMode>(),
-    /** As requested; what the limits count. */
+    /** As requested; the limits count this. */
     amount: p.decimal().precision(20).scale(4),
     fee: p.decimal().precision(20).scale(4),
-    /** What reaches the bank or the wallet; whole rupiah. */
+    /** The amount that reaches the bank or the wallet; whole rupiah. */
     net_amount: p.decimal().precision(20).scale(4),
     /** The provider's share; internal. */
     provider_fee: p.decimal().precision(20).scale(4),
-    /** How much of `provider_fee` was posted: all of it once the transfer succeeded. */
+    /** The posted part of `provider_fee`: all of it once the transfer succeeded. */
     provider_cost: p.decimal().precision(20).scale(4).default('0'),
     /** Null for a refund to the wallet that paid. */
     bank_code: p.text().nullable(),
     /** For a refund to the wallet that paid: the provider's id of the payment request. */
     refund_of: p.text().nullable(),
-    /** Its bank's, or that of the payment refunded, when it was requested; the database sets it. */
+    /** The provider of its bank, or of the refunded payment, at the time of the request; the database sets it. */
     provider: p.text().default('xendit'),
     texts_sealed: p.text(),
-    /** The batch that it was an item of. */
+    /** The batch that contained it. */
     batch_id: p.uuid().nullable(),
     status: p.text().$type<PayoutStatus>(),
     failure_code: p.text().nullable(),
@@ -46,20 +46,20 @@ const PayoutSchema = defineEntity({
     asked_at: p.datetime().nullable(),
     asks: p.integer().default(0),
     unknown_since: p.datetime().nullable(),
-    /** When the delay was reported, to each endpoint that asks for it; set once, even if none does. */
+    /** When the delay was reported to each subscribed endpoint; set once, even if there is none. */
     delay_told_at: p.datetime().nullable(),
     /** Since when the provider's status contradicts the final status. */
     contradicted_at: p.datetime().nullable(),
     /** The contradicting provider status that an operator has explained. */
     explained_word: p.text().$type<ProviderStatus>().nullable(),
-    /** When two people booked what left although it failed here. */
+    /** When two people booked its money, which left although the payout failed here. */
     booked_at: p.datetime().nullable(),
-    /** When the sweep wakes its workflow, unless something else has. */
+    /** When the sweep wakes its workflow, unless something else does first. */
     look_again_at: p.datetime().nullable(),
-    /** Grows with each event of the payout. */
+    /** Increases with each event of the payout. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),
-    /** When the money had left; kept when the bank returns it. */
+    /** When the money left; kept if the bank returns it. */
     succeeded_at: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),
     created_at: p.datetime(),

@@ -8,7 +8,8 @@ import type { PayoutOutcome } from '../decisions/decision.ts';
 
 /**
  * Pure facts about payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one life
- * cycle; whose money it is, what is checked before the reservation and what follows from the end differ by kind.
+ * cycle; the owner of the money, the checks before the reservation and the consequences of a final status differ by
+ * kind.
  */
 export const payoutKinds = ['partner_payout', 'withdrawal', 'payment_refund'] as const;
 export type PayoutKind = (typeof payoutKinds)[number];
@@ -16,7 +17,7 @@ export type PayoutKind = (typeof payoutKinds)[number];
 /** The prefix of a kind's journal keys and workflow ids. */
 export const payoutFamilyOf = (kind: PayoutKind): string => kind.replaceAll('_', '-');
 
-/** What a payout's workflow is found by. */
+/** The identifiers of a payout's workflow. */
 export interface PayoutPlace {
   id: string;
   kind: PayoutKind;
@@ -33,7 +34,7 @@ export const payoutLaw = statusLaw({
 });
 export type PayoutStatus = StatusOf<typeof payoutLaw>;
 
-/** How an attempt was answered, set once; it has no outcome before. */
+/** The provider's answer to an attempt, set once. */
 export const payoutAttemptLaw = statusLaw({
   initial: ['accepted', 'refused', 'unknown', 'unsent'],
   transitions: {
@@ -45,19 +46,19 @@ export const payoutAttemptLaw = statusLaw({
 });
 export type PayoutAttemptOutcome = StatusOf<typeof payoutAttemptLaw>;
 
-/** Final for partners: after that only the bank changes it, by returning a payout that had succeeded. */
+/** Final for partners: after that only the bank changes it, by returning a successful payout. */
 export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pending';
 
-/** The failure code of a payout that an operator ended. */
+/** The failure code of a payout that an operator settled. */
 export const settledByOperator = 'SETTLED_BY_OPERATOR';
 
-/** The failure code of a payout that failed without the provider saying why. */
+/** The failure code of a payout that failed without a reason from the provider. */
 export const noReasonGiven = 'NO_REASON_GIVEN';
 
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 
-/** Where the money goes, and the partner's own reference: sent and stored sealed, as one text. */
+/** The destination and the partner's own texts, sent and stored sealed as one text. */
 export interface PayoutTexts {
   /** Empty for a refund to a wallet. */
   bank_account_number: string;
@@ -70,14 +71,14 @@ export interface PayoutTexts {
 }
 export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
 
-/** What a request asks the workflow for: ids and amounts, texts only sealed (docs/contract.md 9). */
+/** A request as passed to the workflow: ids and amounts, texts only sealed (docs/contract.md 9). */
 export interface PayoutOpening {
   partnerId: string;
   feeMode: FeeMode;
   /** IDR, scale 4, as requested. */
   amount: Money;
   fee: Money;
-  /** What reaches the bank: whole rupiah. */
+  /** The amount that reaches the bank: whole rupiah. */
   net: Money;
   providerFee: Money;
   bankCode: string;
@@ -90,7 +91,7 @@ export interface PayoutOpening {
 /** The input of a payout's workflow. */
 export interface PartnerPayoutInput {
   payoutId: string;
-  /** What the request asked for. Absent when the workflow resumes a payout that has its row. */
+  /** The request; absent when the workflow resumes an existing row. */
   opening?: PayoutOpening;
 }
 
@@ -98,43 +99,43 @@ export interface PartnerPayoutInput {
 export interface PayoutWorkflows {
   /**
    * Starts the workflow of a partner's payout, or joins the running one, and waits at most `waitMs` milliseconds until
-   * the money is reserved. Null when that time passed without an answer. Throws what the reservation throws, and
+   * the money is reserved. Null when that time passed without an answer. Throws as the reservation does, and
    * SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
-  /** Wakes the payout's workflow, or starts it again from its row when there is none. */
+  /** Signals the payout's workflow, or restarts it from its row when there is none. */
   hintPayout(payout: PayoutPlace): Promise<void>;
 }
 
-/** A payout as its workflow sees it. */
+/** A payout as passed to its workflow. */
 export interface PayoutStanding {
   status: PayoutStatus;
-  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was sent first. */
+  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was first sent. */
   reservedAt: string;
   /** ISO 8601: since when the outcome of the transfer is unknown; null while it is known. */
   unknownSince: string | null;
-  /** Webhooks a step wrote that are yet to be delivered. */
+  /** Webhooks that a step recorded and that are still to be delivered. */
   deliveryIds: string[];
-  /** Whether it waits for the decision of people before it is sent. */
+  /** Whether it waits for people's decision before it is sent. */
   isHeld?: boolean;
 }
 
-/** The provider's status of a transfer, or that it gives none. */
+/** The provider's status of a transfer, or the lack of one. */
 export type ProviderReport = (
   | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
   /** The request itself was refused: it had no effect. */
   | { said: 'refused'; failureCode: string }
-  /** The request was refused, but it was not the first: that says nothing about the earlier ones. */
+  /** The request was refused, but was not the first: that proves nothing about the earlier ones. */
   | { said: 'repeat refused'; failureCode: string }
-  /** The request provably had no effect: it may be sent under the same key, as if for the first time. */
+  /** The request provably had no effect: it may be sent again under the same key, as if for the first time. */
   | ({ said: 'unsent' } & Rest)
-  /** Asked by reference, the provider does not know the transfer. It may still appear: no proof of failure. */
+  /** Asked by reference, the provider does not know the transfer, which may still appear: no proof of failure. */
   | {
       said: 'not known';
       /** The identical request may be repeated now. */
       repeat?: true;
     }
-  /** No answer, or none that can be understood. */
+  /** No answer, or one that cannot be interpreted. */
   | ({ said: 'silent' } & Rest)
   /** The request differs from the first one sent, or cannot be decrypted: nothing is sent. */
   | { said: 'request differs' }
@@ -164,22 +165,22 @@ const unknowing: readonly ProviderStatus[] = [
 ];
 export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
 
-/** The type of the resource, in events and webhooks, that a kind of payout is. */
+/** The resource type, in events and webhooks, of a kind of payout. */
 export const resourceTypeOf = {
   partner_payout: 'payout',
   withdrawal: 'withdrawal',
   payment_refund: 'refund',
 } as const satisfies Record<PayoutKind, string>;
 
-/** The final outcome that the provider's status gives; null while it gives none. */
+/** The final outcome according to the provider's status; null while there is none. */
 export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {
   if (said === 'succeeded' || said === 'reversed') return 'succeeded';
   return said === 'failed' || said === 'refused' ? 'failed' : null;
 }
 
 /**
- * The provider's status so far: what was just heard, unless that is not final and an earlier status was. Silence does
- * not undo a final status.
+ * The provider's status so far: the latest answer, unless it is not final and an earlier one was. Silence does not undo
+ * a final status.
  */
 export function lastingStatus(heard: ProviderStatus, before: ProviderStatus | null | undefined): ProviderStatus {
   const isTakenBack = before && finalOutcomeOf({ said: heard }) === null && finalOutcomeOf({ said: before }) !== null;
@@ -195,7 +196,7 @@ export const isReturnUnbooked = ({
   last_word?: ProviderStatus | null;
 }): boolean => status === 'succeeded' && last_word === 'reversed';
 
-/** What ends a payout by hand: a decision of two people, or what the provider's final status proves, with evidence. */
+/** A settlement by hand: by a decision of two people, or as the provider's final status proves, with evidence. */
 export type PayoutSettlement =
   | { decision_id: string }
   | {
@@ -205,8 +206,8 @@ export type PayoutSettlement =
     };
 
 /**
- * Whether the provider's status and our final status cannot both be true. A transfer under way may still end as we say
- * it ended, unless we have returned the money.
+ * Whether the provider's status and our final status contradict each other. A transfer in progress may still end as in
+ * our status, unless we have returned the money.
  */
 export function contradicts(status: PayoutStatus, said: ProviderStatus): boolean {
   if (status === 'succeeded') return said === 'failed' || said === 'refused' || said === 'another amount';

@@ -30,13 +30,13 @@ export interface PayoutQuestion {
   amount: Money;
 }
 
-/** `gross` is what is reserved, `net` what reaches the bank. */
+/** `gross` is the reserved amount, `net` the amount that reaches the bank. */
 export interface PricedPayout extends Price {
   feeMode: FeeMode;
   providerFee: Money;
 }
 
-/** What the price of a payout to a bank follows from. */
+/** The inputs to the price of a payout to a bank. */
 interface PriceContext extends PayoutBank {
   feeMode: FeeMode;
   rule: FeeRule;
@@ -52,8 +52,8 @@ interface ContextRow extends PayoutBank {
 }
 
 /**
- * What a payout costs, by the table of banks and the most specific fee rule (bank before method). Refuses the first thing
- * that `judgePayout` finds.
+ * The price of a payout, by the table of banks and the most specific fee rule (bank before method). Refuses the first
+ * error that `judgePayout` finds.
  */
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
   const { partnerId, bankCode } = question;
@@ -71,9 +71,9 @@ interface PayoutComplaint {
 }
 
 /**
- * All that is wrong with a payout to a bank that is served: an account number of the wrong length for the bank, a fee
- * that would need more than four decimals, and a net that is not a positive whole number of rupiah within the bank's
- * limits. Where nothing is wrong with its amount, its price; without an amount only the number is judged.
+ * All errors of a payout to a served bank: an account number of the wrong length for the bank, a fee that would need
+ * more than four decimals, and a net that is not a positive whole number of rupiah within the bank's limits. If its
+ * amount is valid, also its price; without an amount only the number is checked.
  */
 export function judgePayout(
   context: PriceContext,

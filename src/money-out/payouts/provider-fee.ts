@@ -2,14 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 import { feeOf, type Money } from '../../shared/money.ts';
 
-/** SQL: the fee rule `f` of payouts of partner `p` to bank `b`, the most specific one; empty where there is none. */
+/** SQL: the most specific fee rule `f` for payouts of partner `p` to bank `b`; empty if there is none. */
 export const payoutRule = `left join lateral (select * from partner_fees f where f.partner_id = p.id and f.method = 'payout'
     and (f.channel is null or f.channel = b.bank_code) and f.organization_id is null
   order by f.channel is null limit 1) f on true`;
 
 /**
- * What the provider will take for a transfer of `net` to this bank (IDR, scale 4): for a partner by its fee rules, for
- * anybody else (null) by the bank's row; 0 where nothing is set.
+ * The provider's fee for a transfer of `net` to this bank (IDR, scale 4): for a partner by its fee rules, for anybody
+ * else (null) by the bank's row; 0 if none is set.
  */
 export async function readProviderFee(
   em: EntityManager,

@@ -18,7 +18,7 @@ import {
   restOf,
 } from './payout.ts';
 
-/** The payout of this id, locked until the transaction ends. */
+/** The payout with this id, locked until the transaction ends. */
 export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
   return tx.findOneOrFail(Payout, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
@@ -26,10 +26,9 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 /**
  * Records the provider's status in the caller's transaction: one row per change, since when the outcome is unknown, and
  * when the sweep looks at the payout if its workflow does not. `asked` is the workflow's clock at the time of asking;
- * the status is dated by that or by the database's clock, whichever is later. Rate limiting says nothing new about the
- * payout. A final status is replaced only by another final one, and for a final
- * payout only a status that proves something is recorded; one that contradicts the payout's status changes no money and
- * becomes a case for operators.
+ * the later of it and the database's clock dates the status. Rate limiting gives no new information about the payout. A
+ * final status is replaced only by another final one, and for a final payout only a status that proves something is
+ * recorded; one that contradicts the payout's status changes no money and becomes a case for operators.
  */
 export async function recordProviderStatus(
   tx: EntityManager,
@@ -69,28 +68,30 @@ export async function recordProviderStatus(
   }
   payout.updated_at = now;
   await tx.flush();
-  // One that a pending payout spends and has back is booked with that.
+  // A return that a pending payout's settlement books is not recorded separately.
   if ('providerTransferId' in report && !(payout.status === 'pending' && report.said === 'reversed')) {
     await noteGone(tx, { providerId: report.providerTransferId, status: report.said });
   }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
-  // What two people had booked of it may be taken back with one of them.
+  // One of them may undo what two people had booked for it.
   if (report.further) await tx.refresh(payout);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
 
-/** What the provider has was requested: by an attempt that a restore took away, where none is written down. */
+/** A transfer at the provider was requested: if no attempt is recorded, a restore has removed it. */
 async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Payout): Promise<void> {
   if (isFinalPayout(status) || (await findMadeAttempts(tx, payoutId)).length > 0) return;
   const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'what was made is not held');
   await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
 }
 
-/** Whether people ended it unheard as failed, and the provider says for the first time that it does not know it. */
+/**
+ * Whether people settled it as failed without an answer, and the provider now first reports that it does not know it.
+ */
 const isUnmade = ({ status, last_word, provider_transfer_id }: Payout, said: ProviderStatus): boolean =>
   status === 'failed' && said === 'not known' && !provider_transfer_id && (!last_word || isUnknown(last_word));
 
-/** A pending payout is looked at again some time after `at`, and after the workflow asks by itself. */
+/** A pending payout's next look is some time after `at`, and after the workflow's own poll. */
 export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date, restMs = 0): Promise<void> {
   const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
   payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
@@ -98,7 +99,7 @@ export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date
 
 /**
  * A contradiction is reported once, when it begins. It ends when the provider agrees again, or when an operator
- * explains it: then the same status is no news until the provider has said another.
+ * explains it; the same status is then not reported again until the provider has reported another.
  */
 async function noteContradiction(tx: EntityManager, payout: Payout, said: ProviderStatus, now: Date): Promise<void> {
   const contradicted = contradicts(payout.status, said);
@@ -123,8 +124,8 @@ async function noteContradiction(tx: EntityManager, payout: Payout, said: Provid
 }
 
 /**
- * When a final payout is looked at again; null when it has been looked at for long enough. A look without an answer
- * does not count, nor one that heard of a return which is not booked yet.
+ * When to look at a final payout again; null when no more looks are due. A look without an answer does not count, nor
+ * one that found a return which is not booked yet.
  */
 function nextLookAtFinal(payout: Payout, report: ProviderReport, now: Date): Date | null {
   const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;

@@ -5,13 +5,13 @@ const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
 
 /**
- * For this long after it was made, a request to the provider may still be under way, or its transfer not listed yet:
- * until then nothing follows from the provider not knowing it (the database enforces that too), and two people may not
- * end the payout. Two minutes, in milliseconds.
+ * For this long, a request to the provider may still be in transit, or its transfer not listed yet: until then a
+ * missing transfer proves nothing (the database enforces that, too), and two people may not settle the payout. Two
+ * minutes, in milliseconds.
  */
 export const mayBeUnderWayMs = budgets.provider.underWay;
 
-/** How long after each attempt the next may be made; so a payout has at most five attempts. */
+/** How long after each attempt the next may be made; a payout has at most five attempts. */
 const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
 
 /** How long a "not known" answer stays valid; after that the provider is polled again. */
@@ -23,7 +23,7 @@ export interface MadeAttempt {
   outcome: Exclude<PayoutAttemptOutcome, 'unsent'> | null;
   failureCode: string | null;
   ageMs: number;
-  /** Age of the provider's "not known", if asked long enough after the attempt; null while it has not said so. */
+  /** Age of the provider's "not known", if asked long enough after the attempt; otherwise null. */
   notKnownAgeMs: number | null;
 }
 
@@ -41,9 +41,9 @@ export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number)
 }
 
 /**
- * Whether the same request may be made after these attempts (oldest first): always when there are none; otherwise when
- * the provider has just said that it knows none of them, at growing intervals, at most five in all, and only within
- * `resendHours` of the first, while the provider certainly keeps its idempotency key. 0 hours is never.
+ * Whether the same request may be made after these attempts (oldest first): always if there are none; otherwise if the
+ * provider has just reported that it knows none of them, at growing intervals, at most five in all, and only within
+ * `resendHours` of the first, while the provider is sure to retain its idempotency key. 0 hours: never.
  */
 export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
   const last = made.at(-1);

@@ -6,14 +6,14 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 
 interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, 'find' | 'prepare'> {
-  /** As `createOnce` starts it, with the milliseconds that the request may still wait. */
+  /** A start as in `createOnce`, with the milliseconds that the request may still wait. */
   start(opening: Prepared & { stamp: OpeningStamp }, waitMs: number): Promise<NonNullable<unknown> | null>;
 }
 
 /**
- * Limits how many payouts of one kind a process reserves at once, in all and per key (whose money it is); returns what
- * creates one when its turn comes. A waiting request reads limits and balance when its turn comes, so in a flood the
- * hopeless ones are refused without starting a workflow. The limit per key leaves places to others when one payer's
+ * Limits how many payouts of one kind a process reserves at once, in all and per key (the owner of the money); returns
+ * a function that creates one in turn. A waiting request reads limits and balance in its turn, so that under load
+ * hopeless ones are refused without starting a workflow. The limit per key leaves places for others when one payer's
  * rows are locked and its reservations pile up.
  */
 export function createReservationTurns() {

@@ -30,9 +30,8 @@ import { standingOf } from './standing-of.ts';
 
 /**
  * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
- * uses the status recorded by the step that heard it, because what travels through Temporal proves nothing. The only
- * change to a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is
- * reported.
+ * uses the status recorded by the step that received it, because data from Temporal proves nothing. The only change to
+ * a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is reported.
  */
 export async function resolvePayout(
   em: EntityManager,
@@ -42,7 +41,7 @@ export async function resolvePayout(
   await failpoint('resolve-payout.before');
   const standing = await em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    // The payout may be final because this step is repeated, with its webhooks written but not started.
+    // The payout may be final because this step is a retry, with its webhooks recorded but not started.
     const deliveryIds = isFinalPayout(payout.status) ? await findUntold(tx, payout) : [];
     const outcome = payout.last_word ? finalOutcomeOf({ said: payout.last_word }) : null;
     if (payout.status === 'pending' && outcome !== null) {
@@ -75,7 +74,7 @@ async function tellDelay(tx: EntityManager, ports: MovingPorts, payout: Payout):
   return ids;
 }
 
-/** The webhooks about a payout that are written but not delivered yet. */
+/** The recorded, undelivered webhooks about a payout. */
 export async function findUntold(tx: EntityManager, { id, kind }: Payout): Promise<string[]> {
   const resourceType = resourceTypeOf[kind];
   return resourceType === 'withdrawal' ? [] : findPendingWebhooks(tx, { resourceType, resourceId: id });
@@ -91,8 +90,8 @@ async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Pr
 }
 
 /**
- * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider also took its
- * own cost, which it keeps when the bank returns the net.
+ * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider took its own
+ * fee, which it keeps even if the bank returns the net.
  */
 export async function succeed(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   payout.provider_cost = payout.provider_fee;
@@ -126,8 +125,8 @@ export async function fail(
 }
 
 /**
- * If the provider's last status is that the bank returned a payout that had succeeded: a new journal returns the net to
- * where it came from; the fee stays.
+ * If the provider's last status is that the bank returned a successful payout: a new journal returns the net to its
+ * source; the fee is kept.
  */
 export async function reverseIfReturned(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   if (!isReturnUnbooked(payout)) return [];

@@ -22,11 +22,11 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 
 /**
- * Sends a payout's transfer. Before the first request the provider is asked for it, as a restore may have lost an
- * earlier one: while it does not answer, nothing is sent. The attempt is recorded and committed before the request
- * leaves, and a step that finds an open attempt asks instead of sending. The payout's own id is reference and idempotency
- * key, and the first attempt freezes the request. It is repeated when it provably had no effect, and, a few times, when
- * the provider has just said that it does not know it (`mayRepeat`).
+ * Sends a payout's transfer. Before the first request the provider is asked for the transfer, as a restore may have
+ * lost an earlier request; without an answer, nothing is sent. The attempt is committed before the request is sent, and
+ * a step that finds an open attempt asks instead of sending. The payout's own id is reference and idempotency key, and
+ * the first attempt freezes the request. It is repeated when it provably had no effect and, a few times, when the
+ * provider has just reported that it does not know it (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
@@ -63,8 +63,8 @@ async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId
 }
 
 /**
- * While transfers are held: a payout that was requested is asked about, and another waits. The provider says nothing of
- * it, so nothing is recorded but when it is looked at again.
+ * While transfers are held: asks about a payout that was requested; any other waits. As there is no answer about it,
+ * only its next look is recorded.
  */
 async function holdBack(
   em: EntityManager,
@@ -82,9 +82,9 @@ async function holdBack(
 }
 
 /**
- * What the provider knows of a payout that was never requested, as far as our rows say; `unsent` when it cannot be
- * asked. Null for one that was requested or has ended. Where calls are few, the request that follows goes first:
- * otherwise the payout is asked about again each time, and never sent.
+ * The provider's status of a payout that was never requested according to our rows; `unsent` when it cannot be asked.
+ * Null for one that was requested or is final. If calls are limited, the following request goes first; otherwise the
+ * payout would be asked about each time and never sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
@@ -97,7 +97,7 @@ async function hearOfEarlier(
   return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }
 
-/** Records the status heard instead of sending. */
+/** Records the received status instead of sending. */
 function keepEarlier(em: EntityManager, payoutId: string, report: ProviderReport, at: Date): Promise<ProviderReport> {
   return em.transactional(async (tx) => {
     await recordProviderStatus(tx, await lockPayout(tx, payoutId), report, at);
@@ -113,9 +113,10 @@ interface Begun {
 }
 
 /**
- * Records the attempt, and freezes its request when it is the first. Returns `ask` when an earlier one may have reached
- * the provider and may not be repeated now, no request may leave any more, or the payout is final; `held` while
- * transfers are held; a status when nothing may be sent, because people have not approved it, or `buildRequest` gives none.
+ * Records the attempt, and freezes its request if it is the first. Returns `ask` when an earlier one may have reached
+ * the provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while
+ * transfers are held; a status when nothing may be sent because people have not approved it or `buildRequest` returns
+ * none.
  */
 async function beginAttempt(
   tx: EntityManager,
@@ -162,8 +163,8 @@ async function makeRequest(
 }
 
 /**
- * Records how the request was answered. While another attempt may have reached the provider, a refusal or a request
- * without effect says nothing about the payout.
+ * Records the answer to the request. While another attempt may have reached the provider, a refusal or a request
+ * without effect proves nothing about the payout.
  */
 async function keepAnswer(
   tx: EntityManager,
@@ -175,7 +176,7 @@ async function keepAnswer(
   let report = heard;
   if (others && heard.said === 'refused') report = { ...heard, said: 'repeat refused' };
   if (others && heard.said === 'unsent') report = { said: 'silent', restMs: restOf(heard) };
-  // A late answer that proves nothing does not overwrite what has been heard since.
+  // A late, inconclusive answer does not overwrite a later status.
   if (!isUnknown(report.said) || !(later || isFinalPayout(payout.status)))
     await recordProviderStatus(tx, payout, report, at);
   return report;

@@ -34,12 +34,11 @@ interface Settling {
 }
 
 /**
- * Ends a pending payout by hand, once: as a final status of the provider proves, whoever asks for it, or as two people
- * have decided. Two people cannot end it within two minutes of an attempt, as its request may still be under way, nor
- * as `succeeded` when there was no attempt.
- * Throws REQUEST_INVALID, with what the provider says, when that does not prove the outcome. A decision is never
- * refused to the caller: it is carried out, ends `refused` or `lapsed`, or waits for a second person. Repeating a
- * settlement returns the same.
+ * Settles a pending payout by hand, once: as the provider's final status proves, whoever requests it, or as two people
+ * have decided. Two people cannot settle it within two minutes of an attempt, whose request may still be in transit,
+ * nor as `succeeded` without an attempt. Throws REQUEST_INVALID, with the provider's status, when that does not prove
+ * the outcome. A decision is never refused to the caller: it is carried out, becomes `refused` or `lapsed`, or waits
+ * for a second person. Repeating a settlement returns the same result.
  */
 export async function settlePayout(
   em: EntityManager,
@@ -63,7 +62,7 @@ export async function settlePayout(
   return standingOf(payout, isFinalPayout(payout.status) ? await findUntold(place, payout) : []);
 }
 
-/** Without a decision: only as the provider's final status says. */
+/** Without a decision: only according to the provider's final status. */
 async function settleAsProven(
   tx: EntityManager,
   ports: MovingPorts,
@@ -86,8 +85,8 @@ async function settleAsProven(
 }
 
 /**
- * Why a decision about a payout has become void: the payout has ended, or the provider has since said how the transfer
- * ended. Null while it is valid.
+ * Why a decision about a payout has become void: the payout is final, or the provider has since reported the outcome.
+ * Null while it is valid.
  */
 export function whyDecisionMoved(
   { status }: Payout,
@@ -99,7 +98,7 @@ export function whyDecisionMoved(
   return isNew ? `the provider has since reported a final status: ${said}` : null;
 }
 
-/** Ends a pending payout by hand in the caller's transaction. */
+/** Settles a pending payout by hand in the caller's transaction. */
 export async function endByHand(
   tx: EntityManager,
   ports: MovingPorts,
@@ -120,7 +119,7 @@ export async function endByHand(
   await reverseIfReturned(tx, ports, payout);
 }
 
-/** Whether this very settlement was already made: the step is repeated because its answer was lost. */
+/** Whether this settlement was already made, and the step is a retry because its answer was lost. */
 async function isSettledSo(
   tx: EntityManager,
   { id, kind }: Payout,
@@ -135,9 +134,8 @@ async function isSettledSo(
 }
 
 /**
- * Why two people cannot decide, against the provider's silence, that a payout ended so, and the field that says it: a
- * request may still be under way, until when only the provider can say how it ended; or none was ever made, without
- * which no transfer can have succeeded. Null when they can.
+ * Why two people cannot decide this outcome while the provider is silent, with the field in error: a request may still
+ * be in transit, or none was ever made, so no transfer can have succeeded. Null when they can.
  */
 export async function whyUndecidable(
   em: EntityManager,

@@ -15,7 +15,7 @@ import { readDecision } from './undecided.ts';
 
 const field = 'payout_id';
 
-/** Ends a payout by hand: one person where the provider's final status proves the outcome, otherwise two. */
+/** Settles a payout by hand: one person if the provider's final status proves the outcome, otherwise two. */
 export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'settle_payout'> => ({
   async look(em, gateways, { payout_id: payoutId, outcome }) {
     const payout =

@@ -6,13 +6,13 @@ import type { PayoutPlace, PayoutWorkflows } from './payout.ts';
 /** Payouts that are due for a look; each look sets the time of the next. */
 export const overduePayouts = 'select id, look_again_at as since from payouts where look_again_at < now()';
 
-/** Payouts that were held and have not been processed since their release; not those that their batch has not begun. */
+/** Payouts that were held and not processed since their release, except those that their batch has not started. */
 const releasedPayouts = `select p.id, s.changed_at as since from payouts p join payout_switch s on s.enabled
   where p.status = 'pending' and p.look_again_at is not null and (p.last_word is null or p.last_word in ('unsent', 'not known'))
     and coalesce(p.asked_at, p.created_at) < s.changed_at
     and not exists (select from decisions d where d.withdrawal_id = p.id and d.status = 'pending')`;
 
-/** Batches of payouts that their workflow should have looked at. */
+/** Batches of payouts whose workflow is late with its next look. */
 const overdueBatches = 'select id, look_again_at as since from payout_batches where look_again_at < now()';
 
 /**

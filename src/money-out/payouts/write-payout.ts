@@ -25,7 +25,7 @@ export interface NewPayout
   at: Date;
 }
 
-/** Inserts a payout's row, pending and with nothing reserved yet, in the caller's transaction. */
+/** Inserts a payout's row, pending and without a reservation, in the caller's transaction. */
 export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<Payout> {
   const payout = tx.create(Payout, {
     id: facts.id,

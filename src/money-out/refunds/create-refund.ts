@@ -32,7 +32,7 @@ interface RefundCreation {
 /**
  * Creates a refund of a partner's payment and waits until its money is reserved. Throws as `prepareRefund` and
  * `reserveRefund`, and SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes, a retry under the same
- * key joins a refund that may still begin.
+ * key joins a refund that may still start.
  */
 export async function createRefund(
   em: EntityManager,
@@ -62,10 +62,10 @@ export async function createRefund(
 }
 
 /**
- * Every check of a refund that can refuse it before its workflow starts; returns the workflow's input. What can still
- * be refunded and the balance are checked here only to keep hopeless requests out: the binding check is made under the
- * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
- * and as `refuseRefundBeyond`.
+ * Makes every check that can refuse a refund before its workflow starts; returns the workflow's input. The refundable
+ * amount and the balance are checked here only to reject hopeless requests early: the binding check is made under the
+ * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED, and as
+ * `refuseRefundBeyond`.
  */
 export async function prepareRefund(
   em: EntityManager,
@@ -102,8 +102,8 @@ export async function prepareRefund(
 }
 
 /**
- * The payment request whose wallet the provider refunds; null when it cannot, and a transfer has to be made. Where the
- * provider has declined one before, whoever names a bank account wants a transfer.
+ * The payment request whose wallet the provider can refund; null when the refund must be a transfer. If the provider
+ * has declined one before, naming a bank account requests a transfer.
  */
 function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
   const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;

@@ -7,14 +7,14 @@ import { refuse } from '../../shared/errors.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import type { WholeRefund } from './present-refund.ts';
 
-/** A refund's payout, with the payment that it is of. */
+/** A refund's payout, with its payment. */
 export async function ofPayment(em: EntityManager, payout: Payout): Promise<WholeRefund> {
   const sql = 'select payment_id from payment_refunds where id = ?';
   const [refund] = await em.execute<{ payment_id: string }[]>(sql, [payout.id]);
   return { payout, paymentId: must(refund, 'a refund has its payment').payment_id };
 }
 
-/** The refund of this id of this partner, as it is in the database now; null when there is none. */
+/** This partner's refund with this id, read afresh; null when there is none. */
 export async function findRefund(
   em: EntityManager,
   { partnerId, id }: { partnerId: string; id: string },
@@ -33,8 +33,8 @@ export async function getRefund(
 }
 
 /**
- * A page of a payment's refunds, newest first; whose payment it is has been checked. Throws REQUEST_INVALID for an
- * `after` that is none of them.
+ * A page of a payment's refunds, newest first; the caller has checked the payment's owner. Throws REQUEST_INVALID for
+ * an `after` that is not one of them.
  */
 export async function findRefunds(
   em: EntityManager,

@@ -12,9 +12,9 @@ export const RefundBody = z.strictObject({
   amount: moneyString().optional().meta({ description: 'A whole IDR amount; defaults to the rest of the payment.' }),
   reason: prose(200).meta({ description: 'For your own records; the customer does not see it.' }),
   bank_code: text(32).optional().meta({
-    description: 'A `bank_code` of `GET /v1/partners/channels`. Required where the refund is a transfer.',
+    description: 'A `bank_code` of `GET /v1/partners/channels`. Required if the refund is a transfer.',
   }),
-  bank_account_number: text(34).optional().meta({ description: 'Required where the refund is a transfer.' }),
+  bank_account_number: text(34).optional().meta({ description: 'Required if the refund is a transfer.' }),
   beneficiary_name: nameAtBank(100)
     .optional()
     .meta({ description: "The account holder's name on record at the bank." }),
@@ -53,13 +53,13 @@ export const RefundShape = z
   })
   .meta({ id: 'Refund' });
 
-/** A refund, and the payment that it is of. */
+/** A refund, and its payment. */
 export interface WholeRefund {
   payout: Payout;
   paymentId: string;
 }
 
-/** A refund as partners see it: the same in the detail, the list and the webhooks. */
+/** A refund as shown to partners: the same in the detail, the list and the webhooks. */
 export async function presentRefund(sealer: Sealer, { payout, paymentId }: WholeRefund) {
   const { reason, bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return presentFields(refundFields, {

@@ -2,27 +2,27 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shared/money.ts';
 
-/** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
+/** The facts that decide whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
   status: string;
   external_ref: string | null;
   amount: Money;
-  /** What can still be refunded. */
+  /** The refundable amount. */
   left: Money;
   /** The provider's id of the payment request. */
   provider_payment_request_id: string | null;
-  /** Whether the provider can refund it to the wallet that paid, whole, and in part. */
+  /** Whether the provider can refund it to the wallet that paid, in full and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
   /**
-   * Whether refunds to the wallet have failed, each by the provider's word that holds to this day, and none because the
-   * provider has given the payment back already.
+   * Whether refunds to the wallet have failed, each with a provider status that still holds, and none because the
+   * provider has already refunded the payment.
    */
   wallet_declined: boolean;
 }
 
 /**
- * Reads what a partner's payment allows now; what is refunded is exact only under the partner's lock. Throws
+ * Reads how a partner's payment can now be refunded; the refunded amount is exact only under the partner's lock. Throws
  * RESOURCE_NOT_FOUND alike for a missing payment and another partner's, PAYMENT_NOT_PAID for one that is not paid.
  */
 export async function readRefundable(
@@ -50,7 +50,7 @@ export async function readRefundable(
   return row;
 }
 
-/** Throws FUNDS_REFUND_EXCEEDED for more than can still be refunded, also when that is nothing. */
+/** Throws FUNDS_REFUND_EXCEEDED for more than the refundable amount, even if that is zero. */
 export function refuseBeyondPaid({ amount: paid, left: remaining }: Refundable, amount: Money): void {
   if (compareMoney(amount, remaining) <= 0 && isAboveZero(remaining)) return;
   refuse('FUNDS_REFUND_EXCEEDED', `IDR ${remaining} of the payment can still be refunded`, {

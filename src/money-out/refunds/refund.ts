@@ -7,7 +7,7 @@ import type { PayoutOpening, PayoutStatus } from '../payouts/payout.ts';
  */
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 
-/** The names that partners see: what the bank returned has failed in the end. */
+/** Partners' names for the statuses: a refund that the bank returned has failed. */
 export const shownRefundStatuses: Record<PayoutStatus, (typeof refundStatuses)[number]> = {
   pending: 'pending',
   succeeded: 'succeeded',
@@ -15,7 +15,7 @@ export const shownRefundStatuses: Record<PayoutStatus, (typeof refundStatuses)[n
   reversed: 'failed',
 };
 
-/** What a request asks the workflow for: ids and amounts, texts only sealed (docs/contract.md 9). IDR, scale 4. */
+/** A request as passed to the workflow: ids and amounts, texts only sealed (docs/contract.md 9). IDR, scale 4. */
 export interface RefundOpening
   extends Pick<PayoutOpening, 'partnerId' | 'textsSealed' | 'requestId' | 'idempotency' | 'stamp'> {
   paymentId: string;
@@ -29,7 +29,7 @@ export interface RefundOpening
 export interface RefundInput {
   /** A refund is a payout, and has its id. */
   payoutId: string;
-  /** What the request asked for. Absent when the workflow resumes a refund that has its row. */
+  /** The request; absent when the workflow resumes an existing row. */
   opening?: RefundOpening;
 }
 
@@ -37,8 +37,8 @@ export interface RefundInput {
 export interface RefundWorkflows {
   /**
    * Starts the workflow of a refund, or joins the running one, and waits at most `waitMs` milliseconds until the money
-   * is reserved. Null when that time passed without an answer. Throws what the reservation throws, and
-   * SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * is reserved. Null when that time passed without an answer. Throws as the reservation does, and SERVICE_UNAVAILABLE
+   * when Temporal is unavailable.
    */
   startPaymentRefund(refundId: string, opening: RefundOpening, waitMs: number): Promise<PayoutStatus | null>;
 }

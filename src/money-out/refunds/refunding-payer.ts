@@ -6,9 +6,9 @@ import { presentRefund } from './present-refund.ts';
 import { shownRefundStatuses } from './refund.ts';
 
 /**
- * A refund of a partner's payment: the partner is sent a webhook about its end, also when the bank returned it. One that
- * was never sent fails when an earlier one, which had failed, was made after all; one that may have been sent is asked
- * about, and not sent again.
+ * A refund of a partner's payment: the partner gets a webhook about its final status, also if the bank returned it. A
+ * refund that was never sent fails when an earlier, failed one turns out to have been made; about one that may have
+ * been sent the provider is asked, without sending it again.
  */
 export const refundingPayer: PayoutHandling = {
   async heldBy(tx, { id }) {

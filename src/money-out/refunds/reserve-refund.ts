@@ -16,11 +16,10 @@ import { readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
 /**
- * The first step of a refund: checks what of the payment can still be refunded and the available balance and reserves
- * the money, in one transaction under the partner's lock, so that no number of simultaneous refunds can exceed them. An
- * existing refund is returned as it stands. Throws AUTH_PARTNER_INACTIVE, FUNDS_REFUND_EXCEEDED,
- * FUNDS_INSUFFICIENT_BALANCE or REQUEST_IDEMPOTENCY_KEY_REUSED, and what `openOnce` throws; then no attempt at this
- * opening reserves anything.
+ * The first step of a refund: checks the refundable amount and the available balance and reserves the money, in one
+ * transaction under the partner's lock, so that no number of simultaneous refunds can exceed them. Returns an existing
+ * refund unchanged. Throws AUTH_PARTNER_INACTIVE, FUNDS_REFUND_EXCEEDED, FUNDS_INSUFFICIENT_BALANCE or
+ * REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`; then no attempt at this opening reserves anything.
  */
 export async function reserveRefund(
   em: EntityManager,

@@ -16,9 +16,7 @@ const Body = z
     bank_account_id: uuid(),
     amount: moneyString(),
     cause_id: uuid().optional().describe('Makes it a disbursement of this cause, which receives into the account.'),
-    purpose_note: prose(longest, shortest)
-      .optional()
-      .describe('With `cause_id`: what it is for. Everybody may read it.'),
+    purpose_note: prose(longest, shortest).optional().describe('With `cause_id`: its purpose, which is public.'),
   })
   .superRefine(({ cause_id, purpose_note }, ctx) => {
     if ((cause_id === undefined) === (purpose_note === undefined)) return;
@@ -40,14 +38,14 @@ routes.post(
   {
     summary: 'Withdraw to a bank account',
     description:
-      'Answers as soon as the money is reserved; the transfer continues durably. `amount` leaves the account, and what is ' +
-      'left after the fee, a whole number of rupiah, reaches the bank. A withdrawal that fails gives all back, one that ' +
-      'the bank returns later is `reversed` and gives the net back. An outcome that cannot be established stays `pending` ' +
-      'with the money reserved. With `cause_id` it is a disbursement: at most what the cause has received and not ' +
-      'disbursed yet, not counted by the daily limit. Where the owner is an individual, or the amount is large, it stays ' +
-      '`pending` and reserved until two people of the platform have approved it; rejected or after seven days it is ' +
-      '`failed`. What was given to causes leaves their account in no other way, unless a donation is refunded. The same ' +
-      '`Idempotency-Key` and body replay the first answer.',
+      'Returns as soon as the money is reserved; the transfer continues in the background. `amount` leaves the ' +
+      'account, and the rest after the fee, a whole number of rupiah, reaches the bank. If it fails, the account ' +
+      'gets everything back; if the bank returns it later, it is `reversed` and the account gets the net back. While ' +
+      'the outcome is unknown it stays `pending` with the money reserved. With `cause_id` it is a disbursement: at ' +
+      'most the undisbursed donations of the cause, and not counted in the daily limit. If the owner is an ' +
+      'individual, or the amount is large, it stays `pending` and reserved until two people of the platform have ' +
+      'approved it; if rejected, or after seven days, it is `failed`. Donations to causes leave their account only ' +
+      'by disbursements and refunds. The same `Idempotency-Key` and body return the first response.',
     access: allow('withdraw-account', {
       userTypes: ['individual', 'organization'],
       scope: 'from own accounts to own bank accounts',

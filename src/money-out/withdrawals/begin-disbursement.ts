@@ -13,11 +13,11 @@ import type { Withdrawal } from './withdrawal.entity.ts';
 import { type CausePort, placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
 import { refuseBeyondWithdrawalHeadroom, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
 
-/** What makes a withdrawal a disbursement. */
+/** The additional fields of a disbursement. */
 export interface Disbursement {
   causeId: string;
   note: string;
-  /** Whether two people have to approve it before it is sent. */
+  /** Whether two people must approve it before it is sent. */
   waits: boolean;
 }
 
@@ -48,7 +48,9 @@ export async function openDisbursement(
   };
 }
 
-/** What follows a disbursement's reservation: its decision, or, where it needs none, its cause is `in_progress`. */
+/**
+ * The step after a disbursement's reservation: creates its decision or, if it needs none, sets its cause `in_progress`.
+ */
 export async function beginDisbursement(
   tx: EntityManager,
   causes: CausePort,

@@ -17,14 +17,14 @@ export interface WholeWithdrawal {
   payout: Payout;
 }
 
-/** The withdrawal with this id as it stands now, or null. */
+/** The current withdrawal with this id, or null. */
 export async function findWithdrawal(em: EntityManager, id: string): Promise<WholeWithdrawal | null> {
   const withdrawal = await em.findOne(Withdrawal, { id });
   if (withdrawal === null) return null;
   return { withdrawal, payout: await em.findOneOrFail(Payout, { id }, { refresh: true }) };
 }
 
-/** Filters of a list of withdrawals; an absent one does not filter. */
+/** Filters of a list of withdrawals; absent ones do not apply. */
 export interface WithdrawalFilter {
   status?: PayoutStatus | undefined;
   cause_id?: string | undefined;
@@ -34,7 +34,8 @@ export interface WithdrawalFilter {
 }
 
 /**
- * A page of the withdrawals the caller may read: its own, for organization users the organization's, for platform all.
+ * A page of the withdrawals that the caller may read: their own; for organization users, the organization's; for
+ * platform, all.
  */
 export function findWithdrawals(
   em: EntityManager,
@@ -53,7 +54,7 @@ export const findDisbursements = (
 ): Promise<Listed & { items: WholeWithdrawal[] }> =>
   readWithdrawals(em, { cause_id: causeId }, asked({ status }), window);
 
-/** The filters that are there, as conditions. */
+/** The given filters, as conditions. */
 function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Withdrawal>[] {
   // Its status is the payout's.
   const ofStatus = () =>

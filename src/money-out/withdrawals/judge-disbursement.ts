@@ -16,8 +16,8 @@ interface CauseRow {
 /**
  * Checks that `amount` (IDR) of a cause may be disbursed from its account. Throws NOT_FOUND for a missing cause,
  * FORBIDDEN for another owner's, REQUEST_INVALID for one of another account, not approved or stopped, and for more than
- * it has received and not disbursed, INSUFFICIENT_BALANCE for more than the balance. `lock` locks the cause until the
- * transaction ends; what is left of it is exact only under the account's lock.
+ * its undisbursed donations, INSUFFICIENT_BALANCE for more than the balance. `lock` locks the cause until the
+ * transaction ends; its remainder is exact only under the account's lock.
  */
 export async function judgeDisbursement(
   em: EntityManager,

@@ -8,8 +8,8 @@ import type { CausePort } from './withdrawal.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 /**
- * A withdrawal: money that comes back to the account is recorded among its transactions. The end of a disbursement may
- * complete its cause, and its return by the bank opens that again.
+ * A withdrawal: money returned to the account is recorded among its transactions. A disbursement's success may complete
+ * its cause, and its return by the bank undoes that.
  */
 export const payingOwner = (causes: CausePort): PayoutHandling => ({
   heldBy: readDecision,
@@ -20,7 +20,7 @@ export const payingOwner = (causes: CausePort): PayoutHandling => ({
     if (status === 'failed' || status === 'reversed') {
       await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
     }
-    // Where the bank has returned it at once the money is still the cause's, and this transaction goes on.
+    // If the bank returned it at once, the money is still the cause's, and this transaction continues.
     if (withdrawal.cause_id && status === 'succeeded' && !isReturnUnbooked(payout)) {
       const by = { actorId: withdrawal.user_id, requestId: payout.request_id ?? null };
       await causes.completeClosedCause(tx, withdrawal.cause_id, by);

@@ -21,8 +21,8 @@ export interface WithdrawalRequest {
 }
 
 /**
- * Every check of a withdrawal that can refuse it before its workflow starts; returns the workflow's input. Limit and
- * balance are checked here only to keep hopeless requests out: the binding check is made under the locks. Throws
+ * Makes every check that can refuse a withdrawal before its workflow starts; returns the workflow's input. Limit and
+ * balance are checked here only to reject hopeless requests early: the binding check is made under the locks. Throws
  * NOT_FOUND for a missing account or bank account, FORBIDDEN for somebody else's, and as `refuseUnusable`,
  * `priceWithdrawal`, and `refuseBeyondWithdrawalHeadroom` or `judgeDisbursement`.
  */
@@ -65,7 +65,10 @@ export async function prepareWithdrawal(
   };
 }
 
-/** Refuses a bank account with another owner than the account: the user may have belonged to an organization before. */
+/**
+ * Refuses a bank account with another owner than the account's, as the user may have belonged to an organization
+ * before.
+ */
 export function refuseOtherOwner(
   account: { organization_id?: string | null },
   bankAccount: { organization_id?: string | null },

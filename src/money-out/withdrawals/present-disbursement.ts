@@ -9,7 +9,7 @@ export const DisbursementShape = z
     status: z.enum(payoutLaw.statuses),
     amount: amount(),
     fee: amount(),
-    net_amount: amount().meta({ description: 'What reaches the bank.' }),
+    net_amount: amount().meta({ description: 'The amount that reaches the bank.' }),
     purpose_note: z.string(),
     reference: z.string().meta({ description: 'As shown in the bank statement.' }),
     created_at: timestamp(),
@@ -18,7 +18,7 @@ export const DisbursementShape = z
   })
   .meta({ id: 'Disbursement' });
 
-/** A disbursement as every reader of its cause sees it, without the bank account. */
+/** A disbursement as shown to readers of its cause, without the bank account. */
 export const presentDisbursement = ({ withdrawal, payout }: WholeWithdrawal): z.input<typeof DisbursementShape> => ({
   id: payout.id,
   status: payout.status,

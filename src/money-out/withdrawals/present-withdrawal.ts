@@ -11,10 +11,10 @@ export const WithdrawalShape = z
     account_id: uuid(),
     amount: amount(),
     fee: amount(),
-    net_amount: amount().meta({ description: 'What reaches the bank: `amount` less `fee`.' }),
+    net_amount: amount().meta({ description: 'The amount that reaches the bank: `amount` less `fee`.' }),
     bank_account_id: uuid(),
     cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
-    purpose_note: z.string().nullable().meta({ description: 'What it is for; everybody may read it.' }),
+    purpose_note: z.string().nullable().meta({ description: 'Its purpose, which is public.' }),
     transaction_id: uuid(),
     failure_code: z.string().nullable(),
     created_at: timestamp(),
@@ -27,7 +27,7 @@ export const WithdrawalShape = z
   })
   .meta({ id: 'Withdrawal' });
 
-/** A withdrawal as its owner and the platform read it. */
+/** A withdrawal as shown to its owner and the platform. */
 export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.input<typeof WithdrawalShape> {
   return {
     id: payout.id,
@@ -49,7 +49,7 @@ export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.in
   };
 }
 
-/** The answer to its creation: as it was reserved, whatever has happened since. */
+/** The response to its creation: as reserved, whatever has happened since. */
 export function answerWithdrawal(whole: WholeWithdrawal): StoredAnswer {
   const data: z.input<typeof WithdrawalShape> = {
     ...presentWithdrawal(whole),

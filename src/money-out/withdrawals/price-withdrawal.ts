@@ -5,7 +5,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, formatMoney, isWholeRupiah, type Money, subtractMoney } from '../../shared/money.ts';
 
-/** What a withdrawal costs, IDR, scale 4; `amount` is `net` plus `fee`. */
+/** The price of a withdrawal, IDR, scale 4; `amount` is `net` plus `fee`. */
 export interface WithdrawalPrice {
   amount: Money;
   fee: Money;
@@ -13,8 +13,8 @@ export interface WithdrawalPrice {
 }
 
 /**
- * The price of withdrawing an amount. Throws REQUEST_INVALID when nothing, or no whole number of rupiah, is left after
- * the fee, and when the bank is not served any more or does not take the net.
+ * The price of withdrawing an amount. Throws REQUEST_INVALID unless the net is a positive whole number of rupiah, and
+ * when the bank is no longer served or does not accept the net.
  */
 export async function priceWithdrawal(
   em: EntityManager,

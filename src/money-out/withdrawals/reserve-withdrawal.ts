@@ -36,8 +36,8 @@ interface Ports {
 
 /**
  * The first step of a withdrawal: checks ownership, the daily limit and the balance and reserves the money, in one
- * transaction under the locks of account and user, so that no number of simultaneous ones can exceed them. An existing
- * one is returned as it stands. Throws FORBIDDEN when the user is not active any more, and as `prepareWithdrawal` and
+ * transaction under the locks of account and user, so that no number of simultaneous ones can exceed them. Returns an
+ * existing one unchanged. Throws FORBIDDEN when the user is no longer active, and as `prepareWithdrawal` and
  * `openOnce`; then no attempt at this opening reserves anything.
  */
 export async function reserveWithdrawal(
@@ -107,7 +107,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   return payout;
 }
 
-/** The payee's bank account as it is now; its row is locked until the transaction ends. */
+/** The payee's bank account, read afresh, with its row locked until the transaction ends. */
 async function openDestination(
   tx: EntityManager,
   sealer: Sealer,

@@ -17,7 +17,7 @@ interface Step {
   created_at: Date | string;
 }
 
-/** What the timeline of a disbursement shows: its cause, and how it was decided. Null for other withdrawals. */
+/** The timeline's entries about a disbursement: its cause and its decision. Null for other withdrawals. */
 export async function tellDisbursement(em: EntityManager, payout: Payout): Promise<ToldPayout | null> {
   const [row] = await em.execute<DisbursementRow[]>(
     `select c.name as cause, d.id as decision_id, d.created_at as proposed_at

@@ -6,15 +6,15 @@ import { addMoney, compareMoney, leftAfter, type Money } from '../../shared/mone
 /** What may be withdrawn at one instant; IDR, scale 4. */
 export interface WithdrawalHeadroom {
   balance: Money;
-  /** The part that may leave by disbursements only, because it was given to causes of the account. */
+  /** The part that may leave only by disbursements, because it was donated to causes of the account. */
   kept: Money;
-  /** What the user has withdrawn in the last 24 hours, without failed withdrawals and disbursements. */
+  /** The user's withdrawals of the last 24 hours, without failed ones and disbursements. */
   used: Money;
   /** The database's clock at the time of reading; the rolling day ends here. */
   at: Date;
 }
 
-/** What a user may withdraw from an account now. Exact only under the locks of user and account. */
+/** What a user may now withdraw from an account. Exact only under the locks of user and account. */
 export async function readWithdrawalHeadroom(
   em: EntityManager,
   { userId, accountId }: { userId: string; accountId: string },
@@ -39,8 +39,8 @@ export function refuseBeyondBalance({ balance }: WithdrawalHeadroom, amount: Mon
 }
 
 /**
- * Throws INSUFFICIENT_BALANCE for an amount beyond the balance, and REQUEST_INVALID for one beyond what is not kept for
- * causes or beyond what is left of the daily limit.
+ * Throws INSUFFICIENT_BALANCE for an amount beyond the balance, and REQUEST_INVALID for one beyond the part not
+ * reserved for causes or beyond the rest of the daily limit.
  */
 export function refuseBeyondWithdrawalHeadroom(headroom: WithdrawalHeadroom, amount: Money, dailyLimit: Money): void {
   const { balance, kept, used } = headroom;

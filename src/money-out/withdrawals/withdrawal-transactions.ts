@@ -3,8 +3,8 @@ import { compareMoney } from '../../shared/money.ts';
 import type { WholeWithdrawal } from './find-withdrawals.ts';
 
 /**
- * The transaction rows of a withdrawal: net and fee as they leave the account; both coming back when it fails, and only
- * the net when the bank returns it.
+ * The transaction rows of a withdrawal: net and fee leave the account; both are returned when it fails, and only the
+ * net when the bank returns it.
  */
 export function transactionsOf(
   { withdrawal, payout }: WholeWithdrawal,

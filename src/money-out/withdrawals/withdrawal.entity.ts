@@ -6,7 +6,7 @@ const WithdrawalSchema = defineEntity({
   properties: {
     /** The payout's id. */
     id: p.uuid().primary(),
-    /** Who asked for it. */
+    /** The user who requested it. */
     user_id: p.uuid(),
     /** For an organization's account. */
     organization_id: p.uuid().nullable(),
@@ -20,6 +20,6 @@ const WithdrawalSchema = defineEntity({
   },
 });
 
-/** What a withdrawal adds to its payout: whose it is, where it goes, and for a disbursement its cause and purpose. */
+/** A withdrawal's fields besides its payout's: owner, destination, and for a disbursement its cause and purpose. */
 export class Withdrawal extends WithdrawalSchema.class {}
 WithdrawalSchema.setClass(Withdrawal);

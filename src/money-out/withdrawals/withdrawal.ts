@@ -3,17 +3,17 @@ import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 
-/** Pure facts about withdrawals: payouts from an account of a person or an organization to a bank account of theirs. */
+/** Pure facts about withdrawals: payouts from a person's or organization's account to their own bank account. */
 
-/** What a request asks the workflow for: ids and amounts (docs/contract.md 9). IDR, scale 4. */
+/** A request as passed to the workflow: ids and amounts (docs/contract.md 9). IDR, scale 4. */
 export interface WithdrawalOpening {
   userId: string;
   accountId: string;
   bankAccountId: string;
-  /** What leaves the account: `net` plus `fee`. */
+  /** The amount that leaves the account: `net` plus `fee`. */
   amount: Money;
   fee: Money;
-  /** What reaches the bank: whole rupiah. */
+  /** The amount that reaches the bank: whole rupiah. */
   net: Money;
   requestId: string;
   /** For a disbursement: the cause, and its purpose, sealed until it is public. */
@@ -26,7 +26,7 @@ export interface WithdrawalOpening {
 /** The input of a withdrawal's workflow; a withdrawal is a payout, and has its id. */
 export interface WithdrawalInput {
   payoutId: string;
-  /** What the request asked for. Absent when the workflow resumes a withdrawal that has its row. */
+  /** The request; absent when the workflow resumes an existing row. */
   opening?: WithdrawalOpening;
 }
 
@@ -34,13 +34,13 @@ export interface WithdrawalInput {
 export interface WithdrawalWorkflows {
   /**
    * Starts the workflow of a withdrawal, or joins the running one, and waits at most `waitMs` milliseconds until the
-   * money is reserved. Null when that time passed without an answer. Throws what the reservation throws, and
+   * money is reserved. Null when that time passed without an answer. Throws as the reservation does, and
    * SERVICE_UNAVAILABLE when Temporal is unavailable.
    */
   startWithdrawal(withdrawalId: string, opening: WithdrawalOpening, waitMs: number): Promise<PayoutStatus | null>;
 }
 
-/** What a disbursement does to its cause, in the transaction that moves the money; handed in by `src/wiring/`. */
+/** The effects of a disbursement on its cause, in the transaction that moves the money; provided by `src/wiring/`. */
 export interface CausePort {
   startCause(tx: EntityManager, causeId: string, by: { actorId: string; requestId: string | null }): Promise<void>;
   completeClosedCause: CausePort['startCause'];
@@ -51,14 +51,14 @@ export interface CausePort {
 export interface WithdrawalTerms {
   WITHDRAWAL_FEE: Money;
   WITHDRAWAL_DAILY_LIMIT: Money;
-  /** A disbursement above this waits for the approval of two people. */
+  /** A disbursement above this needs the approval of two people. */
   DISBURSEMENT_APPROVAL_ABOVE: Money;
 }
 
 /** Length limits of a disbursement's purpose note, in characters. */
 export const purposeNoteLimits = { shortest: 10, longest: 500 } as const;
 
-/** The note travels sealed under this place; its row keeps it unencrypted, as everybody may read it. */
+/** The note is sealed in transit under this place; its row stores it unencrypted, as it is public. */
 export const placeOfNote = (withdrawalId: string) => ({
   table: 'withdrawals',
   column: 'purpose_note',

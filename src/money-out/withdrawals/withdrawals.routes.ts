@@ -24,7 +24,8 @@ const routes = createRouteGroup<Ports>({
   prefix: '/v1/withdrawals',
   tag: 'Withdrawals',
   description:
-    "Money from a balance to its owner's bank account: reserved first, then sent under one key, so that it is paid once.",
+    "Money from a balance to its owner's bank account: reserved first, then sent under one key, so that it is paid " +
+    'once.',
 });
 
 const reads = allow('withdraw-account', { scope: "own; the organization's for its admins; all for platform" });
@@ -34,8 +35,8 @@ const params = z.object({ id: uuid() });
 routes.post(
   '/quotes',
   {
-    summary: 'What a withdrawal would cost',
-    description: 'By the fee as it is now. Nothing is reserved, and the balance is not looked at.',
+    summary: 'Quote a withdrawal',
+    description: 'With the current fee. Reserves nothing and does not check the balance.',
     access: allow('withdraw-account', { userTypes: ['individual', 'organization'], scope: 'to own bank accounts' }),
     body: z.strictObject({ bank_account_id: uuid(), amount: moneyString() }),
     answers: {
@@ -63,7 +64,7 @@ routes.get(
     access: reads,
     query: listQuery().extend({
       status: z.enum(payoutLaw.statuses).optional(),
-      cause_id: uuid().optional().meta({ description: 'Disbursements of this cause only.' }),
+      cause_id: uuid().optional().meta({ description: 'Only disbursements of this cause.' }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),

@@ -6,8 +6,8 @@ import type { SentWebhook } from './send-webhook.ts';
 const inAll = 100;
 const perEndpoint = 10;
 /**
- * For all endpoints of one partner together, those in line included, as they keep places too: ten that hang, or many that
- * answer slowly, leave most places to other partners.
+ * For all endpoints of one partner together, including queued requests, which also hold places: ten that hang, or many
+ * slow ones, leave most places for other partners.
  */
 const perPartner = 30;
 /** How many requests may queue for one endpoint that answers, and for how long (milliseconds). */
@@ -17,25 +17,25 @@ const lineMs = 2_000;
 const apartMs = { answering: 50, hanging: 15_000 };
 const longestWaitMs = 5 * 60_000;
 
-/** Nothing was sent, as the endpoint or its partner is at its limit; try again after `waitMs` milliseconds. */
+/** Nothing was sent, as the endpoint or its partner is at its limit; retry after `waitMs` milliseconds. */
 export interface Deferral {
   waitMs: number;
 }
 
-/** The endpoint that a request goes to, and its partner. */
+/** The endpoint of a request, and its partner. */
 export interface BoundEndpoint {
   endpointId: string;
   partnerId: string;
 }
 
 export interface EndpointBounds {
-  /** Runs the work if the endpoint and its partner are below their limits; otherwise says when to try again. */
+  /** Runs the work if the endpoint and its partner are below their limits; otherwise returns when to retry. */
   run(endpoint: BoundEndpoint, work: () => Promise<SentWebhook>): Promise<SentWebhook | Deferral>;
 }
 
 /**
- * Keeps one endpoint or partner from taking every place: at most ten concurrent requests per endpoint (one while its
- * last request timed out), and thirty per partner, with those that wait for one of the ten.
+ * Prevents one endpoint or partner from occupying every place: at most ten concurrent requests per endpoint (one while
+ * its last request timed out), and thirty per partner, with those that wait for one of the ten.
  */
 export function boundEndpoints(): EndpointBounds {
   const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });

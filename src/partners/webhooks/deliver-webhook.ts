@@ -21,7 +21,7 @@ export interface DeliveryAttempt {
   attempt: number;
   /** Time since the first attempt of this run, by the workflow's clock. */
   elapsedMs: number;
-  /** The redeliveries that had been asked for when the attempt before began; absent at a run's first. */
+  /** The redeliveries requested when the previous attempt began; absent at a run's first. */
   redeliveries?: number;
 }
 
@@ -29,13 +29,13 @@ export interface DeliveryProgress {
   status: WebhookDeliveryStatus;
   /** Milliseconds to wait before the next attempt; 0 when there is none. */
   waitMs: number;
-  /** For people: what the receiver answered. */
+  /** For people: the receiver's response. */
   answer: string;
   /** Nothing was sent: the endpoint or its partner is at its limit of requests. It does not count as an attempt. */
   deferred?: true;
   /** Nothing is sent: the endpoint is deleted or disabled. */
   unsent?: true;
-  /** The redeliveries that had been asked for when it began. More than before: it is the first attempt of a new run. */
+  /** The redeliveries requested when it began; if more than before, this is the first attempt of a new run. */
   redeliveries?: number;
 }
 
@@ -52,8 +52,8 @@ export interface DeliveryTools {
  * One attempt at one webhook: sends its frozen body, signed now with every live secret, and records the result.
  * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8), and so is a body
  * whose key was lost; a deleted or disabled endpoint, or a body whose key was destroyed, parks it at once. While the
- * endpoint or its partner is at its limit, the attempt is deferred. A redelivery begins the three days anew, and one that
- * is asked for during an attempt follows it, however that ended.
+ * endpoint or its partner is at its limit, the attempt is deferred. A redelivery restarts the three days; one requested
+ * during an attempt follows it, whatever its result.
  */
 export async function deliverWebhook(
   em: EntityManager,
@@ -94,8 +94,8 @@ export async function deliverWebhook(
 }
 
 /**
- * Records an attempt and how it ended. False when a redelivery was asked for since it began, or another attempt ended
- * the delivery: then only the attempt is recorded, and the next one tells what is left to do.
+ * Records an attempt and its result. False when a redelivery was requested since it began, or another attempt has
+ * completed the delivery: then only the attempt is recorded, and the next one determines the rest.
  */
 async function conclude(
   em: EntityManager,
@@ -113,8 +113,8 @@ async function conclude(
 }
 
 /**
- * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever was read
- * of it when the attempt began: another delivery may have failed since.
+ * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever its state
+ * when the attempt began, as another delivery may have failed since.
  */
 async function succeed(
   em: EntityManager,
@@ -145,7 +145,7 @@ async function defer(
   return { status: 'pending', waitMs, answer, deferred: true, redeliveries };
 }
 
-/** Parks a delivery that can go nowhere, instead of retrying it for three days. */
+/** Parks an undeliverable webhook, instead of retrying it for three days. */
 async function parkUnsent(em: EntityManager, delivery: WebhookDelivery, answer: string): Promise<DeliveryProgress> {
   const { redeliveries } = delivery;
   const parked = await conclude(em, delivery, { last_error: answer }, { status: 'parked', next_attempt_at: null });
@@ -195,7 +195,7 @@ function park(
 
 /**
  * A request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a success the
- * endpoint is disabled (reason `failing`), with an event; it collects nothing until it is enabled again.
+ * endpoint is disabled (reason `failing`), with an event; it receives nothing until it is enabled again.
  */
 export async function noteFailure(em: EntityManager, endpoint: WebhookEndpoint, now: Date): Promise<void> {
   const { id, failing_since: since } = endpoint;

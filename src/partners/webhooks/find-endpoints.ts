@@ -81,7 +81,7 @@ export async function openEarlierSecrets(
   return kept.filter(({ until }) => new Date(until) > now);
 }
 
-/** Throws REQUEST_INVALID, naming the field by which it was chosen, for a disabled endpoint. */
+/** Throws REQUEST_INVALID, naming the request's field, for a disabled endpoint. */
 export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>, field: string): void {
   if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first', { field });
 }

@@ -5,7 +5,10 @@ import { refuse } from '../../shared/errors.ts';
 import { webhookBodyPlace } from './record-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 
-/** A webhook of this partner with the exact body that is sent, undefined once that is forgotten. Throws NOT_FOUND for another partner's. */
+/**
+ * A webhook of this partner with the exact body that is sent, undefined once that is deleted. Throws NOT_FOUND for
+ * another partner's.
+ */
 export async function readDelivery(
   em: EntityManager,
   sealer: Sealer,

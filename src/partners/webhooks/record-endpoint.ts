@@ -3,7 +3,7 @@ import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
 
-/** Who changes a partner's endpoints: an operator, or null for the partner itself. */
+/** The author of a change to a partner's endpoints: an operator, or null for the partner itself. */
 export interface EndpointChange {
   caller: Pick<Caller, 'userId'> | null;
   requestId: string | null;

@@ -10,19 +10,19 @@ export interface NewWebhook {
   partnerId: string;
   resourceType: WebhookResource;
   resourceId: string;
-  /** What has the key of its order, if not the resource itself: the batch of a payout. */
+  /** The holder of the order's key, if not the resource itself: the batch of a payout. */
   batchId?: string | null | undefined;
-  /** Grows with each event of the resource. */
+  /** Increases with each event of the resource. */
   version: number;
   type: WebhookType;
   at: Date;
-  /** The resource as the read endpoint shows it now. */
+  /** The resource as currently returned by its read endpoint. */
   data: object;
-  /** That nothing happened: somebody tries an endpoint. */
+  /** Whether it only tests an endpoint. */
   isTest?: true;
 }
 
-/** Where a frozen body is stored, sealed as it may name a bank account: then under the key of its order. */
+/** The column of a frozen body, sealed because it may name a bank account, in that case under its order's key. */
 export const webhookBodyPlace = (deliveryId: string): Place => ({
   table: 'webhook_deliveries',
   column: 'body_sealed',
@@ -30,8 +30,8 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
 });
 
 /**
- * Freezes a webhook in the transaction of the event it reports, once for each enabled endpoint of the partner that
- * asks for it; each is sent later with this body. Returns the ids of the deliveries; none if no endpoint asks.
+ * Freezes a webhook in the transaction of the event it reports, once for each enabled, subscribed endpoint of the
+ * partner; each is sent later with this body. Returns the ids of the deliveries; none without subscribers.
  */
 export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
   const asking = await tx.execute<{ id: string }[]>(
@@ -44,7 +44,7 @@ export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: 
   return ids;
 }
 
-/** Freezes a webhook for one endpoint, whatever that endpoint asks for; returns the delivery's id. */
+/** Freezes a webhook for one endpoint, whatever its subscriptions; returns the delivery's id. */
 export async function recordDelivery(
   tx: EntityManager,
   sealer: Sealer,
@@ -78,7 +78,7 @@ export async function recordDelivery(
   return id;
 }
 
-/** A payout or refund is shown with its beneficiary, an instrument with whose it is, and metadata may name anybody. */
+/** Payouts and refunds show their beneficiary, instruments their customer, and metadata may name anybody. */
 const orderNamedBy = ({ resourceType, resourceId, batchId, data }: NewWebhook): Place['order'] =>
   resourceType === 'payout' || resourceType === 'refund' || has(data, 'metadata') || has(data, 'customer_name')
     ? { id: batchId ?? resourceId }
@@ -86,8 +86,8 @@ const orderNamedBy = ({ resourceType, resourceId, batchId, data }: NewWebhook): 
 const has = (data: object, name: string): boolean => ((data as Record<string, unknown>)[name] ?? null) !== null;
 
 /**
- * The webhooks of a resource that are still pending, oldest first: the result of a step that is repeated because the
- * answer of its first run, which recorded them, was lost.
+ * The webhooks of a resource that are still pending, oldest first: the result of a retried step whose first run
+ * recorded them but lost its answer.
  */
 export async function findPendingWebhooks(
   tx: EntityManager,

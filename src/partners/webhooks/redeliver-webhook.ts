@@ -42,8 +42,8 @@ export function findDeliveries(
 }
 
 /**
- * Sends a webhook again at once, whatever its status, and then for three days anew. Throws NOT_FOUND for another
- * partner's, REQUEST_INVALID when its endpoint was deleted or is disabled, or its body is forgotten.
+ * Sends a webhook again at once, whatever its status, and restarts its three days of retries. Throws NOT_FOUND for
+ * another partner's, REQUEST_INVALID when its endpoint was deleted or is disabled, or its body was deleted.
  */
 export async function redeliverWebhook(
   em: EntityManager,
@@ -81,8 +81,8 @@ export const overdueDeliveries = `select id, next_attempt_at as since from webho
   where status = 'pending' and next_attempt_at < now() - interval '1 minute'`;
 
 /**
- * Starts the workflow of every overdue delivery, or makes a running one try at once, as a replay may have made its row
- * due again. Returns how many there were.
+ * Starts the workflow of every overdue delivery, or makes a running one attempt it at once, as a replay may have made
+ * its row due again. Returns how many there were.
  */
 export function sweepDeliveries(
   em: EntityManager,

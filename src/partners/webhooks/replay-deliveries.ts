@@ -8,7 +8,7 @@ import { type DeliveryWorkflows, replayedPerSecond } from './webhook-delivery.ts
 
 /** The most deliveries that one request replays. */
 export const mostReplayed = 10_000;
-/** The longest that a replay waits for earlier ones of the partner: as long as the largest of them takes, and a little. */
+/** The longest that a replay waits for the partner's earlier ones: slightly longer than the largest takes. */
 const longestWaitSeconds = 600;
 
 interface Replay {
@@ -25,11 +25,11 @@ interface Replay {
 }
 
 /**
- * Sends every webhook of a period whose endpoint is enabled and whose body is still kept again, whatever its status, oldest first: each is due when
- * its turn comes at `replayedPerSecond`, after those of the partner's earlier replays, and a sweep finds what was not
- * begun then. Returns how many. Throws TOO_MANY_REQUESTS where it would have to wait for more than ten minutes,
- * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
- * another partner's endpoint.
+ * Resends every webhook of a period whose endpoint is enabled and whose body is still stored, whatever its status,
+ * oldest first: each is due in its turn at `replayedPerSecond`, after the partner's earlier replays, and a sweep finds
+ * those not started then. Returns how many. Throws TOO_MANY_REQUESTS when it would have to wait for more than ten
+ * minutes, REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint,
+ * NOT_FOUND for another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function replayDeliveries(
   replay: Replay,
 ): Promise<number> {
   const { partnerId, requestId, from, to, endpointId, dryRun } = replay;
-  // `to` is where the period has ended: at its beginning, it has no instant.
+  // `to` is exclusive: if it equals the beginning, the period is empty.
   if (to <= from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
   if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
   if (dryRun) return (await chooseDeliveries(em, replay)).length;
@@ -65,9 +65,9 @@ export async function replayDeliveries(
 }
 
 /**
- * Keeps the pace of the partner's replays for as long as so many deliveries take, in whichever process the next one is
- * asked for; returns the seconds until these begin. Throws TOO_MANY_REQUESTS where that is too long. Called when the
- * deliveries are locked, so that payouts, which lock the partner too, wait for no more than their update.
+ * Reserves the partner's replay pace for this many deliveries, across all processes; returns the seconds until they
+ * start. Throws TOO_MANY_REQUESTS when that is too long. Called once the deliveries are locked, so that payouts, which
+ * also lock the partner, wait only for their update.
  */
 async function takeTurn(tx: EntityManager, partnerId: string, count: number): Promise<number> {
   if (count === 0) return 0;

@@ -7,7 +7,7 @@ import { errorCodeOf } from '../../shared/errors.ts';
 import { complaintAboutTarget, hostOf, isPermittedAddress, type TargetRules } from './webhook-target.ts';
 
 const totalTimeoutMs = budgets.webhook.sending;
-/** How much of an answer's body is read; none of it is kept. */
+/** How much of a response's body is read; none of it is stored. */
 const answerLimitBytes = 4_096;
 const answerHeadersLimitBytes = 16_384;
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
@@ -49,7 +49,7 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
   };
   const connect = buildConnector({ timeout: budgets.reach.webhook, lookup });
   const dispatcher = new Agent({
-    // One connection for each webhook: none is reused whose address was checked long ago.
+    // One connection per webhook, so that none is reused whose address was checked long ago.
     pipelining: 0,
     maxHeaderSize: answerHeadersLimitBytes,
     headersTimeout: totalTimeoutMs,
@@ -70,10 +70,11 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
     const target = new URL(url);
     const literal = isIP(hostOf(target)) === 0 ? [] : [hostOf(target)];
     const isHttp = target.protocol === 'http:' && literal.length === 0;
-    // With loopback allowed, a name over http is judged only when it is resolved: the lookup refuses private addresses.
+    // With loopback allowed, a name over http is checked only when it is resolved: the lookup refuses private
+    // addresses.
     const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
     if (complaint !== null) return unanswered('address refused');
-    // Temporal may start another attempt when the step's time is over: a request that cannot end before is not sent.
+    // Temporal may start another attempt when the step times out, so do not send a request that cannot complete before.
     if (timeLeft() < totalTimeoutMs) throw new OutOfTime();
     try {
       const signal = AbortSignal.timeout(totalTimeoutMs);

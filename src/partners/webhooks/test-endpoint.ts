@@ -12,8 +12,9 @@ import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import type { DeliveryWorkflows } from './webhook-delivery.ts';
 
 /**
- * Sends an example of a webhook to an endpoint, whatever that asks for, like any other: signed, stored and retried, but
- * marked as a test. The data is that of the reference, of `endpoint.test` the endpoint as the API shows it. Throws NOT_FOUND for another partner's endpoint, REQUEST_INVALID for a disabled one.
+ * Sends an example webhook to an endpoint, whatever its subscriptions: signed, stored and retried like any other, but
+ * marked as a test. The data is the reference's; for `endpoint.test`, the endpoint as the API shows it. Throws
+ * NOT_FOUND for another partner's endpoint, REQUEST_INVALID for a disabled one.
  */
 export async function testEndpoint(
   em: EntityManager,

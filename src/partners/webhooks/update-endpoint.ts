@@ -67,7 +67,7 @@ export async function changeEndpoint(
 
 /**
  * Rotates an endpoint's secret; the old one also signs for 24 hours. Throws NOT_FOUND as `updateEndpoint` does, and
- * REQUEST_INVALID while `mostEarlierSecrets` still sign: none ends before its time, as a receiver may have only that.
+ * REQUEST_INVALID while `mostEarlierSecrets` still sign: none expires early, as a receiver may have only that one.
  */
 export function rotateEndpointSecret(
   em: EntityManager,
@@ -112,8 +112,8 @@ export async function rotateSecret(
 }
 
 /**
- * Deletes an endpoint with its secrets. Its pending deliveries are parked at their next attempt and cannot be sent any
- * more. Throws NOT_FOUND as `updateEndpoint` does.
+ * Deletes an endpoint with its secrets. Its pending deliveries are parked at their next attempt and cannot be sent
+ * again. Throws NOT_FOUND as `updateEndpoint` does.
  */
 export function deleteEndpoint(
   em: EntityManager,

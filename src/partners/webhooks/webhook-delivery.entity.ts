@@ -13,7 +13,7 @@ const WebhookDeliverySchema = defineEntity({
     resource_id: p.uuid(),
     version: p.integer(),
     type: p.text().$type<WebhookType>(),
-    /** Null once it is forgotten; never while it is pending. */
+    /** Null once deleted; never while pending. */
     body_sealed: p.text().nullable(),
     /** SHA-256 of the body, in hex. */
     body_digest: p.text(),
@@ -23,7 +23,7 @@ const WebhookDeliverySchema = defineEntity({
     last_error: p.text().nullable(),
     next_attempt_at: p.datetime().nullable(),
     delivered_at: p.datetime().nullable(),
-    /** How often it was asked for again. An attempt that began before the last time does not end it. */
+    /** The number of requested redeliveries. An attempt that began before the last request does not complete it. */
     redeliveries: p.integer().default(0),
     created_at: p.datetime(),
   },

@@ -11,7 +11,7 @@ export const webhookDeliveryLaw = statusLaw({
 });
 export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
 
-/** What a webhook is about. */
+/** The types of resources that webhooks report. */
 export type WebhookResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'instrument' | 'endpoint';
 
 /** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can recognize a repetition. */
@@ -29,8 +29,8 @@ export interface DeliveryWorkflows {
   /** Starts the delivery's workflow, or makes a running one try at once. */
   hastenWebhookDelivery(deliveryId: string): Promise<void>;
   /**
-   * The same for each of these, in the background, `inMs` milliseconds from now, and at `replayedPerSecond`, which all
-   * such calls of this process share by turns. It never fails: a sweep finds those that could not be started.
+   * The same for each of these, in the background, starting `inMs` milliseconds from now, at `replayedPerSecond`, which
+   * all such calls of this process share in turn. Never fails: a sweep finds those that could not be started.
    */
   hastenWebhookDeliveries(deliveryIds: readonly string[], options?: { inMs?: number }): void;
 }
@@ -42,7 +42,7 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** From the first attempt on, a webhook is tried for this long; then it is parked. */
+/** How long after the first attempt a webhook is retried before it is parked. */
 export const webhookLifetimeMs = 72 * hourMs;
 
 /**

@@ -14,7 +14,7 @@ export interface TargetRules {
   ports?: readonly number[];
 }
 
-/** Not public, though the library says so: a cloud's metadata service, and unassigned IPv6 addresses. */
+/** Not public, though the library treats them as such: a cloud's metadata service, and unassigned IPv6 addresses. */
 const metadataAgent = ipaddr.parseCIDR('168.63.129.16/32');
 const assignedIpv6 = ipaddr.parseCIDR('2000::/3');
 
@@ -62,7 +62,10 @@ async function addressesOf(host: string): Promise<string[]> {
   return Promise.race([found, late]);
 }
 
-/** Throws REQUEST_INVALID for a URL that webhooks are not sent to (docs/contract.md 8), also by what it resolves to. */
+/**
+ * Throws REQUEST_INVALID for a URL that is not a permitted webhook target (docs/contract.md 8), by itself or by the
+ * addresses to which it resolves.
+ */
 export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
   if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'must be a URL', { field: 'url' });
   const target = new URL(url);

@@ -19,7 +19,7 @@ import { detachPermissions, updateRole } from './update-role.ts';
 const routes = createRouteGroup({
   prefix: '/v1/acl',
   tag: 'Access control',
-  description: 'Roles, their permissions, and who holds them. Closed to users of type individual.',
+  description: 'Roles, their permissions and their holders. Closed to users of type individual.',
 });
 
 const admins = ['platform', 'organization'] as const;
@@ -162,7 +162,7 @@ routes.delete(
   '/roles/:role_id',
   {
     summary: 'Delete an unused custom role',
-    description: 'While users hold it: 400, saying how many. Default roles cannot be deleted (400).',
+    description: '400 while users hold it, with their number. Default roles cannot be deleted (400).',
     access: allow('delete-role', ownRoles),
     params: roleId,
     answers: { 200: z.object({ message }) },
@@ -176,9 +176,10 @@ routes.delete(
 routes.patch(
   '/assign-role',
   {
-    summary: 'Give a role to a user, or detach it',
+    summary: 'Assign a role to a user, or remove it',
     description:
-      'With `unassign_role` true the role is detached, `role_id` is ignored and the answer is the detached role. The last super admin keeps the role (400).',
+      'With `unassign_role` true the role is removed, `role_id` is ignored and the removed role is returned. The ' +
+      'last super admin cannot lose the role (400).',
     access: allow(['assign-role', 'unassign-role'], {
       userTypes: admins,
       scope: 'platform: all; organization: users and roles of its own organization, and the default ones for its users',

@@ -19,15 +19,15 @@ export interface AssignRoleInput {
 }
 
 /**
- * Gives a role to a user, in place of the one held. The caller must hold every permission of both (403). Throws 400
- * when no active super admin, or no holder of `assign-role` in the organization, would be left.
+ * Gives a user a role, replacing the current one. The caller must hold every permission of both (403). Throws 400 when
+ * no active super admin, or no holder of `assign-role` in the organization, would be left.
  */
 export async function assignRole(em: EntityManager, input: AssignRoleInput): Promise<Role> {
   const { caller, requestId, userId, roleId } = input;
   if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
   if (roleId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'role_id' });
   return em.transactional(async (tx) => {
-    // The role is locked before the user, here and wherever one of them is changed.
+    // Lock order: the role before the user, here and wherever either is changed.
     const role = await lockRole(tx, roleId, 'hold');
     const user = await lockUser(tx, caller, userId);
     requireVisibleRole(caller, role);

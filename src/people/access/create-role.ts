@@ -18,7 +18,7 @@ export interface CreateRoleInput {
   permissions: readonly string[];
 }
 
-/** The organization of a new role: the caller's own; for platform callers the one named. */
+/** The organization of a new role: the caller's own, or the one that a platform caller names. */
 async function organizationFor(em: EntityManager, caller: Caller, organizationId: string | undefined): Promise<string> {
   if (!isPlatform(caller)) {
     if (organizationId === undefined || organizationId !== caller.organizationId) {

@@ -24,8 +24,8 @@ export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: 
 }
 
 /**
- * The role, locked by this transaction and freshly read. `change` takes an exclusive lock; `hold` a shared one, which
- * only keeps it from being changed or deleted, so that the same role may be given to many users at once.
+ * The role, locked by this transaction and freshly read. `change` takes an exclusive lock; `hold` a shared one that
+ * only prevents changing or deleting the role, so that it may be given to many users at once.
  */
 export async function lockRole(tx: EntityManager, roleId: string, purpose: 'change' | 'hold'): Promise<Role> {
   const lockMode = purpose === 'change' ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_READ;

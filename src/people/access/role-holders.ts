@@ -17,7 +17,7 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
   if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
   if (role?.name !== superAdminRoleName) return;
-  // Serialized: two super admins removed at once must not each count the other as remaining.
+  // Serialized, so that two super admins removed at once do not each count the other as remaining.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
   const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
@@ -25,8 +25,8 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
 }
 
 /**
- * Throws 403 when users of type platform hold the role and the caller is no platform user: such holders reach the rows
- * of every organization. Runs in the caller's transaction, which holds the role's lock.
+ * Throws 403 when users of type platform hold the role and the caller is not one: platform users have access to every
+ * organization. Runs in the caller's transaction, which holds the role's lock.
  */
 export async function requireRightOverHolders(tx: EntityManager, caller: Caller, roleId: string): Promise<void> {
   if (isPlatform(caller)) return;
@@ -50,8 +50,8 @@ const assigners = `select exists (select from users u join roles r on r.id = u.r
   where u.organization_id = ? and u.user_type = 'organization' and u.status = 'active' and p.name = 'assign-role') as some`;
 
 /**
- * Runs a change of roles, and throws 400 naming the field if it takes away the organization's last holder of
- * `assign-role`: nobody of the organization could give a role again.
+ * Runs a change of roles, and throws 400 naming the field if it removes the organization's last holder of
+ * `assign-role`, after whom nobody in it could assign roles.
  */
 export async function keepAssigner(
   tx: EntityManager,
@@ -59,7 +59,7 @@ export async function keepAssigner(
   change: () => Promise<void>,
 ): Promise<void> {
   if (organizationId === null) return change();
-  // Serialized: two holders removed at once must not each count the other as remaining.
+  // Serialized, so that two holders removed at once do not each count the other as remaining.
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [organizationId]);
   const hasAssigner = async () => (await tx.execute<[{ some: boolean }]>(assigners, [organizationId]))[0].some;
   const before = await hasAssigner();

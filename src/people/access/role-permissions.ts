@@ -3,7 +3,7 @@ import { mostComplaints, refuse } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
-/** The names without duplicates. Throws 400 naming the first twenty that are no permission. */
+/** The names without duplicates. Throws 400 naming the first twenty that are not permissions. */
 export async function requireKnownPermissions(em: EntityManager, names: readonly string[]): Promise<string[]> {
   const asked = [...new Set(names)];
   const known = await em.execute<{ name: string }[]>('select name from permissions where name = any(?::text[])', [
@@ -54,7 +54,7 @@ export async function replacePermissions(tx: EntityManager, roleId: string, name
   );
 }
 
-/** Takes permissions from the role; those it does not hold are ignored. */
+/** Removes permissions from the role; those it does not hold are ignored. */
 export async function removePermissions(tx: EntityManager, roleId: string, names: readonly string[]): Promise<void> {
   await tx.execute(
     `delete from role_permissions rp using permissions p

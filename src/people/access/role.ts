@@ -20,7 +20,9 @@ export interface RoleFacts {
   is_default: boolean;
 }
 
-/** `treasury_read-only` becomes `Treasury Read Only`. Never longer than the name: `ß`, whose capital is `SS`, stays. */
+/**
+ * `treasury_read-only` becomes `Treasury Read Only`. Never longer than the name: `ß` is kept, as its capital is `SS`.
+ */
 export function displayNameOf(name: string): string {
   const capital = (start: string) => (start.toUpperCase().length > start.length ? start : start.toUpperCase());
   return name.replaceAll(/[-_\s]+/g, ' ').replaceAll(/(^| )\p{L}/gu, capital);
@@ -47,7 +49,7 @@ export function requireGrantable(caller: Caller, permissions: readonly string[])
   }
 }
 
-/** Throws 403 when the caller would take away permissions that it does not hold, as from those above it. */
+/** Throws 403 when the caller would remove permissions that it does not hold, for example from a superior. */
 export function requireTakeable(caller: Caller, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !caller.permissions.has(permission)).toSorted();
   if (missing.length > 0) {
@@ -62,7 +64,7 @@ export interface RoleHolder {
 
 /**
  * Throws when the role is not for the user: 403 for another organization's, 400 for a platform role. Only platform
- * users give roles to platform users, whatever the role (403): these reach the rows of every organization.
+ * users may give a role to a platform user (403), as these have access to every organization.
  */
 export function requireFittingRole(caller: Pick<Caller, 'userType'>, role: RoleFacts, user: RoleHolder): void {
   if (user.user_type === 'platform') {

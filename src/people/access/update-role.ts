@@ -62,7 +62,7 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
 
 /**
  * The new set of permissions, or null when none is given or it is unchanged. Throws when one may not be granted or
- * taken.
+ * removed.
  */
 async function changedPermissions(
   tx: EntityManager,
@@ -88,7 +88,7 @@ export interface DetachPermissionsInput {
   permissions: readonly string[];
 }
 
-/** Takes permissions from a custom role; those it does not hold are no change and leave no event. */
+/** Removes permissions from a custom role; those it does not hold are ignored and record no event. */
 export async function detachPermissions(em: EntityManager, input: DetachPermissionsInput): Promise<void> {
   const { caller, requestId, roleId } = input;
   await em.transactional(async (tx) => {

@@ -25,7 +25,7 @@ export type AddressDetails = Partial<Record<AddressField, string | null | undefi
 
 export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'details_sealed', row: id });
 
-/** Where the details are sealed: a person's own address under that person's key. */
+/** The row and key under which the details are sealed: a person's own address under that person's key. */
 export const placeToSeal = (address: { id: string; user_id: string; organization_id?: string | null }) => ({
   ...placeOfDetails(address.id),
   person: address.organization_id == null ? { id: address.user_id } : null,

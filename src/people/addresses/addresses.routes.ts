@@ -57,8 +57,7 @@ routes.post(
   '/',
   {
     summary: 'Create an address',
-    description:
-      "The owner is taken from the token. One of type `organization` belongs to the caller's organization (400 without one).",
+    description: "It belongs to the caller; one of type `organization` to the caller's organization (400 without one).",
     access: allow('create-address', { scope: 'for the caller or its organization' }),
     body: NewAddress,
     answers: { 201: envelope(201, One) },
@@ -87,7 +86,7 @@ routes.get(
 routes.get(
   '/mine',
   {
-    summary: "List one's own addresses",
+    summary: "List the caller's addresses",
     access: allow('read-address', { scope: "own; also the organization's for its admins" }),
     query: listQuery(),
     answers: { 200: envelope(200, Many) },

@@ -14,13 +14,13 @@ export interface OpenedAddress {
   details: AddressDetails;
 }
 
-/** The address with its details unsealed; null while it outlives the erasure of its owner. */
+/** The address with its details unsealed; null once its owner is erased. */
 async function unsealAddress(sealer: Sealer, address: Address): Promise<OpenedAddress | null> {
   const details = await unlessErased(sealer.open(placeOfDetails(address.id), address.details_sealed));
   return details === null ? null : { address, details: JSON.parse(details) };
 }
 
-/** The address with its details unsealed. NOT_FOUND where its owner was erased. */
+/** The address with its details unsealed. NOT_FOUND once its owner is erased. */
 export async function openAddress(sealer: Sealer, address: Address): Promise<OpenedAddress> {
   return (await unsealAddress(sealer, address)) ?? missing();
 }

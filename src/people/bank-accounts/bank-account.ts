@@ -9,7 +9,10 @@ export interface BankAccountDetails {
 
 export const placeOfBankDetails = (id: string) => ({ table: 'bank_accounts', column: 'details_sealed', row: id });
 
-/** Who owns what a caller keeps or asks for: the organization of a user of type `organization`, otherwise the user. */
+/**
+ * The owner of a caller's bank accounts and withdrawals: the organization of a user of type `organization`, otherwise
+ * the user.
+ */
 export const ownerOf = ({
   userId,
   userType,

@@ -15,9 +15,7 @@ const BankAccountShape = z
   .object({
     id: z.guid(),
     bank_code: z.string(),
-    account_number: z
-      .string()
-      .meta({ description: 'Masked: its last four digits, when they are less than half of it.' }),
+    account_number: z.string().meta({ description: 'Masked: its last four digits, if they are less than half of it.' }),
     account_holder: z.string(),
     usable_at: timestamp(),
     created_at: timestamp(),
@@ -42,7 +40,7 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/bank-accounts',
   tag: 'Bank accounts',
-  description: 'Accounts at banks that belong to people and organizations. Encrypted at rest, shown masked.',
+  description: 'Bank accounts of people and organizations. Encrypted at rest, shown masked.',
 });
 
 const access = allow('withdraw-account', {
@@ -56,12 +54,12 @@ routes.post(
   {
     summary: 'Add a bank account',
     description:
-      'It belongs to the caller, or to the organization of a caller of type `organization`, and is usable from ' +
-      '`usable_at`: some time after it was added, so that an intruder cannot empty an account at once.',
+      'It belongs to the caller, or to the organization of a caller of type `organization`, and becomes usable at ' +
+      '`usable_at`, some time after it was added, so that an intruder cannot empty an account at once.',
     access,
     body: z.strictObject({
       bank_code: text(32),
-      account_number: text(34).meta({ description: 'Digits only, as many as the bank has.' }),
+      account_number: text(34).meta({ description: 'Digits only, of a length that the bank uses.' }),
       account_holder: nameAtBank(100),
     }),
     answers: { 201: z.object({ message, data: BankAccountShape }) },
@@ -94,7 +92,7 @@ routes.delete(
   '/:id',
   {
     summary: 'Delete a bank account',
-    description: 'Nothing can be sent there any more.',
+    description: 'It can no longer receive withdrawals.',
     access,
     params: z.object({ id: uuid() }),
     answers: { 200: z.object({ message }) },

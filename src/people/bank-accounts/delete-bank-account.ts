@@ -19,8 +19,8 @@ export async function deleteBankAccount(
 }
 
 /**
- * Soft-deletes every bank account that the user added, with an event each; in the caller's transaction. Withdrawals under
- * way go on.
+ * Soft-deletes every bank account that the user added, with an event each; in the caller's transaction. Open
+ * withdrawals are not affected.
  */
 export async function deleteBankAccountsOf(
   tx: EntityManager,

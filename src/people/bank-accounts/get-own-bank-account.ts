@@ -6,7 +6,7 @@ import { BankAccount } from './bank-account.entity.ts';
 import { mayUseBankAccount } from './bank-account.ts';
 
 /**
- * A bank account that the caller may use, as it is now; `field` is what the request calls it. Throws NOT_FOUND when it is
+ * A bank account that the caller may use, read afresh; `field` is its name in the request. Throws NOT_FOUND when it is
  * missing or deleted, and FORBIDDEN when it belongs to somebody else.
  */
 export async function getOwnBankAccount(

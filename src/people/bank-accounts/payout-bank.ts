@@ -13,11 +13,11 @@ export interface PayoutBank {
   provider: string;
 }
 
-/** SQL: the columns of `PayoutBank`, of the row `b` of `payout_banks`. */
+/** SQL: the columns of `PayoutBank`, from the row `b` of `payout_banks`. */
 export const bankColumns = `b.account_number_min_length as shortest, b.account_number_max_length as longest,
   b.minimum_amount::text as minimum, b.maximum_amount::text as maximum, b.provider`;
 
-/** The bank of this code; null when none is served. */
+/** The bank with this code; null when it is not served. */
 export async function findPayoutBank(em: EntityManager, bankCode: string): Promise<PayoutBank | null> {
   const [bank] = await em.execute<PayoutBank[]>(
     `select ${bankColumns} from payout_banks b where b.bank_code = ? and b.active`,
@@ -26,10 +26,7 @@ export async function findPayoutBank(em: EntityManager, bankCode: string): Promi
   return bank ?? null;
 }
 
-/**
- * What is wrong with codes of banks that are not served, by code, for the field that has it: names the bank that was meant
- * where its code was written in another case.
- */
+/** Error texts for codes of banks that are not served, by code: suggests the right bank when only the case differs. */
 export async function complainOfUnknownBanks(
   em: EntityManager,
   bankCodes: readonly string[],
@@ -53,11 +50,11 @@ export async function refuseUnknownBank(em: EntityManager, bankCode: string): Pr
   return refuseField('bank_code', complain(bankCode));
 }
 
-/** The bank of this code. Throws REQUEST_INVALID_PAYLOAD when none is served. */
+/** The bank with this code. Throws REQUEST_INVALID_PAYLOAD when it is not served. */
 export const getPayoutBank = async (em: EntityManager, bankCode: string): Promise<PayoutBank> =>
   (await findPayoutBank(em, bankCode)) ?? refuseUnknownBank(em, bankCode);
 
-/** What is wrong with an account number at a bank, for the field that has it; null when the bank can have it. */
+/** The error text for an account number that the bank cannot have; null when it can. */
 export function complainOfAccountNumber(
   number: string,
   bankCode: string,
@@ -67,7 +64,7 @@ export function complainOfAccountNumber(
   return `an account at ${bankCode} has ${shortest === longest ? `${shortest}` : `${shortest} to ${longest}`} digits`;
 }
 
-/** What is wrong with the amount that a bank would receive, for the field that has it; null if the bank accepts it. */
+/** The error text for an amount that the bank would not accept; null if it would. */
 export function complainOfBankAmount(amount: Money, bankCode: string, { minimum, maximum }: PayoutBank): string | null {
   if (compareMoney(amount, minimum) >= 0 && compareMoney(amount, maximum) <= 0) return null;
   return `${bankCode} accepts IDR ${minimum} to ${maximum}; IDR ${formatMoney(amount)} would arrive`;

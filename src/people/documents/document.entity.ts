@@ -28,6 +28,6 @@ const DocumentSchema = defineEntity({
   },
 });
 
-/** A document, usually of a product's row. Each has its object in storage, whose key is stored sealed. */
+/** A document, usually attached to a product's row. Its object is in storage; the storage key is sealed. */
 export class Document extends DocumentSchema.class {}
 DocumentSchema.setClass(Document);

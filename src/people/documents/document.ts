@@ -45,7 +45,7 @@ export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
   document.created_by === caller.userId ||
   (caller.userType === 'organization' && isOfOrganization(caller, document));
 
-/** How all storage keys in the space of an organization or user begin. */
+/** The prefix of all storage keys in the space of an organization or user. */
 export const spaceOf = (id: string): string => `documents/${id}/`;
 
 /** A new storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */

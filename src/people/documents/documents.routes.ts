@@ -26,7 +26,7 @@ import { openUrl } from './stored-url.ts';
 import { updateDocument } from './update-document.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
-/** A document's storage key, and a new URL that downloads its file under its name, valid for fifteen minutes. */
+/** A document's storage key, and a new URL, valid for fifteen minutes, that downloads its file under its name. */
 async function viewDocument(
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   document: Document,
@@ -71,7 +71,7 @@ interface Ports extends DocumentView {
   productOwners: ProductOwners;
 }
 
-/** The documents routes. An upload that sends nothing for `stallTimeoutMs` is ended. */
+/** The documents routes. An upload that sends nothing for `stallTimeoutMs` is aborted. */
 export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup<Ports> {
   const slots = createUploadSlots();
   const routes = createRouteGroup<Ports>({
@@ -85,10 +85,10 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Upload a file',
       description:
-        'One file per call, beside its fields. File and document exist together or not at all. The parent record is ' +
-        'created first. The type is found by the content; of plain texts (`text/plain`, `text/csv`, ' +
-        '`text/tab-separated-values`, `text/markdown`) it is what the part declares. Beyond the ' +
-        'uploads at once of a user or of the process: 429; beyond the bytes that are kept for a user: 400.',
+        'One file per call, with its fields. File and document are created together or not at all; create the parent ' +
+        'record first. The type is detected from the content; for plain texts (`text/plain`, `text/csv`, ' +
+        '`text/tab-separated-values`, `text/markdown`) it is what the part declares. Too many simultaneous uploads ' +
+        'of a user or of the process: 429; beyond the user’s limit of stored bytes: 400.',
       access: allow('upload-document', {
         scope: 'products of the caller, of its organization, or managed; platform: any',
       }),
@@ -121,9 +121,11 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
   routes.post(
     '/',
     {
-      summary: 'Register an object that is in storage',
+      summary: 'Create a document for an object already in storage',
       description:
-        'The object was uploaded by the caller or by a user of its organization (others 400, a missing one 404); one object may carry several documents. A file of a document that the caller may not see counts as somebody else’s. Above the user’s limit of stored bytes: 400.',
+        'The object must have been uploaded by the caller or by a user of its organization (others 400, a missing ' +
+        'one 404); several documents may share one object. The file of a document that the caller may not see ' +
+        'counts as another’s. Beyond the user’s limit of stored bytes: 400.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
         url: text(255),
@@ -197,7 +199,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
   routes.get(
     '/:id/view-url',
     {
-      summary: 'Get an address where the file can be downloaded for 15 minutes',
+      summary: 'Get a download URL that is valid for 15 minutes',
       access: allow('read-document', { scope: scopeOfReading }),
       params,
       answers: { 200: z.object({ message, document_id: z.guid(), file_key: z.string(), view_url: z.string() }) },
@@ -206,15 +208,15 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
       const document = await getDocument(em, caller, id);
       const { key, viewUrl } = await viewDocument(deps, document);
       await recordRead(em, { resourceType: 'document', resourceId: id, actorId: caller.userId, requestId });
-      return { message: 'The address works for 15 minutes', document_id: id, file_key: key, view_url: viewUrl };
+      return { message: 'The URL is valid for 15 minutes', document_id: id, file_key: key, view_url: viewUrl };
     },
   );
 
   routes.get(
     '/:id/public',
     {
-      summary: 'The file of a public document',
-      access: open('redirects to a fresh address of the file; 404 for anything that is not a public document'),
+      summary: 'Download the file of a public document',
+      access: open('redirects to a new URL of the file; 404 for anything that is not a public document'),
       params: z.object({ id: z.string() }),
       answers: { 302: 'Redirects to the file.' },
     },
@@ -259,7 +261,8 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Delete a document',
       description:
-        'Softly: `deleted_at` and `deleted_by` are set and it is found no more. Its file is removed when no other ' +
+        'A soft delete: `deleted_at` and `deleted_by` are set and it is no longer found. Its file is removed when ' +
+        'no other ' +
         'document carries it.',
       access: allow('delete-document', { scope: scopeOfChanging }),
       params,

@@ -5,17 +5,17 @@ import type { ProductType } from './document.ts';
 import { visibleTo } from './find-documents.ts';
 import { type DocumentView, type PresentedDocument, presentDocument } from './present-document.ts';
 
-/** A parent's detail shows this many of its newest documents; `GET /v1/documents` lists all. */
+/** How many of its newest documents a parent's detail shows; `GET /v1/documents` lists all. */
 const embeddedPerParent = 100;
 
 /** The documents in a parent's detail. */
 export interface EmbeddedDocuments {
   documents: PresentedDocument[];
-  /** How many of its documents the caller may see altogether. */
+  /** The total number that the caller may see. */
   documents_total: number;
 }
 
-/** The documents of a parent row that the caller may see, newest first, as its detail embeds them. */
+/** The documents of a parent row that the caller may see, newest first, as embedded in its detail. */
 export async function embedDocuments(
   em: EntityManager,
   { caller, deps }: { caller: Caller; deps: DocumentView },

@@ -6,8 +6,8 @@ import type { Document } from './document.entity.ts';
 import { placeOfFileName } from './document.ts';
 
 /**
- * A document's file name as uploaded, unsealed: file names are personal data. Null when its owner was erased. Throws
- * KeysAway, also when their key is missing.
+ * A document's file name as uploaded, unsealed; file names are personal data. Null when its owner was erased. Throws
+ * KeysAway, also when the owner's key is missing.
  */
 export async function openFileName(
   sealer: Sealer,
@@ -17,15 +17,15 @@ export async function openFileName(
   return unlessErased(sealer.open(placeOfFileName(id), file_name_sealed));
 }
 
-/** The same to be shown, never to be written: null as well while the key is missing. */
+/** The same for display only: also null while the key is missing. */
 export const showFileName = (
   sealer: Sealer,
   document: Pick<Document, 'id' | 'file_name_sealed'>,
 ): Promise<string | null> => unlessMissing(openFileName(sealer, document));
 
 /**
- * Encrypts a file name for a document with the uploader's key, unless the uploader is a user of an organization, who
- * uploads for it. Null if the uploader was erased.
+ * Encrypts a document's file name with the uploader's key, unless the uploader acts for an organization. Null if the
+ * uploader was erased.
  */
 export async function sealFileName(
   em: EntityManager,

@@ -8,7 +8,7 @@ import { Document } from './document.entity.ts';
 import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
 /**
- * Excludes scans of other users' identity documents: those that an official document names or has named, and any
+ * Excludes scans of other users' identity documents: those to which an official document refers or referred, and any
  * document with the same file. With `userId` null (an anonymous reader) every scan is another's.
  */
 const isNoScan = (userId: string | null): FilterQuery<Document> => {
@@ -23,9 +23,9 @@ const isNoScan = (userId: string | null): FilterQuery<Document> => {
 };
 
 /**
- * The documents that the caller may see, as a condition: the platform all; others their own, public ones and those of
- * their organization, but of scans of identity documents only their own and, for users of type `organization`, those of
- * the organization.
+ * The documents that the caller may see, as a condition: platform all; others their own, public ones and those of their
+ * organization. Of scans of identity documents, they see only their own and, as users of type `organization`, the
+ * organization's.
  */
 export function visibleTo({ userType, userId, organizationId }: Caller): FilterQuery<Document> {
   if (userType === 'platform') return { deleted_at: null };
@@ -47,7 +47,7 @@ export function listDocuments(
   return findPage(em, Document, { $and: [within, asked as FilterQuery<Document>] }, window, { within });
 }
 
-/** Filters of a list of documents; an absent one does not filter. */
+/** Filters of a list of documents; absent ones do not apply. */
 export interface DocumentFilter {
   document_type?: DocumentType;
   category_id?: string | undefined;

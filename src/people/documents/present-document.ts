@@ -17,9 +17,9 @@ export const DocumentAnswer = z
     visibility: z.enum(visibilities),
     category_id: z.guid().nullable(),
     public_url: z.string().nullable().meta({
-      description: 'For a public document: open to anyone without a token; redirects to a fresh address of the file.',
+      description: 'For a public document: needs no token; redirects to a new URL of the file.',
     }),
-    file_name: z.string().nullable().meta({ description: 'As it was uploaded, without folders.' }),
+    file_name: z.string().nullable().meta({ description: 'The name as uploaded, without folders.' }),
     content_type: z.string().meta({ description: 'Detected from the content; for plain texts the declared one.' }),
     size_bytes: z.int(),
     sha256: z.string().nullable(),
@@ -34,7 +34,7 @@ export const DocumentAnswer = z
 
 /** The fields of a parent's detail that show its documents. */
 export const embeddedDocumentsFields = {
-  documents: z.array(DocumentAnswer).meta({ description: 'The newest hundred that the caller sees.' }),
+  documents: z.array(DocumentAnswer).meta({ description: 'The newest hundred that the caller may see.' }),
   documents_total: z.int().meta({ description: 'All of them are in `GET /v1/documents`.' }),
 };
 

@@ -22,13 +22,13 @@ export interface RegisterDocumentInput {
   productId: string | null;
   visibility: Visibility;
   categoryId: string | null;
-  /** The most bytes that one user's documents may have together. */
+  /** The most bytes that one user's documents may use together. */
   maximumStoredBytes: number;
 }
 
 /**
- * Creates a document for an object that is already in storage; several documents may carry one object. Throws
- * as `getOwnObject` and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's bytes.
+ * Creates a document for an object already in storage; several documents may carry one object. Throws as `getOwnObject`
+ * and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's bytes.
  */
 export async function registerDocument(
   em: EntityManager,

@@ -9,7 +9,7 @@ import type { ProductType } from './document.ts';
  */
 export type OwnsProduct = (em: EntityManager, caller: Caller, productId: string) => Promise<boolean>;
 
-/** Each domain knows its own; a type that is not there owns nothing. */
+/** Each module supplies its own; a type without an entry owns nothing. */
 export type ProductOwners = Partial<Record<ProductType, OwnsProduct>>;
 
 export interface ProductReference {

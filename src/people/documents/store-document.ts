@@ -24,7 +24,7 @@ export interface StoreDocumentInput {
   productId: string;
   visibility: Visibility;
   categoryId: string | null;
-  /** The most bytes that one user's documents may have together. */
+  /** The most bytes that one user's documents may use together. */
   maximumStoredBytes: number;
   object: StoredObject;
   /** The client's name for the file. */
@@ -34,10 +34,10 @@ export interface StoreDocumentInput {
 }
 
 /**
- * Stores a file and its document, both or neither, whatever crashes: first the upload's row, then the object, then one
- * transaction that replaces the upload by the document. Until that commits there is no document, and what is left of
- * the upload is removed, here or by the sweep. Throws 400 for a product that is not the caller's or beyond the user's
- * bytes, 503 when storage is down.
+ * Stores a file and its document, both or neither, even across a crash: first the upload's row, then the object, then
+ * one transaction that replaces the upload by the document. Until that commits there is no document, and this function
+ * or the sweep removes the remains of the upload. Throws 400 for a product that is not the caller's or beyond the
+ * user's bytes, 503 when storage is down.
  */
 export async function storeDocument(
   em: EntityManager,
@@ -70,7 +70,7 @@ export async function storeDocument(
     await storage.remove(key);
     refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
   } catch (error) {
-    // What cannot be removed now is left to the sweep; so is the row of a failed put, which may still take effect.
+    // The sweep removes the rest, and the row of a failed put, which may still take effect.
     const cleaning = outcomeIsKnown ? abandonUpload(em.fork(), { storage, sealer }, id) : storage.remove(key);
     await cleaning.catch(() => {});
     throw error;

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 
-/** An object about to be added to what its user has stored; sizes in bytes. */
+/** An object about to be added to its user's stored files; sizes in bytes. */
 interface Addition {
   userId: string;
   sizeBytes: number;
@@ -16,8 +16,8 @@ interface Addition {
 }
 
 /**
- * Throws 400 for an object that would take the bytes of its user's documents beyond the limit. An object counts once
- * for each user with a document of it, whoever uploaded it.
+ * Throws 400 for an object with which its user's documents would exceed the limit. An object counts once for each user
+ * with a document of it, whoever uploaded it.
  */
 export async function refuseBeyondStoredBytes(
   em: EntityManager,

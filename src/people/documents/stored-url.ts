@@ -13,7 +13,7 @@ import { visibleTo } from './find-documents.ts';
 export const openUrl = (sealer: Sealer, { id, url_sealed }: Pick<Document, 'id' | 'url_sealed'>): Promise<string> =>
   sealer.open(placeOfUrl(id), url_sealed);
 
-/** The hash by which documents that carry an object are found, as its key is stored sealed. */
+/** The hash that finds documents by their object, whose key is sealed. */
 export const hashOfUrl = (key: string): string => sha256(key);
 
 /** Locks an object: until the transaction ends no other may attach it to a document or remove it. */
@@ -24,8 +24,8 @@ export async function lockObject(tx: EntityManager, key: string): Promise<void> 
 const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this file is not yours', { field: 'url' });
 
 /**
- * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when there is
- * none. Call it outside a transaction first, so as not to hold a database connection while storage is down.
+ * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when it does not
+ * exist. Call it outside a transaction first, so that no database connection waits while storage is down.
  */
 export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
   if (!isInSpaceOf(caller, key)) refuseForeign();
@@ -39,8 +39,8 @@ export interface NamedObject extends StoredObject {
 
 /**
  * As `getOwnObject`, locked until the transaction ends. Also throws 400 for an object carried by a document that the
- * caller may not see, or carried before by another user's identity scan: that one is given up and about to be removed.
- * Throws KeysAway while the key of the name is missing, as the name is to be written.
+ * caller may not see, or formerly by another user's identity scan, as that one is about to be removed. Throws KeysAway
+ * while the key of the name is missing, as the name must be stored.
  */
 export async function lockOwnObject(
   tx: EntityManager,

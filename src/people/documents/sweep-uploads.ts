@@ -6,7 +6,7 @@ import { putTimeoutMs, type Storage } from '../../platform/storage/storage.ts';
 import { forEachOf } from '../../shared/concurrency.ts';
 import { abandonUpload } from './abandon-upload.ts';
 
-/** An upload this old is no longer under way: its put has timed out. */
+/** An upload this old is no longer in progress: its put has timed out. */
 export const abandonedAfterMs = putTimeoutMs + 60_000;
 const sweepEveryMs = 30_000;
 const uploadsPerSweep = 100;
@@ -17,8 +17,8 @@ interface SweepDependencies {
 }
 
 /**
- * Removes uploads that a process did not live to complete, and objects that their documents gave up; returns how many
- * were examined. One that fails does not hold up the others; the failures are thrown after them.
+ * Removes uploads that were interrupted and objects that documents abandoned; returns how many were examined. A failure
+ * does not hold up the rest; failures are thrown at the end.
  */
 export async function sweepUploads(
   em: EntityManager,
@@ -35,15 +35,15 @@ export async function sweepUploads(
 }
 
 /**
- * Sweeps now and every half minute until the returned function is called, so that what a killed process left is gone
- * within five minutes of a start (docs/contract.md 7). Several processes may sweep at once.
+ * Sweeps now and every half minute until the returned function is called, so that the remains of a killed process are
+ * removed within five minutes of a start (docs/contract.md 7). Several processes may sweep at once.
  */
 export function keepUploadsSwept(deps: SweepDependencies & { orm: { em: EntityManager }; log: Logger }): () => void {
   const sweep = async () => {
     try {
       await removeAbandonedFiles();
       const swept = await sweepUploads(deps.orm.em.fork(), deps);
-      if (swept > 0) deps.log.info({ swept }, 'removed uploads that did not end');
+      if (swept > 0) deps.log.info({ swept }, 'removed interrupted uploads');
     } catch (error) {
       deps.log.warn({ err: error }, 'could not sweep uploads; the next sweep tries again');
     }

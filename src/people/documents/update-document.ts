@@ -28,13 +28,13 @@ export interface UpdateDocumentInput {
     product_id?: string | null | undefined;
     category_id?: string | null | undefined;
   };
-  /** The most bytes that one user's documents may have together. */
+  /** The most bytes that one user's documents may use together. */
   maximumStoredBytes: number;
 }
 
 /**
  * Changes a document. A new `url` is checked as at registration, a new product or category as at upload; the previous
- * object is given up as at deletion. Throws as they do, and NOT_FOUND for a document that the caller may not change.
+ * object is abandoned as at deletion. Throws as they do, and NOT_FOUND for a document that the caller may not change.
  */
 export async function updateDocument(
   em: EntityManager,
@@ -100,8 +100,8 @@ async function requireObject(
 }
 
 /**
- * Locks every document that shares a scan's file, in id order: two that are changed at once each mark all the others, and
- * would deadlock.
+ * Locks every document that shares a scan's file, in id order: two concurrent changes each mark all the others and
+ * would otherwise deadlock.
  */
 async function lockTwins(tx: EntityManager, documentId: string): Promise<void> {
   await tx.execute(

@@ -10,7 +10,7 @@ export interface UploadLimits {
 const retryAfterSeconds = 5;
 
 /**
- * Counts the uploads under way in this process. `take` returns a slot, freed by disposing of it, and throws
+ * Counts the uploads in progress in this process. `take` returns a slot, freed by disposing of it, and throws
  * TOO_MANY_REQUESTS beyond the limits.
  */
 export function createUploadSlots(): { take(userId: string, limits: UploadLimits): Disposable } {

@@ -34,7 +34,7 @@ export async function acceptInvitation(
   refuseGuessable(input.password, email);
   const password_sealed = await hashPassword(sealer, known.user_id, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
-    // The user is locked before the invitation, as when it is taken back or sent again, so that their result is read.
+    // Lock the user before the invitation, as withdrawing and resending do, to read their result.
     const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     const invitation = await findWaiting(tx, tokenHash);
     if (!user || !invitation) refuseInvitation();
@@ -62,7 +62,7 @@ export async function acceptInvitation(
   });
 }
 
-/** The invitation that this token can accept now, or null; not one sent by a user who is suspended now. */
+/** The invitation that this token can accept, or null; not one sent by a user who is now suspended. */
 async function findWaiting(em: EntityManager, tokenHash: string) {
   const [found] = await em.execute<{ id: string; user_id: string; profile_sealed: string | null }[]>(
     `select i.id, i.user_id, u.profile_sealed from invitations i join users u on u.id = i.user_id

@@ -11,11 +11,11 @@ button { font: inherit; font-weight: 600; margin-top: 1rem; padding: 0.5rem 1rem
 const layout = (heading: string, content: Markup): Markup =>
   cardPage({ lang: 'id', title: `${heading} · Amanah`, heading, style }, content);
 
-/** A page that says one thing. */
+/** A page with one message. */
 export const messagePage = (title: string, text: string, more: Markup | null = null): Markup =>
   layout(title, html`<p>${text}</p>${more}`);
 
-/** A page with one button, and a field for a password where one is chosen. */
+/** A page with one button and, to set a password, a field. */
 export const accountPage = (
   page: { path: string; title: string; text: string; button: string; takesPassword: boolean },
   token: string,

@@ -30,7 +30,7 @@ interface TokenPage {
   text: string;
   button: string;
   takesPassword: boolean;
-  /** The route of the API that the form calls. */
+  /** The API route that the form calls. */
   route: string;
   done: string;
 }
@@ -65,15 +65,16 @@ const pages: readonly TokenPage[] = [
   },
 ];
 
-/** Reads the text of a parameter, empty without it. Not by Koa, whose reading takes the square of their number. */
+/** Reads a parameter's text, empty if absent. Not with Koa, whose parsing takes quadratic time. */
 function parametersOf({ querystring }: Context): (name: string) => string {
   const parameters = new URLSearchParams(querystring);
   return (name) => parameters.get(name) ?? '';
 }
 
 /**
- * The pages that the links of mails open, without scripts: a client of the API's own routes. Opening one changes nothing,
- * as mail programs open links by themselves; its button does. The token in the form is the proof, so no cookie is needed.
+ * The pages behind the links in mails: clients of the API's own routes, without scripts. Opening one changes nothing,
+ * as mail programs open links by themselves; pressing its button does. The token in the form authenticates, so no
+ * cookie is needed.
  */
 export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true });
@@ -108,7 +109,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
           const body = page.takesPassword ? { token, password } : { token };
           const call = { ctx, params: {}, query: {}, bytes: async () => Buffer.alloc(0), readBody: async () => body };
           await callRoute(route, deps, doors, call);
-          // Whoever had a browser send this form, from any site, does not log it in as somebody of theirs.
+          // Set no cookie: another site that submits this form must not log the browser in to its own account.
           ctx.remove('Set-Cookie');
           show(ctx, messagePage(page.title, page.done));
         },
@@ -130,7 +131,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
       messagePage(title, 'Tekan tombol untuk berhenti. Press the button to get no more mails of this kind.', form),
     );
   });
-  // Mail programs send this themselves (RFC 8058); its link is the proof.
+  // Mail programs send this themselves (RFC 8058); the link authenticates it.
   router.post(unsubscribePath, (ctx) =>
     orShowWhy(
       ctx,

@@ -61,7 +61,9 @@ const code = text(40).meta({ description: 'From the authenticator app, or a reco
 const LogIn = z.strictObject({ email: text(254), password: knownPassword(), totp_code: code.nullish() });
 const AccessToken = z.object({ access_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() });
 const Token = AccessToken.extend({
-  refresh_token: z.string().meta({ description: 'Takes a new pair at `/v1/auth/refresh`, once, within 30 days.' }),
+  refresh_token: z
+    .string()
+    .meta({ description: 'Exchanges for a new pair at `/v1/auth/refresh`, once, within 30 days.' }),
 });
 
 routes.post(
@@ -69,9 +71,10 @@ routes.post(
   {
     summary: 'Log in with e-mail address and password',
     description:
-      'With a second factor `totp_code` is needed, asked for after the right password (401 `totp_code: is required`). ' +
-      'After 10 failures of one account from one address, or 100 of one address, within 15 minutes: 429 with ' +
-      'Retry-After; those of the address do not lock out accounts that logged in from it within 30 days.',
+      'With a second factor `totp_code` is required; a missing one is reported after the right password (401 ' +
+      '`totp_code: is required`). After 10 failures of one account from one address, or 100 from one address, within ' +
+      '15 minutes: 429 with Retry-After; the latter does not lock out accounts that logged in from that address ' +
+      'within 30 days.',
     access: open(),
     body: LogIn,
     answers: {
@@ -86,7 +89,7 @@ routes.post(
     const { email, password, totp_code } = body;
     const totpCode = totp_code ?? undefined;
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
-    // First, because it may fail: no session begins with a 503.
+    // First, because it may fail, and a 503 must not open a session.
     const user = await presentUser(deps.sealer, loggedIn.user);
     const data = { ...showSession(ctx, deps, await openSession(em.fork(), deps, loggedIn)), user };
     return { message: 'Logged in', data };
@@ -128,7 +131,8 @@ routes.put(
   {
     summary: 'Change your password',
     description:
-      'Every earlier token ends, refresh tokens too; the answer carries a new access token. A wrong `current_password` is a 400 and counts as a ' +
+      'Revokes every earlier token, refresh tokens too, and returns a new access token. A wrong `current_password` ' +
+      'is a 400 and counts as a ' +
       'failed login.',
     access: signedIn({ scope: 'own user', whenReadOnly: true }),
     body: z.strictObject({ current_password: knownPassword(), new_password: password() }),
@@ -188,7 +192,7 @@ routes.patch(
       notices: z
         .strictObject({ receipts: z.boolean().optional(), reminders: z.boolean().optional() })
         .optional()
-        .meta({ description: 'Which mails are sent; notices of security always are.' }),
+        .meta({ description: 'Which mails are sent; security notices always are.' }),
     }),
     answers: { 200: z.object({ message: z.string(), data: MeAnswer }) },
   },
@@ -222,7 +226,7 @@ routes.post(
   {
     summary: 'Accept an invitation by its one-time token',
     description: 'Confirms the address that it was sent to, and logs in.',
-    access: open('the token is the proof'),
+    access: open('the token authenticates'),
     body: z.strictObject({ token: text(200), password: password() }),
     answers: { 200: z.object({ message: z.string(), data: UserAnswer.extend(Token.shape) }) },
   },
@@ -237,11 +241,11 @@ routes.post(
 routes.post(
   '/refresh',
   {
-    summary: 'Take a new access token for a refresh token',
+    summary: 'Exchange a refresh token for a new access token',
     description:
-      'Each refresh token works once and is replaced by the one in the answer. One that is used a second time ends its ' +
-      'session with all its tokens (401), as does whatever ends all sessions.',
-    access: open('the refresh token is the proof'),
+      'Each refresh token works once and is replaced by the one returned. Using one a second time ends its session ' +
+      'with all its tokens (401).',
+    access: open('the refresh token authenticates'),
     body: z.strictObject({ refresh_token: text(200) }),
     answers: { 200: z.object({ message: z.string(), data: Token.extend({ user: UserAnswer }) }) },
     refusals: [401],

@@ -25,9 +25,9 @@ export function presentedToken(ctx: Context): PresentedToken | null {
 }
 
 /**
- * The caller: the token is verified without the database; everything else (user and organization status, role,
- * permissions, revocation) is one look-up, batched with those of other requests. Throws 401, and 403 for a request that
- * changes something by cookie from a foreign origin (docs/contract.md 1).
+ * The caller. The token is verified without the database; one look-up, batched with those of other requests, reads
+ * everything else (user and organization status, role, permissions, revocation). Throws 401, and 403 for a
+ * cookie-authenticated write from a foreign origin (docs/contract.md 1).
  */
 export async function authenticate(
   { ctx }: { ctx: Context },

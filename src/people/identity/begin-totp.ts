@@ -20,8 +20,8 @@ const refuseConfirmed = (): never =>
   refuse('REQUEST_INVALID', 'There is already a second factor; remove it before you set up another');
 
 /**
- * Begins a second factor of the caller, which has no effect until confirmed; one begun earlier becomes void. Throws
- * REQUEST_INVALID while one is confirmed.
+ * Begins to set up the caller's second factor, which has no effect until confirmed; an earlier unconfirmed one becomes
+ * void. Throws REQUEST_INVALID while one is confirmed.
  */
 export async function beginTotp(
   em: EntityManager,
@@ -43,9 +43,9 @@ export async function beginTotp(
 }
 
 /**
- * Confirms the second factor that the caller began, by a code of the app: from now on logging in needs one. Returns the
- * recovery codes, which are shown only once. Throws REQUEST_INVALID for a wrong or used code, which counts as a failed
- * login, and when none was begun or it is confirmed already.
+ * Confirms the second factor that the caller began, by a code of the app; logging in requires a code from then on.
+ * Returns the recovery codes, which are shown only once. Throws REQUEST_INVALID for a wrong or used code, which counts
+ * as a failed login, and when none was begun or it is already confirmed.
  */
 export async function confirmTotp(
   em: EntityManager,

@@ -24,8 +24,8 @@ export interface ChangePasswordInput {
 }
 
 /**
- * Sets the caller's new password and ends every token. Returns the mark of the second factor that the session was
- * opened with, null if that was removed since. Throws REQUEST_INVALID for a wrong current password, which counts as a
+ * Sets the caller's new password and revokes every token. Returns the mark of the second factor with which the session
+ * was opened, null if that was removed since. Throws REQUEST_INVALID for a wrong current password, which counts as a
  * failed login (TOO_MANY_REQUESTS), and for a guessable or unchanged new one.
  */
 export async function changePassword(

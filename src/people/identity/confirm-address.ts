@@ -10,8 +10,8 @@ import type { User } from '../members/user.entity.ts';
 import { lockOwnRow, lockUserRow } from './end-tokens.ts';
 
 /**
- * Confirms the address that this token was sent to: from then on the user gets receipts and reminders. Throws
- * REQUEST_INVALID for a token that is unknown, expired or already used.
+ * Confirms the address to which this token was sent; the user then gets receipts and reminders. Throws REQUEST_INVALID
+ * for a token that is unknown, expired or already used.
  */
 export async function confirmAddress(
   em: EntityManager,
@@ -35,7 +35,7 @@ export async function confirmAddress(
 }
 
 /**
- * Records another mail by which the caller confirms their address. Throws REQUEST_INVALID if it is confirmed,
+ * Records another confirmation mail for the caller's address. Throws REQUEST_INVALID if it is confirmed,
  * TOO_MANY_REQUESTS after ten mails in an hour.
  */
 export async function askForConfirmation(em: EntityManager, sealer: Sealer, caller: Caller): Promise<void> {

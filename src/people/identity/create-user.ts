@@ -18,7 +18,7 @@ export interface NewUser {
   status: UserStatus;
   /** From `hashPassword`. */
   passwordSealed: string | null;
-  /** Whether the user counts at once as an approver. */
+  /** Whether the user is an approver from the start. */
   isApprover?: boolean;
   actorId: string | null;
   requestId: string | null;
@@ -66,7 +66,7 @@ export type OpenFirstAccount = (
   by: { actorId: string; requestId: string | null },
 ) => Promise<string>;
 
-/** What a sign-up works with. */
+/** The dependencies of a sign-up. */
 export interface SignUpPorts {
   sealer: Sealer;
   openFirstAccount: OpenFirstAccount;

@@ -5,16 +5,16 @@ import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { User } from '../members/user.entity.ts';
 
-/** Ends every token of the user for good, in the caller's transaction, which has locked the user's row. */
+/** Revokes every token of the user permanently, in the caller's transaction, which has locked the user's row. */
 export async function endTokens(tx: EntityManager, user: User): Promise<void> {
   user.token_generation += 1;
-  // Another issuer's tokens end by their time of issue, compared to the database's clock, never to a process's.
+  // Another issuer's tokens are revoked by their time of issue, compared with the database's clock, never a process's.
   user.tokens_ended_at = await readDatabaseClock(tx);
 }
 
 /**
  * The caller's own row, locked by this transaction, for changes that outlive the token: a password, a second factor.
- * Throws UNAUTHENTICATED when the token has ended since it was checked, e.g. by logging out everywhere.
+ * Throws UNAUTHENTICATED when the token was revoked since it was checked, e.g. by logging out everywhere.
  */
 export async function lockOwnRow(
   tx: EntityManager,
@@ -26,7 +26,7 @@ export async function lockOwnRow(
 }
 
 /**
- * Throws UNAUTHENTICATED when the caller's token has ended since it was checked: for work done in its name after a
+ * Throws UNAUTHENTICATED when the caller's token was revoked since it was checked: for work done in its name after a
  * wait.
  */
 export async function refuseEnded(
@@ -46,8 +46,8 @@ export function lockUserRow(tx: EntityManager, userId: string): Promise<User> {
 }
 
 /**
- * The user, freshly read, as they stay until the caller's transaction ends: whoever suspends or erases them is waited for,
- * or waits.
+ * The user, freshly read and share-locked until the caller's transaction ends: a suspension or erasure in progress is
+ * waited for, a later one waits.
  */
 export async function holdUserRow(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for key share', [userId]);

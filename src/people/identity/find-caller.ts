@@ -8,7 +8,7 @@ import type { OrganizationStatus } from '../../shared/organization.ts';
 import type { UserType } from '../../shared/user.ts';
 import type { TokenClaims } from './tokens.ts';
 
-/** The caller of a valid token; null when the user is not active or the token has ended. */
+/** The caller of a valid token; null when the user is not active or the token was revoked. */
 export type FindCaller = (claims: TokenClaims) => Promise<Caller | null>;
 
 interface CallerRow {
@@ -27,8 +27,8 @@ interface CallerRow {
 const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
 
 /**
- * Looks callers up, those of concurrent requests in one query. The result is always read after the request came. Throws
- * SERVICE_UNAVAILABLE when the database does not answer in time.
+ * Looks callers up, those of concurrent requests in one query. The result is always read after the request arrived.
+ * Throws SERVICE_UNAVAILABLE when the database does not answer in time.
  */
 export function createFindCaller(orm: MikroORM): FindCaller {
   // This manager holds no entities and no transaction, so one serves all requests.
@@ -51,7 +51,7 @@ export function createFindCaller(orm: MikroORM): FindCaller {
 
 function callerOf({ userId, secondFactor, ...token }: TokenClaims, row: CallerRow | undefined): Caller | null {
   if (row === undefined) return null;
-  // A safeguard against acting as another user, whatever else is wrong.
+  // A last safeguard against acting as another user.
   if (row.user_id !== userId.toLowerCase()) throw new Error('a caller was found who is another than was asked for');
   return {
     userId,

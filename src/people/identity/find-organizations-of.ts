@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** The organization of each of these users, by the user's id; null without one. */
+/** The organizations of these users, by user id; null for a user without one. */
 export async function findOrganizationsOf(
   em: EntityManager,
   userIds: readonly string[],

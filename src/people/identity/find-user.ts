@@ -9,7 +9,7 @@ import type { UserStatus, UserType } from '../../shared/user.ts';
 import { User } from '../members/user.entity.ts';
 
 /**
- * The user as this caller may see it: the platform any (recorded as an event), others themselves and users of their
+ * The user, if the caller may see it: platform any (recorded as an event), others themselves and users of their
  * organization. Throws 404, 403.
  */
 export async function getVisibleUser(
@@ -35,7 +35,7 @@ export interface ListUsersInput extends ListWindow {
   status?: UserStatus | undefined;
 }
 
-/** Users that the caller may see: the platform all (recorded as an event), others those of their organization. */
+/** Users that the caller may see: platform all (recorded as an event), others those of their organization. */
 export async function listUsers(em: EntityManager, input: ListUsersInput): Promise<Listed & { users: User[] }> {
   const { caller, requestId, organizationId, userType, status, ...page } = input;
   const scope = isPlatform(caller) ? organizationId : caller.organizationId;

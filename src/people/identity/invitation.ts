@@ -1,6 +1,6 @@
 import type { UserType } from '../../shared/user.ts';
 
-/** An invitation can be accepted for this long. */
+/** How long an invitation can be accepted. */
 export const invitationDays = 7;
 
 /** The permission that the inviter needs, by the type of the invited user (docs/contract.md 1). */

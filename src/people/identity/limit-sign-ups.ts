@@ -4,13 +4,13 @@ import { sha256 } from '../../shared/digest.ts';
 import { isDomainError, refuse } from '../../shared/errors.ts';
 import { countedAddress, type LoginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
 
-/** The network address of a sign-up, and how many it may send per hour; undefined is no limit. */
+/** The network address of a sign-up, and its limit per hour; undefined: no limit. */
 export interface SignUpOrigin {
   address: string;
   perHour: number | undefined;
 }
 
-/** What is counted in an hour, and how the next one is refused. */
+/** What is counted per hour, and the error text beyond the limit. */
 interface Counted {
   key: string;
   perHour: number;
@@ -40,15 +40,15 @@ async function count(tx: EntityManager, counted: Counted): Promise<void> {
   await forgetRows(tx, 'sign_ups', '1 hour', 100);
 }
 
-/** Throws TOO_MANY_REQUESTS when the network address has reached its sign-ups of the last hour. */
+/** Throws TOO_MANY_REQUESTS when the network address has reached its limit of sign-ups in the last hour. */
 export async function refuseManySignUps(em: EntityManager, origin: SignUpOrigin): Promise<void> {
   const counted = ofSignUps(origin);
   if (counted !== null) await refuseMany(em, counted);
 }
 
 /**
- * Counts a sign-up in its transaction, until whose end others from the address wait, and deletes counts older than an
- * hour. Throws as `refuseManySignUps` does.
+ * Counts a sign-up in its transaction, and deletes counts older than an hour. Others from the address wait until the
+ * transaction ends. Throws as `refuseManySignUps` does.
  */
 export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Promise<void> {
   const counted = ofSignUps(origin);
@@ -56,8 +56,8 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
 }
 
 /**
- * Counts an organization's invitation of an e-mail address, named by its digest; each is a mail to somebody who may never
- * have heard of it. Throws TOO_MANY_REQUESTS after ten in an hour, by whomever and taken back or not.
+ * Counts an organization's invitation of an e-mail address, named by its digest; each is a mail to somebody who may not
+ * want it. Throws TOO_MANY_REQUESTS after ten in an hour from all inviters together, withdrawn ones included.
  */
 export const countInvitation = (tx: EntityManager, emailDigest: string): Promise<void> =>
   count(tx, {
@@ -67,8 +67,8 @@ export const countInvitation = (tx: EntityManager, emailDigest: string): Promise
   });
 
 /**
- * Signs up, where a taken address counts as a failed login of that account: whoever asks for many, to learn who has one, is
- * held back as for passwords (TOO_MANY_REQUESTS).
+ * Signs up. A taken address counts as a failed login of that account, so that probing for accounts is limited as
+ * guessing passwords is (TOO_MANY_REQUESTS).
  */
 export async function countingTaken<T>(
   em: EntityManager,

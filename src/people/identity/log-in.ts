@@ -45,9 +45,9 @@ interface Account {
 }
 
 /**
- * The active user with this e-mail and password, and a code where there is a second factor. An unknown address, a wrong
- * password, an invited and a suspended user get the same 401 after the same work; a missing or wrong code is reported
- * only after the right password; too many failures are a 429, also for the right password.
+ * The active user with this e-mail address and password, and a code if there is a second factor. Unknown addresses,
+ * wrong passwords, invited and suspended users get the same 401 after the same work; a missing or wrong code is
+ * reported only after the right password; too many failures are a 429, even for the right password.
  */
 export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
   const { email, password, totpCode, address, requestId } = input;
@@ -66,7 +66,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   await countPassword(em, failure, entered !== null);
   if (entered === null) refuseUnknown();
   if (isAsTyped) await hashAnew(em, sealer, entered, password, attempt.address);
-  // The answer shows the profile: while its key cannot be read, no code is spent and no login is recorded.
+  // The response shows the profile: while its key cannot be read, spend no code and record no login.
   await openProfile(sealer, entered);
   const begun = await findSecondFactor(em, entered.id);
   const factor = begun?.confirmed_at ? begun : null;
@@ -94,7 +94,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   return { user, generation: entered.token_generation, secondFactor };
 }
 
-/** Has the password of an account stored in its usual form, if it is still the same. */
+/** Stores the hash of an account's normalized password, unless the password has changed since. */
 async function hashAnew(
   em: EntityManager,
   sealer: Sealer,

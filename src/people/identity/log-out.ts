@@ -18,7 +18,7 @@ interface LogOutInput {
   requestId: string;
 }
 
-/** Ends this one token, which would have expired at `expiresAt`, and the session that it is of. */
+/** Revokes this token, which would have expired at `expiresAt`, and ends its session. */
 export async function logOut(
   em: EntityManager,
   { userId, requestId, tokenId, expiresAt }: LogOutInput & { tokenId: string; expiresAt: Date },
@@ -30,7 +30,7 @@ export async function logOut(
   });
 }
 
-/** Ends every token of the user. */
+/** Revokes every token of the user. */
 export async function logOutEverywhere(em: EntityManager, input: LogOutInput): Promise<void> {
   await em.transactional(async (tx) => {
     await endTokens(tx, await lockUserRow(tx, input.userId));

@@ -7,13 +7,13 @@ import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { lockOwnRow } from './end-tokens.ts';
 
-/** Failed logins that are tolerated within the window (docs/contract.md 1). */
+/** Failed logins allowed within the window (docs/contract.md 1). */
 const failuresPerAccountAndAddress = 10;
 const failuresPerAddress = 100;
 /** Wrong codes of an account's second factor, after the right password, over all addresses together. */
 const wrongCodesPerAccount = 10;
 const windowMinutes = 15;
-/** An account that logged in from an address within this many days is not held back by others' failures there. */
+/** An account that logged in from an address within this many days is not blocked by others' failures there. */
 const knownDays = 30;
 
 /** A login attempt: the digest of the e-mail address (which may have no account) and the network address. */
@@ -79,7 +79,7 @@ export interface LoginFailure {
   requestId: string | null;
 }
 
-/** Counts a failed login, and deletes failures past the window; one of an existing account leaves an event. */
+/** Counts a failed login, and deletes failures past the window; for an existing account it records an event. */
 export async function recordLoginFailure(
   em: EntityManager,
   { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
@@ -122,8 +122,8 @@ export async function countPassword(em: EntityManager, failure: LoginFailure, is
 }
 
 /**
- * Remembers that the account logged in from this address, and deletes entries older than `knownDays`. Returns whether that
- * is news to its user: the address is not known, and the account has logged in elsewhere, or is older than what is known.
+ * Records that the account logged in from this address, and deletes entries older than `knownDays`. Returns whether to
+ * notify the user: the address is not known, and the account has logged in elsewhere or is older than these records.
  */
 export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<boolean> {
   const [known] = await tx.execute<[{ is_news: boolean }]>(
@@ -142,10 +142,10 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
 }
 
 /**
- * Runs `guess` in a transaction for a logged-in user who has to give a code again: null means a wrong code, which
- * counts as a failed login of this account and address. The user's row is locked, so that each of many concurrent
- * guesses sees the failures before it. Throws REQUEST_INVALID naming `code` for a wrong one, UNAUTHENTICATED when the
- * caller's token has ended meanwhile.
+ * Runs `guess` in a transaction for a logged-in user who must enter a code again: null means a wrong code, which counts
+ * as a failed login of this account and address. The user's row is locked, so that each of many concurrent guesses sees
+ * the failures before it. Throws REQUEST_INVALID naming `code` for a wrong one, UNAUTHENTICATED when the caller's token
+ * was revoked since.
  */
 export async function guardGuesses<T>(
   em: EntityManager,

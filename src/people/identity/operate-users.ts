@@ -14,7 +14,7 @@ import { hashPassword, normalizePassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
-/** Creates a platform user from the command line, where there is no caller, e.g. the first super admin. */
+/** Creates a platform user, such as the first super admin, from the command line, where there is no caller. */
 export async function createPlatformUser(
   em: EntityManager,
   sealer: Sealer,
@@ -57,7 +57,7 @@ async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Pr
   return user.erased_at ? refuseNobody() : user;
 }
 
-/** Sets a user's new password and ends every token. The status stays: an invited user remains invited. */
+/** Sets a user's new password and revokes every token. An invited user remains invited. */
 export async function setPassword(
   em: EntityManager,
   sealer: Sealer,
@@ -77,7 +77,7 @@ export async function setPassword(
   });
 }
 
-/** Removes the second factor of a user who lost it and its recovery codes, and ends every token of the user. */
+/** Removes the second factor of a user who lost it and its recovery codes, and revokes every token of the user. */
 export async function removeSecondFactor(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
   return em.transactional(async (tx) => {
     const user = await lockByEmail(tx, sealer, email);

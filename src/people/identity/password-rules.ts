@@ -3,18 +3,18 @@ import { refuse } from '../../shared/errors.ts';
 import { passwordMinimumCharacters } from '../../shared/user.ts';
 import { normalizePassword } from './password.ts';
 
-/** In the published lists, but not in the dictionary, as the strength meter that uses it detects repetitions itself. */
+/** Repetitions, which the published lists have but the dictionary lacks, as its strength meter detects them itself. */
 const leftOut = ['qwertyqwerty', 'films+pic+galeries'];
-/** The passwords most common in leaks, of those long enough to be allowed. */
+/** The passwords most common in leaks that are long enough to be allowed. */
 const commonPasswords = new Set(
   [...dictionary['passwords-common'], ...leftOut].filter(({ length }) => length >= passwordMinimumCharacters),
 );
-/** A shorter local part occurs in many passwords by chance. */
+/** A shorter local part is in many passwords by chance. */
 const localPartMinimumCharacters = 3;
 
 /**
- * Throws REQUEST_INVALID, naming the field, for a new password that an attacker tries first: a common one, or one that
- * contains the local part of the user's e-mail address, in any case. The schema checks its length.
+ * Throws REQUEST_INVALID, naming the field, for a new password that an attacker would try first: a common one, or one
+ * that contains the local part of the user's e-mail address, in any case. The schema checks its length.
  */
 export function refuseGuessable(password: string, email: string, field = 'password'): void {
   const plain = normalizePassword(password).toLowerCase();

@@ -35,7 +35,7 @@ async function inPlace<T>({ address, goesFirst = false }: Origin, work: () => Pr
   }
 }
 
-/** Whose password it is; nobody has one yet, or none at all, where nothing is sealed. */
+/** The owner of the password; null where no password is sealed. */
 interface Account {
   id: string;
   password_sealed?: string | null;
@@ -45,7 +45,7 @@ const placeOf = (userId: string): Place => ({ table: 'users', column: 'password_
 const nobody = '00000000-0000-0000-0000-000000000000';
 const strangers = new WeakMap<Sealer, Promise<string>>();
 
-/** The sealed hash that is checked where there is none. */
+/** The sealed hash checked when an account has none. */
 function strangerOf(sealer: Sealer): Promise<string> {
   const made =
     strangers.get(sealer) ?? hash('nobody has this password', parameters).then((it) => seal(sealer, nobody, it));
@@ -55,7 +55,7 @@ function strangerOf(sealer: Sealer): Promise<string> {
 
 const seal = (sealer: Sealer, userId: string, hashed: string): Promise<string> => sealer.seal(placeOf(userId), hashed);
 
-/** The form in which passwords are hashed: what looks alike on two keyboards is the same (docs/contract.md 1). */
+/** The form in which passwords are hashed, so that input from different keyboards matches (docs/contract.md 1). */
 export const normalizePassword = (password: string): string => password.normalize('NFKC');
 
 /**
@@ -86,9 +86,9 @@ const hashInPlace = async (sealer: Sealer, userId: string, password: string, ori
   seal(sealer, userId, await inPlace(origin, () => hash(normalizePassword(password), parameters)));
 
 /**
- * Whether the password is that of the account, and if so whether only as it was typed: then it is to be hashed anew.
- * Without a hash it is not, after the same work. Waits and throws as `hashPassword` does, and throws where the hash was
- * sealed for another row.
+ * Whether the password is the account's, and whether it matches only before normalization, in which case it must be
+ * rehashed. False without a hash, after the same work. Waits and throws as `hashPassword` does, and throws when the
+ * hash was sealed for another row.
  */
 export async function verifyPassword(
   sealer: Sealer,

@@ -5,7 +5,7 @@ import { locales, userLaw, userTypes } from '../../shared/user.ts';
 import { showProfile } from '../members/profile.ts';
 import type { User } from '../members/user.entity.ts';
 
-/** A user as every answer shows one: never the password's hash. */
+/** A user as the API shows it, never with the password's hash. */
 export const UserAnswer = z
   .object({
     id: z.guid(),
@@ -21,7 +21,7 @@ export const UserAnswer = z
   })
   .meta({ id: 'User' });
 
-/** One's own user. */
+/** The caller's own user. */
 export const MeAnswer = UserAnswer.extend({
   locale: z.enum(locales),
   notices: z.object({ receipts: z.boolean(), reminders: z.boolean() }),
@@ -29,7 +29,7 @@ export const MeAnswer = UserAnswer.extend({
   email_bounced_at: timestamp().nullable(),
 });
 
-/** One's own user, with what only they see. Throws KeysAway. */
+/** The caller's own user, with its private fields. Throws KeysAway. */
 export async function presentMe(sealer: Sealer, user: User): Promise<z.input<typeof MeAnswer>> {
   return {
     ...(await presentUser(sealer, user)),
@@ -40,7 +40,7 @@ export async function presentMe(sealer: Sealer, user: User): Promise<z.input<typ
   };
 }
 
-/** A user with name and address unsealed; of several at once the keys are looked up together. Throws KeysAway. */
+/** A user with name and address unsealed; concurrent calls look keys up together. Throws KeysAway. */
 export async function presentUser(sealer: Sealer, user: User): Promise<z.input<typeof UserAnswer>> {
   const { id, user_type, organization_id, role_id, status } = user;
   const { email, name, profile_picture } = await showProfile(sealer, user);

@@ -14,12 +14,12 @@ import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
-/** The minimum response time: several times what recording a mail takes. */
+/** The minimum response time: several times the time to record a mail. */
 const answeredAfterMs = 250;
 
 /**
- * Records the mail by which an active user may set a new password. The result and its timing are the same whether or not
- * there is a user with this address.
+ * Records the mail with which an active user can set a new password. The result and its timing are the same whether or
+ * not there is a user with this address.
  */
 export async function askForPassword(
   em: EntityManager,
@@ -40,7 +40,7 @@ async function writeMail(
   sealer: Sealer,
   { userId, requestId }: { userId: string; requestId: string },
 ): Promise<void> {
-  // Of many requests at once one writes; to wait for it would tell that there is an account.
+  // Of many concurrent requests one writes; waiting for it would reveal that there is an account.
   const [row] = await tx.execute<[{ is_next: boolean }]>(
     "select pg_try_advisory_xact_lock(hashtextextended('forgot/' || ?, 0)) as is_next",
     [userId],
@@ -106,8 +106,8 @@ export async function resetPassword(
 }
 
 /**
- * A bounce revokes the confirmation, and a dead address may belong to somebody else when it works again: such an
- * account keeps its second factor and bank accounts.
+ * A bounce revokes the confirmation, but a dead address may later belong to somebody else, so the account keeps its
+ * second factor and bank accounts.
  */
 const wasNeverConfirmed = (user: User): boolean => !user.email_confirmed_at && !user.email_bounced_at;
 

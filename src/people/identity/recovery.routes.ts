@@ -17,17 +17,17 @@ const routes = createRouteGroup<Ports>({
   description: 'Logging in and out.',
 });
 
-const token = text(200).meta({ description: 'From the link in the mail; each works once, for 60 minutes.' });
+const token = text(200).meta({ description: 'From the link in the mail; works once, for 60 minutes.' });
 const Told = z.object({ message: z.string() });
 
 routes.post(
   '/email/confirm',
   {
-    summary: 'Confirm your e-mail address by the token of the mail that followed your sign-up',
+    summary: 'Confirm your e-mail address with the token from the sign-up mail',
     description:
-      'Until then the account works but receives no receipts or reminders. Accepting an invitation or setting a new ' +
-      'password by mail confirms, too. The link in the mail opens a page with a button, which calls this.',
-    access: open('the token is the proof'),
+      'Until then the account works but gets no receipts or reminders. Accepting an invitation or setting a new ' +
+      'password by mail also confirms it. The link in the mail opens a page whose button calls this.',
+    access: open('the token authenticates'),
     body: z.strictObject({ token }),
     answers: { 200: Told },
   },
@@ -40,8 +40,8 @@ routes.post(
 routes.post(
   '/email/confirmations',
   {
-    summary: 'Ask for another mail by which you confirm your e-mail address',
-    description: 'If the first has expired, or mail to the address has bounced (`email_bounced_at`).',
+    summary: 'Request another mail to confirm your e-mail address',
+    description: 'If the first has expired, or mail to the address bounced (`email_bounced_at`).',
     access: signedIn({ scope: 'own user' }),
     body: z.strictObject({}),
     answers: { 200: Told },
@@ -56,8 +56,8 @@ routes.post(
 routes.post(
   '/password/forgot',
   {
-    summary: 'Ask for a mail by which a forgotten password can be replaced',
-    description: 'The answer to any e-mail address is the same, and as fast, whether or not it has an account.',
+    summary: 'Request a mail to reset a forgotten password',
+    description: 'The response, and its timing, are the same whether or not the address has an account.',
     access: open(),
     body: z.strictObject({ email: email() }),
     answers: { 200: Told },
@@ -71,7 +71,7 @@ routes.post(
 routes.post(
   '/password/reset',
   {
-    summary: 'Set a new password by the token of a mail',
+    summary: 'Set a new password with the token from a mail',
     description:
       'Ends all sessions and confirms the address. A second factor stays as it is, unless the address was never confirmed ' +
       'before: then whoever signed up may be somebody else, and second factor, bank accounts, subscriptions and standing ' +

@@ -11,10 +11,10 @@ import { holdUserRow } from './end-tokens.ts';
 import type { LoggedIn } from './log-in.ts';
 import type { SignedToken, TokenSubject, Tokens } from './tokens.ts';
 
-/** A refresh token lives this long, and is replaced at each use. */
+/** The lifetime of a refresh token, which is replaced at each use. */
 const livesDays = 30;
 
-/** An access token and the refresh token beside it. */
+/** An access token and its refresh token. */
 export interface Session {
   access: SignedToken;
   refreshToken: string;
@@ -34,7 +34,7 @@ interface RefreshRow {
   is_used: boolean;
 }
 
-/** Whom an access token is of. */
+/** The user of an access token. */
 export const subjectOf = (user: User): TokenSubject => ({
   userId: user.id,
   userType: user.user_type,
@@ -68,9 +68,9 @@ const find = `select family_id, user_id, token_generation, second_factor, expire
   from refresh_tokens where token_hash = ?`;
 
 /**
- * Replaces a refresh token by the next one of its family, with a new access token. One that was used before was stolen
- * before or now: its family ends with all access tokens of it, and the user is told. Throws UNAUTHENTICATED then, and for
- * a token that is unknown, expired or ended with the user's sessions.
+ * Replaces a refresh token by the next one of its family, with a new access token. Reuse means that one of its two
+ * bearers stole it: the family is revoked with all its access tokens, and the user is notified. Throws UNAUTHENTICATED
+ * then, and for a token that is unknown, expired or revoked with the user's sessions.
  */
 export async function refreshSession(
   em: EntityManager,
@@ -83,7 +83,7 @@ export async function refreshSession(
   const { family_id: familyId, user_id: userId } = known;
   if (!(await isOwnToken(by.sealer, 'refresh', userId, refreshToken))) refuseRefresh();
   const refreshed = await em.transactional(async (tx) => {
-    // Of two simultaneous uses of the family's tokens, the second sees the effect of the first.
+    // Of two concurrent uses of the family's tokens, the second sees the effect of the first.
     await tx.execute("select pg_advisory_xact_lock(hashtextextended('session/' || ?, 0))", [familyId]);
     const [row] = await tx.execute<RefreshRow[]>(find, [hash]);
     const user = await holdUserRow(tx, userId);
@@ -102,7 +102,7 @@ export async function refreshSession(
   return refreshed ?? refuseRefresh();
 }
 
-/** Ends the session that this access token is of, if it has a refresh token; in the caller's transaction. */
+/** Ends the session of this access token, if it has a refresh token; in the caller's transaction. */
 export async function endSessionOf(tx: EntityManager, accessTokenId: string): Promise<void> {
   const [row] = await tx.execute<{ family_id: string }[]>(
     'select family_id from refresh_tokens where access_token_id = ?',

@@ -8,7 +8,7 @@ import { guardGuesses } from './login-failures.ts';
 import { findSecondFactor, spendCode } from './second-factor.ts';
 
 /**
- * Removes the caller's second factor with its recovery codes, given a code of the app or a recovery code. Throws
+ * Removes the caller's second factor with its recovery codes, given a code from the app or a recovery code. Throws
  * REQUEST_INVALID for a wrong code, which counts as a failed login, and when there is no second factor.
  */
 export async function removeTotp(

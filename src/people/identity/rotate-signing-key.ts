@@ -10,15 +10,15 @@ const signingKeyLock = 7_262_625;
 
 export interface RotateInput {
   sealer: Sealer;
-  /** The lifetime of a token, for which the old key stays published after its last signature. */
+  /** The lifetime of a token: the old key stays published that long after its last signature. */
   tokenTtlSeconds: number;
-  /** Creates a key only when none signs (the first start). */
+  /** Creates a key only when there is none to sign with (at the first start). */
   onlyIfMissing?: boolean;
 }
 
 /**
  * Creates a signing key and retires the current one, which stays published until its last token has expired. Returns
- * the new key's id, or null when `onlyIfMissing` and there was one. Safe to run concurrently.
+ * the new key's id, or null with `onlyIfMissing` when there was one. Safe to run concurrently.
  */
 export async function rotateSigningKey(em: EntityManager, input: RotateInput): Promise<string | null> {
   const { sealer, tokenTtlSeconds, onlyIfMissing = false } = input;

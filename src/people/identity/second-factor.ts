@@ -8,7 +8,7 @@ import { sha256 } from '../../shared/digest.ts';
 // The library's defaults are what every authenticator app supports: SHA-1, six digits, 30 seconds.
 const toleranceSeconds = 30;
 const recoveryCodeCount = 10;
-/** 80 bits, so that a code cannot be found from its digest. */
+/** 80 bits, so that a code cannot be recovered from its digest. */
 const recoveryCodeBytes = 10;
 
 export const placeOfSecret = (userId: string) => ({ table: 'second_factors', column: 'secret_sealed', row: userId });
@@ -49,8 +49,8 @@ export async function findSecondFactor(em: EntityManager, userId: string): Promi
 }
 
 /**
- * Whether the session was opened with the current second factor. One that was removed no longer counts, also when
- * another has replaced it.
+ * Whether the session was opened with the current second factor. A removed one does not count, even if another has
+ * replaced it.
  */
 export async function hasSecondFactor(
   em: EntityManager,

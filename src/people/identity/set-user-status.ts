@@ -16,8 +16,8 @@ export interface SetUserStatusInput {
 }
 
 /**
- * Suspends a user, whose tokens end at once and for good, or reactivates a suspended one. Throws REQUEST_INVALID for an
- * invited user (take the invitation back instead), for oneself and for the last super admin.
+ * Suspends a user, revoking all their tokens permanently, or reactivates a suspended one. Throws REQUEST_INVALID for an
+ * invited user (withdraw the invitation instead), for the caller and for the last super admin.
  */
 export async function setUserStatus(em: EntityManager, input: SetUserStatusInput): Promise<User> {
   const { caller, requestId, userId, status } = input;

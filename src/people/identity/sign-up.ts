@@ -21,7 +21,7 @@ export interface SignUpInput {
 
 /**
  * Signs up an individual: a user with the default role `individual_user` and one IDR account. Throws 400 for a taken
- * e-mail address or a guessable password, TOO_MANY_REQUESTS beyond the limit of the network address.
+ * e-mail address or a guessable password, TOO_MANY_REQUESTS beyond the network address's limit.
  */
 export async function signUp(
   em: EntityManager,

@@ -1,16 +1,16 @@
 import type { JWK } from 'jose';
 
-/** A key that signs access tokens, as the database keeps it. */
+/** A key that signs access tokens, as stored. */
 export interface SigningKeyRow {
   id: string;
   public_jwk: JWK;
   private_key_sealed: string;
-  /** Until when a retired key is published; null for the one that signs. */
+  /** When a retired key stops being published; null for the current one. */
   published_until: Date | string | null;
 }
 
 /**
- * A retired key stays published this much longer than its last token, for processes that had not seen its successor.
+ * How much longer than its last token a retired key stays published, for processes that have not seen its successor.
  */
 export const retirementGraceSeconds = 60;
 

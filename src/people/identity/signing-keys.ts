@@ -13,7 +13,7 @@ interface PublishedKey {
 }
 
 export interface SigningKeys {
-  /** The key that signs, as read at most a few seconds ago. */
+  /** The current key, read at most a few seconds ago. */
   signer(): Promise<{ id: string; key: CryptoKey }>;
   /** The public key with this id, or undefined when it is not published. */
   find(id: string): Promise<CryptoKey | undefined>;
@@ -41,7 +41,7 @@ const openKey = async (sealer: Sealer, { id, private_key_sealed: sealed }: Signi
   JSON.parse(await sealer.open({ table: 'token_signing_keys', column: 'private_key_sealed', row: id }, sealed));
 
 /**
- * The signing keys, cached in this process and refreshed when they may be stale; creates the first when there is none.
+ * The signing keys, cached in this process and refreshed when they may be stale; creates the first if there is none.
  */
 export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysInput): SigningKeys {
   let keys = new Map<string, PublishedKey>();
@@ -73,7 +73,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
 
   /**
    * The published key of a row, cached or derived from the sealed private key, never from `public_jwk`: otherwise
-   * anyone who can write rows could have forged tokens accepted. Null for a row that cannot be unsealed.
+   * anyone who can write rows could forge tokens. Null for a row that cannot be unsealed.
    */
   async function readPublished(row: SigningKeyRow, known: PublishedKey | undefined): Promise<PublishedKey | null> {
     const publishedUntil =
@@ -96,7 +96,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
         await loading;
       } catch (error) {
         if (keys.size === 0) throw error;
-        return; // With the database away, the cached keys keep serving.
+        return; // With the database down, keep using the cached keys.
       }
     }
   }

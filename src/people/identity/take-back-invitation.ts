@@ -7,7 +7,7 @@ import { textArray } from '../../shared/postgres.ts';
 import { User } from '../members/user.entity.ts';
 import { invitePermissions } from './invitation.ts';
 
-/** Throws FORBIDDEN when a super admin sent the user's invitation and the caller is no super admin. */
+/** Throws FORBIDDEN when a super admin sent the user's invitation and the caller is not one. */
 export async function requireRightOverInvited(tx: EntityManager, caller: Caller, userId: string): Promise<void> {
   if (caller.isSuperAdmin) return;
   const sent = await tx.execute<unknown[]>('select 1 from invitations where user_id = ? and by_super_admin', [userId]);
@@ -15,7 +15,7 @@ export async function requireRightOverInvited(tx: EntityManager, caller: Caller,
 }
 
 /**
- * Takes an invitation back: voids its token, deletes the invited user, frees the address. The caller needs the
+ * Withdraws an invitation: voids its token, deletes the invited user, frees the address. The caller needs the
  * permission to invite this type of user. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID once it has been accepted.
  */
 export async function takeBackInvitation(
@@ -54,8 +54,8 @@ export async function freeExpiredAddress(
 }
 
 /**
- * Takes invitations back that expired more than `days` ago, the oldest first, up to `limit` of them; in the caller's
- * transaction. Skips locked users, such as one who is accepting, until the next time. Returns how many.
+ * Withdraws up to `limit` invitations that expired more than `days` ago, oldest first; in the caller's transaction.
+ * Skips locked users, such as one who is accepting, until the next run. Returns how many.
  */
 export async function takeBackExpired(tx: EntityManager, days: number, limit: number): Promise<number> {
   const held = await tx.execute<{ id: string }[]>(
@@ -66,7 +66,7 @@ export async function takeBackExpired(tx: EntityManager, days: number, limit: nu
     [days, limit],
   );
   if (held.length === 0) return 0;
-  // Judged again, now that the rows are locked.
+  // Check again, now that the rows are locked.
   const expired = await tx.execute<{ id: string }[]>(
     `select u.id from users u where u.id = any(?::uuid[]) and u.status = 'invited'
        and exists (select from invitations i where i.user_id = u.id)

@@ -20,7 +20,7 @@ import type { UserType } from '../../shared/user.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
-/** The claims of a valid token: the user, and the id by which it can be revoked. Never what the bearer may do. */
+/** The claims of a valid token: the user, and the id by which it can be revoked. Permissions are never among them. */
 export interface TokenClaims extends TokenMark {
   userId: string;
   expiresAt: Date;
@@ -56,7 +56,7 @@ export interface Tokens {
 const tokenType = 'at+jwt';
 /** The value of the claim `amr` for a one-time code (RFC 8176). */
 const secondFactorMethod = 'otp';
-/** Most verified tokens cached; about 10 MB. */
+/** The most verified tokens to cache; about 10 MB. */
 const verifiedTokensKept = 20_000;
 
 const unauthenticated = (cause?: unknown) => new DomainError('UNAUTHENTICATED', 'The token is not valid', { cause });

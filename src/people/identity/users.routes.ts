@@ -76,11 +76,12 @@ const userId = z.object({ user_id: uuid() });
 routes.delete(
   '/invitations/:user_id',
   {
-    summary: 'Take an invitation back',
+    summary: 'Withdraw an invitation',
     description:
-      'Needs the permission to invite this type of user. The token becomes void, the user is deleted and the address is free. 400 once the invitation has been ' +
-      'accepted. Only a super admin may take back or renew an invitation that a super admin sent.',
-    // Which of these is needed depends on the type of the user.
+      'Needs the permission to invite this type of user. The token becomes void, the user is deleted and the address ' +
+      'is free. 400 once the invitation has been accepted. Only a super admin may withdraw or renew an invitation ' +
+      'that a super admin sent.',
+    // The required one depends on the type of the user.
     access: allow(Object.values(invitePermissions), { scope: 'platform: all; others: their own organization' }),
     params: userId,
     answers: { 200: z.object({ message }) },

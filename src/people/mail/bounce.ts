@@ -5,8 +5,8 @@ import { recordAction } from '../../platform/events/record-event.ts';
 const ofTheAddress = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1', '5.4.4']);
 
 /**
- * Whether a mail server's status means that the address does not exist. Other refusals may concern the sender, our server,
- * the text or a full mailbox: one misconfiguration would stop everybody's mail.
+ * Whether a mail server's status means that the address does not exist. Other refusals may concern the sender, our
+ * server, the text or a full mailbox; if they counted, one misconfiguration would stop everybody's mail.
  */
 export const isOfTheAddress = (status: string): boolean => ofTheAddress.has(status);
 

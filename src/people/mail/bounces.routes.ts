@@ -14,7 +14,7 @@ interface Ports {
 const routes = createRouteGroup<Ports>({
   prefix: '/v1/mail',
   tag: 'Mail',
-  description: 'Where mail servers report mails that could not be delivered.',
+  description: 'Receives delivery failure reports from mail servers.',
 });
 
 routes.post(

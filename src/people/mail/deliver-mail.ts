@@ -41,7 +41,7 @@ interface MailRow extends MailSubject {
   user_status: 'invited' | 'active' | 'suspended' | null;
   profile_sealed: string | null;
   is_confirmed: boolean;
-  /** As many notices were recorded for the user in the hour before as a stranger is sent. */
+  /** Whether the user's notices of the previous hour have reached the limit for an unconfirmed address. */
   is_of_many: boolean;
   is_bounced: boolean;
   takes_receipts: boolean;
@@ -51,8 +51,8 @@ interface MailRow extends MailSubject {
 /** How long a mail is retried, as webhooks are. */
 const triedForHours = 72;
 /**
- * How many notices an address that nobody has confirmed is sent in an hour: it may be a stranger's, and whoever signed up
- * with it causes them at will. Mails with a token have a limit of their own.
+ * The most notices sent to an unconfirmed address in an hour: it may be a stranger's, and the person who signed up with
+ * it could trigger any number. Mails with a token have their own limit.
  */
 const noticesToStrangers = 10;
 
@@ -68,10 +68,10 @@ const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.fa
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
- * One attempt at one mail: renders it in the user's language and hands it to the mail server. Silenced when its recipient
- * no longer receives it: the user was erased or suspended, the address bounces or may be a stranger's who was told enough,
- * the token has expired, or such mail was turned off. Parked, with an event, when the server refuses it permanently, or
- * after three days. Throws for a retry.
+ * One attempt at one mail: renders it in the user's language and passes it to the mail server. It is silenced when the
+ * user was erased or suspended, the address bounces or is unconfirmed and over its limit, the token has expired, or the
+ * user turned off such mail. Parked, with an event, when the server refuses it permanently, or after three days. Throws
+ * for a retry.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
   const [row] = await em.execute<MailRow[]>(find, [id]);
@@ -93,7 +93,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
       at: shownAt(new Date(row.created_at), row.locale),
       ...facts,
       ...told,
-      // A person who signed up with another's address chose the name, too: it could say anything, a link included.
+      // A person who signed up with another's address also chose the name, which could contain anything, even a link.
       ...(row.is_confirmed && { name }),
       ...(token !== undefined && { link: linkOf(tools.publicUrl, row, token) }),
       ...(unsubscribe && { unsubscribe }),

@@ -10,7 +10,7 @@ export interface MailSubject {
   locale: Locale;
 }
 
-/** For each kind, the columns that its template names, as text; the names of money and instants are in `shown`. */
+/** For each kind, the columns that its template uses, as text; those with money and instants are in `shown`. */
 const donation = `select d.id::text as reference, d.amount::text as amount, c.name as cause, d.updated_at as at
   from donations d left join charitable_causes c on c.id = d.cause_id where d.id = ?`;
 const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
@@ -87,5 +87,5 @@ const clocks: Record<Locale, Intl.DateTimeFormat> = {
   en: new Intl.DateTimeFormat('en-GB', clock),
 };
 
-/** An instant as people in Indonesia read it. */
+/** An instant in Indonesian notation. */
 export const shownAt = (instant: Date, locale: Locale): string => `${clocks[locale].format(instant)} WIB`;

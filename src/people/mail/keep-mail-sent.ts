@@ -11,12 +11,12 @@ import { createMailSender } from './send-mail.ts';
 import { tellManyMore } from './tell-many.ts';
 
 const lookEveryMs = 1_000;
-/** A server may take longer for a mail than a claim lasts, which is a minute. */
+/** A server may take longer for a mail than a claim's minute. */
 const renewEveryMs = 5_000;
 /** The longest wait between two attempts. */
 const longestWaitMinutes = 12 * 60;
 
-/** Mails to be sent. */
+/** Pending mails. */
 const due = "select id, created_at as since from mails where status = 'pending'";
 
 interface MailPorts {
@@ -29,9 +29,9 @@ interface MailPorts {
 
 /**
  * Sends pending mails within a second or two, until it is disposed of. They are claimed as other waiting rows are
- * (`sweepRows`): workers share them, a dead worker's mails go to the others, and a mail that cannot be sent is retried at
- * growing intervals. Mails need no workflow: each is one attempt, repeated, and is sent even while Temporal is down.
- * Without SMTP_URL nothing is sent.
+ * (`sweepRows`): workers share them, a dead worker's mails go to the others, and a mail that cannot be sent is retried
+ * at growing intervals. Mails need no workflow: each is one repeated attempt, and they are sent even while Temporal is
+ * down. Without SMTP_URL nothing is sent.
  */
 export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): AsyncDisposable {
   const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;

@@ -7,7 +7,7 @@ import type { TokenKind } from './mail.ts';
 
 type Spent = Exclude<TokenKind, 'invitation'>;
 
-/** The id of the user whose token this is; null for one that cannot be used now. */
+/** The id of the token's user; null when it cannot be used now. */
 export async function findMailToken(
   em: EntityManager,
   sealer: Sealer,

@@ -8,8 +8,8 @@ export const mailLaw = statusLaw({
 export type MailStatus = StatusOf<typeof mailLaw>;
 
 /**
- * What people are told (docs/contract.md 1). Security notices cannot be turned off; receipts and reminders can, and go
- * to confirmed addresses only.
+ * The kinds of mail (docs/contract.md 1). Security notices cannot be turned off; receipts and reminders can, and go to
+ * confirmed addresses only.
  */
 export const mailFamilies = {
   confirm_address: 'security',
@@ -61,7 +61,7 @@ export interface MailText {
   button?: string;
 }
 
-/** What surrounds the text of every mail. */
+/** The frame around the text of every mail. */
 export interface MailFrame {
   greeting: string;
   /** Below mails that can be turned off, and the text of the link that does so. */
@@ -86,7 +86,7 @@ export interface Mail {
 
 /** The port to the mail server. */
 export interface MailSender {
-  /** Hands a mail over; throws `MailRefused` for a permanent refusal; any other error is retried. */
+  /** Sends a mail; throws `MailRefused` for a permanent refusal; any other error is retried. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
@@ -94,7 +94,7 @@ export interface MailSender {
 /** The mail server permanently refuses this mail; the message contains no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
-  /** The server says that there is no such address. */
+  /** The server reports that the address does not exist. */
   readonly isBounce: boolean;
 
   constructor(message: string, isBounce: boolean) {

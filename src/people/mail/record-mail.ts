@@ -6,12 +6,12 @@ import { createOwnToken } from '../members/own-token.ts';
 import type { MailFacts, MailKind, TokenKind } from './mail.ts';
 import { tokenMinutes } from './mail.ts';
 
-/** Where the values are sealed that only the mail may contain; they are deleted once it was sent. */
+/** The column that seals the values which only the mail may contain; they are deleted once it is sent. */
 export const mailFactsPlace = (id: string): Place => ({ table: 'mails', column: 'facts_sealed', row: id });
 
 /**
- * Records a security notice to a user, in the transaction of what it reports; a worker sends it. `facts` are sealed under
- * the user's key until then. Throws KeysAway.
+ * Records a security notice to a user, in the transaction of the reported event; a worker sends it. `facts` are sealed
+ * under the user's key until then. Throws KeysAway.
  */
 export async function recordMail(
   tx: EntityManager,
@@ -28,10 +28,10 @@ export async function recordMail(
   ]);
 }
 
-/** How many mails with a token of one kind a user may be sent in an hour. */
+/** The most mails with a token of one kind that a user may get in an hour. */
 const tokenMailsPerHour = 10;
 
-/** Whether a user was sent as many mails of this kind within an hour as they may be. */
+/** Whether a user has reached the hourly limit of mails of this kind. */
 export async function hasManyTokenMails(tx: EntityManager, userId: string, kind: TokenKind): Promise<boolean> {
   const recorded = await tx.execute<unknown[]>(
     "select from mails where user_id = ? and kind = ? and created_at > now() - interval '1 hour' limit ?",

@@ -17,7 +17,7 @@ export interface RenderedMail {
 interface Rendering {
   kind: MailKind;
   locale: Locale;
-  /** Name, link and everything else that the template names. */
+  /** Name, link and the other values of the template. */
   facts: MailFacts;
 }
 
@@ -36,7 +36,7 @@ export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
   const fill = (text: string) => mustache.render(text, facts, undefined, { escape: String });
   const greeting = fill(frame.greeting);
   const paragraphs = template.paragraphs.map(fill);
-  // A mail with a token says itself what to do when it was not expected.
+  // A mail with a token itself explains what to do if it was not expected.
   const security = kind in tokenPaths ? null : frame.security;
   const footer = mailFamilies[kind] === 'security' ? security : frame.chosen;
   const { unsubscribe } = facts;

@@ -31,12 +31,12 @@ const next: Record<Round['kind'], string> = {
 };
 
 /**
- * Records the next batch of mails of an open round: about a disbursement to the donors of its cause, or the year's statement,
- * whose round opens in January. A batch and its position are one transaction, so a crash skips nobody and tells nobody
- * twice. Workers share the rounds. Returns whether a round was open.
+ * Records the next batch of mails of an open round: a disbursement, to the donors of its cause, or the year's
+ * statement, whose round opens in January. A batch and its position are one transaction, so a crash neither skips
+ * anybody nor mails anybody twice. Workers share the rounds. Returns whether a round was open.
  */
 export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
-  // Asked every second by every worker: one statement while there is nothing to do.
+  // Every worker runs this every second: one statement while there is nothing to do.
   const [look] = await em.execute<[{ now: Date | string; has_open: boolean }]>(
     'select clock_timestamp() as now, exists (select from mail_rounds where ended_at is null) as has_open',
   );

@@ -19,7 +19,7 @@ export const english: MailTexts = {
     subject: 'Set a new password',
     paragraphs: [
       'Someone, probably you, asked to reset the password of this account.',
-      'The link works once, for 60 minutes. If it was not you, ignore this mail: your password stays as it is.',
+      'The link works once, for 60 minutes. If it was not you, ignore this mail: your password does not change.',
     ],
     button: 'Set a new password',
   },
@@ -34,7 +34,7 @@ export const english: MailTexts = {
   new_login: {
     subject: 'New login to your account',
     paragraphs: [
-      'Someone logged in to your account on {{at}} from an address that is new to us: {{from}}.',
+      'Someone logged in to your account on {{at}} from an address that you have not used before: {{from}}.',
       'If it was not you, change your password now. This ends all other sessions.',
     ],
   },
@@ -42,21 +42,21 @@ export const english: MailTexts = {
     subject: 'Your password was changed',
     paragraphs: [
       'The password of your account was changed on {{at}}. All other sessions have ended.',
-      'If it was not you, use "Forgot password" to set a new one now, and tell us.',
+      'If it was not you, use "Forgot password" to set a new one now, and contact us.',
     ],
   },
   second_factor_on: {
     subject: 'Your second factor is on',
     paragraphs: [
       'Since {{at}}, logging in requires a code from your authenticator app.',
-      'If it was not you, tell us now.',
+      'If it was not you, contact us now.',
     ],
   },
   second_factor_off: {
     subject: 'Your second factor is off',
     paragraphs: [
       'Since {{at}}, logging in no longer requires a code from an authenticator app.',
-      'If it was not you, change your password now, and tell us.',
+      'If it was not you, change your password now, and contact us.',
     ],
   },
   sessions_ended: {
@@ -70,7 +70,7 @@ export const english: MailTexts = {
     subject: 'A bank account was added',
     paragraphs: [
       'A bank account at {{bank}}, number ending in {{ending}}, was added for withdrawals on {{at}}.',
-      'If it was not you, change your password now, and tell us.',
+      'If it was not you, change your password now, and contact us.',
     ],
   },
   donation: {
@@ -90,7 +90,7 @@ export const english: MailTexts = {
   allocation: {
     subject: 'Your donation of {{amount}} goes to {{cause}}',
     paragraphs: [
-      'We passed your open donation of {{amount}} on to {{cause}} on {{at}}. Thank you.',
+      'We allocated your open donation of {{amount}} to {{cause}} on {{at}}. Thank you.',
       'Reference: {{reference}}',
     ],
   },
@@ -118,14 +118,15 @@ export const english: MailTexts = {
   disbursement: {
     subject: '{{cause}} has paid out {{amount}}',
     paragraphs: [
-      'The cause {{cause}}, to which you gave, paid out {{amount}} on {{at}}.',
-      'Its organizers say what it is for: {{purpose}}',
+      'The cause {{cause}}, to which you donated, paid out {{amount}} on {{at}}.',
+      'Purpose, in the words of its organizers: {{purpose}}',
     ],
   },
   year_statement: {
     subject: 'Your donations in {{year}}: {{amount}}',
     paragraphs: [
-      'Thank you. In {{year}} you gave {{amount}}.{{#refunded}} Another {{refunded}} was given back to you.{{/refunded}}',
+      'Thank you. In {{year}} you donated {{amount}}.{{#refunded}} Another {{refunded}} was refunded to ' +
+        'you.{{/refunded}}',
       'Donations: {{count}}. The full statement is in the app.',
     ],
   },
@@ -136,7 +137,8 @@ export const english: MailTexts = {
   cause_stopped: {
     subject: 'Your cause {{cause}} was stopped',
     paragraphs: [
-      'We stopped the cause {{cause}} on {{at}}. It receives no donations and pays nothing out. The money stays where it is.',
+      'We stopped the cause {{cause}} on {{at}}. It accepts no donations and makes no payouts. Its money stays in ' +
+        'the account.',
       'Contact us to learn why.',
     ],
   },
@@ -144,7 +146,7 @@ export const english: MailTexts = {
     subject: 'You are invited to join {{circle}}',
     paragraphs: [
       'You are invited to join the saving circle {{circle}}: {{amount}} each round, starting on {{at}}.',
-      'To join, read its terms in the app and accept them. If you do nothing, you do not become a member.',
+      'To join, read and accept its terms in the app. If you do nothing, you do not become a member.',
     ],
   },
   circle_due: {
@@ -162,11 +164,11 @@ export const english: MailTexts = {
     subject: 'You are in default in {{circle}}',
     paragraphs: [
       'Your contribution of {{amount}} to {{circle}} for turn {{turn}} did not arrive within the grace period.',
-      'The terms of the circle, which you accepted when you joined, say what happens now.',
+      'What happens now is in the terms that you accepted when you joined.',
     ],
   },
   circle_pot: {
     subject: 'You have received the pot of {{circle}}',
-    paragraphs: ['You received {{pot}}, the pot of turn {{turn}} of {{circle}}, on your account on {{at}}.'],
+    paragraphs: ['{{pot}}, the pot of turn {{turn}} of {{circle}}, was credited to your account on {{at}}.'],
   },
 };

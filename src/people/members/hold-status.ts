@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { OrganizationStatus } from '../../shared/organization.ts';
 
 /**
- * The status of an organization, null when there is no such organization. Waits for `updateOrganization` under way (it
- * locks the row for update), and holds up the next until the caller's transaction ends.
+ * The status of an organization, null when there is no such organization. Waits for an `updateOrganization` in progress
+ * (which locks the row for update), and blocks the next until the caller's transaction ends.
  */
 export async function holdStatus(tx: EntityManager, organizationId: string): Promise<OrganizationStatus | null> {
   const [row] = await tx.execute<{ status: OrganizationStatus }[]>(

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { equalSecrets } from '../../shared/digest.ts';
 
-/** What a token does for its user. */
+/** The purposes of tokens. */
 export type TokenPurpose = 'confirm_address' | 'reset_password' | 'invitation' | 'refresh';
 
 const randomCharacters = 43;
 
-// No folded e-mail address, which is digested by the same key, has capital letters.
+// The same key digests folded e-mail addresses, which have no capital letters.
 const markOf = async (sealer: Sealer, purpose: TokenPurpose, userId: string, random: string): Promise<string> =>
   (await sealer.digest(`TOKEN/${purpose}/${userId}/${random}`)).slice(0, 40);
 
 /**
- * A token for one user and one purpose: 256 random bits, and a keyed mark of whom they are for. Its SHA-256 is stored;
- * inserting the hash of one's own token does not help, as that token lacks the mark. Throws KeysAway.
+ * A token for one user and one purpose: 256 random bits, and a keyed mark of user and purpose. Its SHA-256 is stored;
+ * inserting the hash of a self-made token does not help, as that token lacks the mark. Throws KeysAway.
  */
 export async function createOwnToken(sealer: Sealer, purpose: TokenPurpose, userId: string): Promise<string> {
   const random = randomBytes(32).toString('base64url');

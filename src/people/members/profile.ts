@@ -46,7 +46,7 @@ async function sealFor(sealer: Sealer, person: NonNullable<Place['person']>, pro
 
 /**
  * Creates the key of a person about to become a user, and seals the profile. Runs before the transaction that writes
- * the user, because the key is in another database. A key whose user is never written is swept. Throws KeysAway.
+ * the user, because the key is in another database. A sweep deletes keys whose user was never written. Throws KeysAway.
  */
 export async function preparePerson(
   sealer: Sealer,
@@ -56,7 +56,7 @@ export async function preparePerson(
   return { id, ...(await sealFor(sealer, { id, isNew: true }, { email, name, profile_picture: null })) };
 }
 
-/** What is shown for a user whose profile was erased. */
+/** The profile shown for an erased user. */
 export const erasedProfile = (userId: string): Profile => ({
   email: `${userId}@erased.invalid`,
   name: 'Erased user',

@@ -22,7 +22,7 @@ const UserSchema = defineEntity({
     token_generation: p.integer().default(0),
     tokens_ended_at: p.datetime().nullable(),
     erased_at: p.datetime().nullable(),
-    /** Since when the user counts as an approver. */
+    /** When the user became an approver. */
     approver_since: p.datetime().nullable(),
     first_approval_at: p.datetime().nullable(),
     created_at: p.datetime().defaultRaw('now()'),

@@ -15,13 +15,13 @@ export interface OpenedOfficialDocument {
   details: OfficialDetails;
 }
 
-/** The row with its details unsealed; null while it outlives the erasure of its owner. */
+/** The row with its details unsealed; null once its owner is erased. */
 async function unsealDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument | null> {
   const details = await unlessErased(sealer.open(placeOfDetails(row.id), row.details_sealed));
   return details === null ? null : { row, details: JSON.parse(details) };
 }
 
-/** The row with its details unsealed. NOT_FOUND where its owner was erased. */
+/** The row with its details unsealed. NOT_FOUND once its owner is erased. */
 export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument> {
   return (await unsealDocument(sealer, row)) ?? missing();
 }
@@ -61,7 +61,7 @@ function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<Off
 
 /**
  * A page of the official documents that the caller may use, newest first by default. A read by the platform is recorded
- * as an event. Leaves out another's while their key is missing, and throws KeysAway while it is the caller's own.
+ * as an event. Omits others' documents while their key is missing, and throws KeysAway while the caller's own is.
  */
 export async function listOfficialDocuments(
   em: EntityManager,

@@ -36,7 +36,7 @@ export const mayUseOfficialDocument = (
 
 const shownCharacters = 4;
 
-/** A number masked with asterisks but for its last four characters, and entirely if those are half of it or more. */
+/** A number masked with asterisks except its last four characters, or entirely if those are half of it or more. */
 export function maskNumber(number: string): string {
   const characters = [...number];
   const shown = characters.length > 2 * shownCharacters ? shownCharacters : 0;

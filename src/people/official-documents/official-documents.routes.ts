@@ -122,7 +122,8 @@ routes.patch(
   {
     summary: 'Change an official document',
     description:
-      '`verification_status` is set by platform users only (403 otherwise). A change by another caller makes the document `pending` again. Null clears an optional field.',
+      'Only platform users set `verification_status` (403 otherwise). A change by another caller makes the document ' +
+      '`pending` again. Null clears an optional field.',
     access: allow('update-official-document', { scope }),
     params,
     body: z
@@ -150,7 +151,7 @@ routes.delete(
   '/:id',
   {
     summary: 'Delete an official document',
-    description: 'For good: only the event is kept.',
+    description: 'Permanently: only the event remains.',
     access: allow('delete-official-document', { scope }),
     params,
     answers: { 200: z.object({ message }) },

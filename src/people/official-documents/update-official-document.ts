@@ -42,7 +42,7 @@ export async function updateOfficialDocument(
   return em.transactional(async (tx) => {
     const row = await lockOfficialDocument(tx, caller, id);
     const opened = await openOfficialDocument(sealer, row);
-    // The number sent back as this caller sees it, possibly masked, is no change.
+    // A number returned as this caller sees it, possibly masked, is not a change.
     const isAsShown = input.details.number === shownNumber(caller, opened);
     const details = changesTo<OfficialDetails>(opened.details, {
       ...input.details,

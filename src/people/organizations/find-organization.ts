@@ -7,7 +7,7 @@ import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Organization } from '../members/organization.entity.ts';
 
-/** The organization as this caller may see it: the platform any, others their own only. Throws 403, 404. */
+/** The organization, if the caller may see it: platform any, others only their own. Throws 403, 404. */
 export async function getVisibleOrganization(
   em: EntityManager,
   caller: Caller,

@@ -64,8 +64,8 @@ routes.post(
   {
     summary: 'Sign up an organization with its admin',
     description:
-      'It starts `pending`; its admin holds the role `organization_admin`; it gets one IDR account. Beyond the limit of ' +
-      'sign-ups from one network address, where one is configured: 429.',
+      'It starts `pending`, with one IDR account and an admin in the role `organization_admin`. 429 beyond the ' +
+      'configured limit of sign-ups from one network address.',
     access: open(),
     body: z.strictObject({
       name: text(200),

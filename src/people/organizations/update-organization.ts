@@ -25,9 +25,9 @@ interface OrganizationChange {
 }
 
 /**
- * Changes an organization. Only a super admin may edit an organization other than its own; everybody else gets 401, as
- * documented. Only a super admin sets any status; the organization's users of type `organization` may set `inactive`
- * (403 otherwise). An unchanged status is accepted from anybody.
+ * Changes an organization. Only a super admin may edit another organization; everybody else gets 401, as documented.
+ * Only a super admin sets any status; the organization's users of type `organization` may set `inactive` (403
+ * otherwise). An unchanged status is accepted from anybody.
  */
 export async function updateOrganization(em: EntityManager, input: UpdateOrganizationInput): Promise<Organization> {
   const { caller, requestId, organizationId } = input;

@@ -14,7 +14,7 @@ export interface ArchiveOutcome {
   /** `absent`: neither the database nor the archive has this month. */
   state: 'archived' | 'archived before' | 'absent' | 'needed';
   rows: number;
-  /** Why it is needed. */
+  /** The reason. */
   reason?: string;
 }
 
@@ -22,9 +22,9 @@ export interface ArchiveOutcome {
 const closed = 'month_is_closed';
 
 /**
- * Archives the month of one table, as the owner: closes it, copies it to the file store, reads the copy back, and only then
- * takes it from the database. May be killed at any point and done again: rows are in the database until the copy is
- * complete, and the copy is the same each time. A month that is still needed is left as it was, and open.
+ * Archives the month of one table, as the owner: closes it, copies it to the file store, reads the copy back, and only
+ * then removes it from the database. Safe to kill at any point and rerun: rows stay in the database until the copy is
+ * complete, and every copy is identical. A month that is still needed stays unchanged and open.
  */
 export async function archiveMonth(
   em: EntityManager,
@@ -45,8 +45,8 @@ export async function archiveMonth(
 }
 
 /**
- * Closes the month to writers, so that the copy is complete, after waiting for those under way. Returns why the month
- * is still needed; then it stays open.
+ * Closes the month to writers, after waiting for current ones, so that the copy is complete. If the month is still
+ * needed, returns the reason and leaves it open.
  */
 async function close(em: EntityManager, { table, month, partition }: MonthPlace): Promise<string | null> {
   const tx = em.fork();
@@ -82,13 +82,13 @@ async function copy(em: EntityManager, storage: Storage, { table, month, partiti
   return manifest;
 }
 
-/** Detaches and drops the month, and records where it is now, in one transaction. Blocks readers only for a moment. */
+/** Detaches and drops the month, and records its new location, in one transaction. Blocks readers only briefly. */
 function remove(em: EntityManager, { table, month, partition }: MonthPlace, manifest: Manifest): Promise<void> {
   const { key, sha256 } = manifestObject(manifest);
   const name = `months.${quoteName(partition)}`;
   return withTime(em, budgets.database.migration, async (tx) => {
     await giveWaySoon(tx);
-    // Locks the table first, as all who read it do, and then the month.
+    // Lock the table before the month, in the same order as readers.
     await tx.execute(`alter table public.${quoteName(table)} detach partition ${name}`);
     const [trigger] = await tx.execute<unknown[]>(
       'select 1 from pg_trigger where tgrelid = ?::regclass and tgname = ?',

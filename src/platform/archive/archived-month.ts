@@ -3,7 +3,7 @@ import { sha256 } from '../../shared/digest.ts';
 
 /** Rows in one object of an archive. */
 export const rowsPerPart = 10_000;
-/** No part or manifest is larger; a larger object is not ours. */
+/** The maximum size of a part or manifest; a larger object is not ours. */
 export const maximumObjectBytes = 256 * 1024 * 1024;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -12,14 +12,14 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const Part = z.strictObject({
   key: z.string(),
   rows: z.int().min(1),
-  /** Of the object. */
+  /** The object's size. */
   sha256: digest,
-  /** The digest of its lines: another version of gzip might compress them to other bytes. */
+  /** The digest of its lines, since another version of gzip may compress them differently. */
   lines_sha256: digest,
 });
 export type ArchivedPart = z.infer<typeof Part>;
 
-/** What an archived month consists of: enough to restore it without the database that it came from. */
+/** Describes an archived month well enough to restore it without its original database. */
 const Manifest = z.strictObject({
   format: z.literal(1),
   table: z.string().regex(/^[a-z_]+$/),
@@ -33,11 +33,11 @@ export type Manifest = z.infer<typeof Manifest>;
 
 const prefixOf = (table: string, month: string): string => `archive/${table}/${month}/`;
 
-/** Where a part is stored. The name follows from the content, so no object is ever overwritten by another. */
+/** The key of a part. The name is derived from the content, so no object ever overwrites another. */
 export const partKey = (table: string, month: string, number: number, sha256Hex: string): string =>
   `${prefixOf(table, month)}${String(number).padStart(6, '0')}-${sha256Hex.slice(0, 16)}.jsonl.gz`;
 
-/** The object of a manifest, with where it is stored. */
+/** A manifest as an object, with its key. */
 export function manifestObject(manifest: Manifest): { key: string; content: Buffer; sha256: string } {
   const content = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   const hash = sha256(content);

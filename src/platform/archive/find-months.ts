@@ -1,20 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { firstDayOf, partitionOf } from './archived-month.ts';
 
-/** Where the rows of a month of a table are. */
+/** The location of a month's rows. */
 export interface MonthPlace {
   table: string;
   /** `YYYY-MM`. */
   month: string;
   /** The partition's name, whether it exists or not. */
   partition: string;
-  /** Whether the database has its rows, as a part of the table. */
+  /** Whether its rows are in the database, attached to the table. */
   attached: boolean;
-  /** The object that lists what is archived; null unless it is. */
+  /** The manifest of an archived month; otherwise null. */
   archived: { key: string; sha256: string; rows: number } | null;
 }
 
-/** The tables that are divided by month. */
+/** The tables partitioned by month. */
 export async function findDividedTables(em: EntityManager): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'p' order by 1",
@@ -22,7 +22,7 @@ export async function findDividedTables(em: EntityManager): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Where a month of a table is. */
+/** Finds a month of a table. */
 export async function findMonth(em: EntityManager, table: string, month: string): Promise<MonthPlace> {
   const partition = partitionOf(table, month);
   const [found] = await em.execute<

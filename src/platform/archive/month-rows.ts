@@ -8,10 +8,10 @@ import { type ArchivedPart, maximumObjectBytes, partKey, rowsPerPart } from './a
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Rows in the order of ids, as the lines of a part: the same rows always make the same text. */
+/** Rows in the order of ids, as the lines of a part: equal rows always give equal text. */
 export interface RowsOfPart {
   rows: number;
-  /** JSON objects, each with a line break behind it; instants in UTC, with microseconds. */
+  /** JSON objects, each followed by a line feed; instants in UTC, with microseconds. */
   lines: string;
 }
 
@@ -25,7 +25,7 @@ export async function findColumns(em: EntityManager, table: string): Promise<str
   return rows.map(({ name }) => name);
 }
 
-/** Reads a partition part by part. Not for one that is still written to. */
+/** Reads a partition part by part; it must be closed to writers. */
 export async function* readParts(
   em: EntityManager,
   partition: string,
@@ -61,7 +61,7 @@ export async function storePart(
   return { key, rows, sha256: hash, lines_sha256: sha256(lines) };
 }
 
-/** Stores an object unless it is there, and reads it back. Throws when the store answers with something else. */
+/** Stores an object unless it exists, and reads it back. Throws when the content differs. */
 export async function storeObject(
   storage: Storage,
   { key, content, sha256: hash, contentType }: { key: string; content: Buffer; sha256: string; contentType: string },

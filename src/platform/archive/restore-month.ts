@@ -36,7 +36,7 @@ export async function restoreMonth(
     if (bounds === null) return { table, state: 'there', rows: 0 };
     await load(tx, storage, place, manifest);
     await failpoint('restore.loaded');
-    // Users of the table go first; the loaded rows stay.
+    // Give way to users of the table, and keep the loaded rows.
     await givingWay(() => tx.transactional((nested) => attach(nested, place, bounds)));
     await failpoint('restore.attached');
     return { table, state: 'restored', rows: manifest.rows };
@@ -48,7 +48,10 @@ interface Bounds {
   next_id: string;
 }
 
-/** Waits for another run that restores the month; null when that one did. The note is deleted when this transaction commits. */
+/**
+ * Waits for a concurrent run that restores the month; null when that one finished it. The record is deleted when this
+ * transaction commits.
+ */
 async function take(tx: EntityManager, { table, month }: MonthPlace): Promise<Bounds | null> {
   const [bounds] = await tx.execute<Bounds[]>(
     'delete from archived_months where table_name = ? and month = ?::date returning first_id, next_id',

@@ -7,7 +7,7 @@ import { readObject } from './month-rows.ts';
 export interface ArchiveVerdict {
   /** Archived months of tables. */
   months: number;
-  /** What differs from the archive, as sentences. */
+  /** Differences from the archive, as sentences. */
   differences: string[];
   /** Why the objects were not compared; null when they were. */
   objectsNotCompared: string | null;

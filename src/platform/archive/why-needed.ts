@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { firstDayOf, partitionOf } from './archived-month.ts';
 import { quoteName } from './month-rows.ts';
 
-/** Rows of a table that are still needed, as a condition, and why. Pending rows are never archived. */
+/** A condition for rows that are still needed, and the reason. Pending rows are never archived. */
 const needed: Record<string, readonly [condition: string, reason: string][]> = {
   events: [
     [
@@ -14,7 +14,7 @@ const needed: Record<string, readonly [condition: string, reason: string][]> = {
     ['delivered_at is null and unread is null', 'callbacks are undelivered'],
     ['body_sealed is not null', 'bodies of callbacks are still kept (BODIES_KEPT_DAYS)'],
     [
-      // They are delivered once more when it ends.
+      // They are delivered again when the payment becomes final.
       `reference in (select id::text from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
          union all select id::text from partner_payments where status in ('PENDING', 'WAITING_PAYMENT'))`,
       'payments that callbacks are about are open',

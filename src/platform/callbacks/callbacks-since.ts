@@ -1,7 +1,7 @@
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Since when there may be callbacks about what was created at this instant: those of earlier months need not be looked
- * for. A day earlier, because a clock may be set back.
+ * The earliest time of callbacks about something created at this instant, so that earlier months need not be searched.
+ * It is a day earlier, as a clock may be set back.
  */
 export const callbacksSince = (createdAt: Date): Date => new Date(createdAt.getTime() - dayMs);

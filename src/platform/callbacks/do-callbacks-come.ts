@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** How many recent payments are examined, none older than this; fewer prove nothing. */
+/** How many recent payments are examined, and their maximum age; fewer prove nothing. */
 const measured = { most: 20, least: 5, hours: 2 };
-/** How many settled payments may include one without a callback: a single callback is sometimes late. */
+/** One in this many settled payments may lack a callback, as single callbacks are sometimes late. */
 const oneMayBeMissing = 10;
 
 /**

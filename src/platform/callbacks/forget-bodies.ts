@@ -6,9 +6,9 @@ import { textArray } from '../../shared/postgres.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
 
 /**
- * Deletes the callbacks' bodies about a person's payments and withdrawals: they contain names and bank accounts.
- * Delivery does not read a body, so undelivered ones lose it, too. The person's rows must be empty, and that committed:
- * a callback stored too late to be found here loses its body when it is delivered (`bodyKept`).
+ * Deletes the bodies of callbacks about a person's payments and withdrawals, which contain names and bank accounts.
+ * Delivery does not read the body, so undelivered callbacks lose it, too. The person's rows must already be erased and
+ * committed: a callback stored too late to be found here loses its body on delivery (`bodyKept`).
  */
 export async function forgetCallbacksOf(em: EntityManager, userId: string): Promise<void> {
   await withTime(em, budgets.database.sweep, (tx) =>

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { bodyLimitBytes } from '../../platform/http/body.ts';
 
-/** How much of a body beyond the limit is kept; its digest covers all of it. */
+/** How much of an oversized body is stored; its digest covers all of it. */
 const keptOfLargeBytes = 64 * 1024;
 
 /** The body of a callback as received. */
 export interface CallbackBody {
-  /** All bytes, or the first ones of a body beyond the limit. */
+  /** All bytes, or the first bytes of an oversized body. */
   bytes: Buffer;
   isWhole: boolean;
   /** How many bytes were received. */
   size: number;
-  /** SHA-256 of all of them, in hex. */
+  /** SHA-256 of all bytes received, in hex. */
   digest: string;
 }
 
 /**
- * Reads a body of any size to its end, in bounded memory: refusing it, or answering before it was all sent, would only
- * make the provider repeat it.
+ * Reads a body of any size to its end, in bounded memory: refusing it, or answering early, would only make the provider
+ * resend it.
  */
 export async function readCallbackBody(request: IncomingMessage): Promise<CallbackBody> {
   const hash = createHash('sha256');

@@ -6,7 +6,7 @@ import { failpoint } from '../../shared/failpoint.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
 import type { CallbackBody } from './read-callback-body.ts';
 
-/** A longer id is stored as its digest, which fits an index. */
+/** A longer id is stored as its digest, to fit the index. */
 const longestWebhookId = 255;
 
 export interface ReceivedCallback {
@@ -19,24 +19,24 @@ export interface ReceivedCallback {
 
 export interface StoredCallback {
   id: string;
-  /** Whether a different body arrived under the same id before. */
+  /** Whether a different body arrived earlier under the same id. */
   hasOtherBody: boolean;
 }
 
 /**
- * Stores any callback before it is answered, once for each id and body (without an id, the digest of the body is the
- * id). A different body under the same id is another callback. The bytes are sealed. Returns null for one that is
- * already stored.
+ * Stores any callback before it is answered, once per id and body (without an id, the body's digest is the id). A
+ * different body under the same id is another callback. The bytes are sealed. Returns null for one that is already
+ * stored.
  */
 export async function storeCallback(
   em: EntityManager,
   sealer: Sealer,
   { provider, webhookId, body, reading }: ReceivedCallback,
 ): Promise<StoredCallback | null> {
-  // Uses the database's clock, which decides the month's partition.
+  // Use the database's clock, which determines the partition.
   const [{ id }] = await em.execute<[{ id: string }]>('select uuidv7() as id');
   const { hint } = reading;
-  // In any spelling: callbacks about a payment or payout are found by its id.
+  // Normalized, so that callbacks are found by the payment's or payout's id.
   const reference = hint && isUuid(hint.reference) ? canonicalId(hint.reference) : (hint?.reference ?? null);
   const knownAs = shorten(webhookId) ?? `sha256:${body.digest}`;
   const encoding = isExactText(body.bytes) ? 'utf8' : 'base64';

@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { callbacksSince } from './callbacks-since.ts';
 
 /**
- * In the transaction that makes a payment final: marks its payment callbacks without a receipt as undelivered. While it
- * was open they only woke its workflow, and the provider may not have listed their money when that last asked; now each
- * opens a receipt workflow of its own, which keeps asking. Incrementing the attempts keeps a delivery under way from
- * marking its callback delivered.
+ * In the transaction that makes a payment final: marks its payment callbacks without a receipt as undelivered. While
+ * the payment was open they only signalled its workflow, and the provider may not have listed their money when the
+ * workflow last asked; now each starts its own receipt workflow, which keeps asking. Incrementing the attempts prevents
+ * a delivery in progress from marking its callback delivered.
  */
 export async function tellAgain(
   tx: EntityManager,

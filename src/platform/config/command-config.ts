@@ -26,7 +26,7 @@ const migrationSchema = z
   .partial({ DATABASE_URL: true, KEYS_DATABASE_URL: true })
   .superRefine((env, ctx) => {
     if (env.NODE_ENV !== 'production') return;
-    // The roles are created with the passwords in these URLs.
+    // The roles are created with the passwords from these URLs.
     for (const name of [
       'DATABASE_URL',
       'MIGRATION_DATABASE_URL',
@@ -43,17 +43,17 @@ const migrationSchema = z
 export interface MigrationConfig {
   /** URL of the schema's owner. */
   owner: string;
-  /** URLs with the passwords for the roles that are created: the application's and the readers'. */
+  /** URLs with the passwords of the roles to create: the application's and the readers'. */
   application: string | undefined;
   reader: string | undefined;
-  /** URL of the owner of the database of the keys, and of the application there. */
+  /** URLs of the keys database: its owner's and the application's. */
   keysOwner: string;
   keysApplication: string | undefined;
 }
 
 /**
- * What `npm run migrate` needs, and nothing else. The owners' URLs are MIGRATION_DATABASE_URL, falling back to
- * DATABASE_URL, and MIGRATION_KEYS_DATABASE_URL, falling back to KEYS_DATABASE_URL.
+ * The configuration of `npm run migrate`. The owners' URLs are MIGRATION_DATABASE_URL, falling back to DATABASE_URL,
+ * and MIGRATION_KEYS_DATABASE_URL, falling back to KEYS_DATABASE_URL.
  */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
   const config = parse(migrationSchema, withFiles(env));
@@ -71,7 +71,7 @@ function ownersUrl(variable: string, url: string | undefined): string {
   throw new ConfigError(`The configuration cannot be used: MIGRATION_${variable} and ${variable} are missing.`);
 }
 
-/** The data directory, where a command finds the credentials of the running stack. */
+/** The data directory, with the credentials of the running stack. */
 export const dataDirectory = (): string => resolve(process.env.DATA_DIR || '.amanah');
 
 const reconciliationSchema = z
@@ -79,8 +79,8 @@ const reconciliationSchema = z
   .superRefine(complainAboutTls);
 
 /**
- * What `npm run reconcile` needs, and nothing else: the database, Temporal and the provider. Read from the environment
- * when it names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
+ * The configuration of `npm run reconcile`: the database, Temporal and the provider. Read from the environment when it
+ * names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
  */
 export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
   const env = withFiles(process.env);
@@ -108,8 +108,8 @@ const operatorSchema = z
 export type OperatorConfig = z.infer<typeof operatorSchema>;
 
 /**
- * What operators' commands need that use the database alone: the database, and for some the encryption keys. Read from
- * the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
+ * The configuration of operators' commands that use only the database: the database, and for some the encryption keys.
+ * Read from the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
  */
 export function readOperatorConfig(): OperatorConfig {
   const env = withFiles(process.env);
@@ -130,7 +130,7 @@ export interface VerificationConfig extends z.infer<typeof verificationSchema> {
 }
 
 /**
- * What `npm run verify` needs, and nothing else: a database to read, the object store, and the seal keys. Read from the
+ * The configuration of `npm run verify`: a database to read, the object store, and the seal keys. Read from the
  * environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
  */
 export function readVerificationConfig(): VerificationConfig {
@@ -145,7 +145,7 @@ const archiveSchema = z
     NODE_ENV: environment,
     ...databases,
     ...storage,
-    /** How many full months a month is kept after its end; without it nothing is archived. */
+    /** How many full months after its end a month is archived; without it, none is. */
     ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
     FAILPOINTS: schema.shape.FAILPOINTS,
   })
@@ -158,7 +158,7 @@ export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
   owner: string;
 }
 
-/** What archiving and restoring months need, and nothing else: the database as its owner, and the object store. */
+/** The configuration for archiving and restoring months: the database as its owner, and the object store. */
 export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
   const config = parse(archiveSchema, withFiles(env));
   return { ...config, owner: ownersUrl('DATABASE_URL', config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL) };
@@ -174,7 +174,7 @@ export function readDatabaseToRead(): string {
   return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
 }
 
-/** Where Temporal is, for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */
+/** Temporal's address for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */
 export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string } {
   const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = 'default' } = process.env.TEMPORAL_ADDRESS
     ? process.env
@@ -191,7 +191,7 @@ function readRunning(): Record<string, string> {
     process.kill(running.pid, 0);
   } catch {
     throw new ConfigError(
-      `No stack runs on ${dataDirectory()} and DATABASE_URL is not set: begin one with "npm start", or name a database.`,
+      `No stack runs on ${dataDirectory()} and DATABASE_URL is not set: start one with "npm start", or name a database.`,
     );
   }
   return running.environment;

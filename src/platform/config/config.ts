@@ -29,7 +29,7 @@ export const schema = z
   .object({
     NODE_ENV: environment,
     PORT: port.default(3000),
-    /** Set by `npm start`, which must not be reachable from the network; all addresses without it. */
+    /** Set by `npm start`, which must not be reachable from the network; by default every address. */
     LISTEN_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
     WORKER_PORT: port.optional(),
     METRICS_PORT: port.optional(),
@@ -46,7 +46,8 @@ export const schema = z
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     ...temporalServer,
     /**
-     * Whether work is due when Temporal's timer fires, without asking the database's clock: its test server skips time.
+     * Whether work counts as due when Temporal's timer fires, whatever the database's clock: Temporal's test server
+     * skips time.
      */
     TEMPORAL_SKIPS_TIME: flag.default(false),
     TEMPORAL_UI_URL: z.url().optional(),
@@ -93,7 +94,7 @@ export const schema = z
       .string()
       .regex(/^([^<>@\r\n]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'is an address, or Name <address>')
       .optional(),
-    /** What whoever hands in returned mail shows. */
+    /** The token that the sender of bounced mail presents. */
     MAIL_BOUNCES_TOKEN: z.string().min(16).optional(),
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
@@ -108,7 +109,7 @@ export const schema = z
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-    // As its specification says: anything but `true` is false.
+    // As its specification says, anything but `true` is false.
     OTEL_SDK_DISABLED: z
       .string()
       .default('false')
@@ -119,7 +120,7 @@ export const schema = z
       for (const name of ['WEBHOOK_ALLOW_LOOPBACK', 'FAILPOINTS', 'TEMPORAL_SKIPS_TIME'] as const) {
         if (env[name]) ctx.addIssue({ code: 'custom', path: [name], message: 'is refused in production' });
       }
-      // A wrong value fails silently: either any claimed address is believed, or every caller has the proxy's address.
+      // A wrong value fails silently: either any claimed address is trusted, or every caller has the proxy's address.
       if (env.TRUST_PROXY === undefined) {
         ctx.addIssue({ code: 'custom', path: ['TRUST_PROXY'], message: 'must be true or false' });
       }
@@ -145,7 +146,7 @@ export const schema = z
     }
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
-      ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
+      ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed with the other one' });
     }
   });
 
@@ -174,9 +175,7 @@ const secretVariables = [
   'MAIL_BOUNCES_TOKEN',
 ] as const;
 
-/**
- * Reports what a production deployment must not run with: plain http, all-zero keys, the `null` origin, sample secrets.
- */
+/** Reports settings that are unsafe in production: plain http, all-zero keys, the `null` origin, sample secrets. */
 function refuseUnsafe(
   env: Checked & Partial<Record<(typeof secretVariables)[number], string | undefined>>,
   ctx: Complaints,
@@ -185,10 +184,11 @@ function refuseUnsafe(
   for (const name of ['AUTH_EXTERNAL_JWKS_URL', 'AUTH_EXTERNAL_ISSUER', 'XENDIT_URL'] as const) {
     if (env[name] && /^http:/i.test(env[name])) complain(name, 'must be https in production');
   }
-  if (env.ALLOWED_ORIGINS.includes('null')) complain('ALLOWED_ORIGINS', 'must not name null, which is any file');
-  if (env.ALLOWED_ORIGINS.some((origin) => origin.endsWith(':*'))) complain('ALLOWED_ORIGINS', 'must name its ports');
+  if (env.ALLOWED_ORIGINS.includes('null'))
+    complain('ALLOWED_ORIGINS', 'must not contain null, the origin of every ' + 'file');
+  if (env.ALLOWED_ORIGINS.some((origin) => origin.endsWith(':*'))) complain('ALLOWED_ORIGINS', 'must name ports');
   for (const name of ['DATA_ENCRYPTION_KEYS', 'SEAL_SIGNING_KEY'] as const) {
-    if (env[name]?.some(({ key }) => key.every((byte) => byte === 0))) complain(name, 'a key of zeros is none');
+    if (env[name]?.some(({ key }) => key.every((byte) => byte === 0))) complain(name, 'must not be all zeros');
   }
   for (const name of secretVariables) {
     if (sampleValues.test(env[name] ?? '')) complain(name, 'is the sample of .env.example');
@@ -201,9 +201,9 @@ export const configVariables: readonly string[] = Object.keys(schema.shape);
 export type Config = z.infer<typeof schema>;
 
 /**
- * An environment with the values of files filled in: for each variable that a process reads, `<name>_FILE` may name a
- * file that holds it, as container platforms mount secrets; its trailing line feed is ignored. Throws ConfigError for
- * an unreadable file, and for a variable that is also set itself.
+ * An environment with values read from files: for each variable, `<name>_FILE` may name a file that holds it, as
+ * container platforms mount secrets; its trailing line feed is ignored. Throws ConfigError for an unreadable file, and
+ * for a variable that is also set itself.
  */
 export function withFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const complaints: string[] = [];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The variables, by the names that Temporal's own CLI reads too; a `_PATH` names a PEM file. */
+/** The variables, with the names that Temporal's own CLI also reads; a `_PATH` names a PEM file. */
 export interface TemporalEnvironment {
   TEMPORAL_ADDRESS: string;
   TEMPORAL_TLS?: boolean | undefined;
@@ -11,7 +11,7 @@ export interface TemporalEnvironment {
   TEMPORAL_API_KEY?: string | undefined;
 }
 
-/** Connection options in the shape that both clients and workers take. */
+/** Connection options in the shape that both clients and workers accept. */
 export interface TemporalConnectionOptions {
   address: string;
   tls?: TlsOptions | false;
@@ -30,7 +30,7 @@ export const certificateFiles = [
   'TEMPORAL_TLS_CLIENT_KEY_PATH',
 ] as const;
 
-/** What is wrong with these variables; each complaint names its variable. */
+/** The errors in these variables; each names its variable. */
 export function complaintsAbout(env: TemporalEnvironment): { name: string; message: string }[] {
   const complaints: { name: string; message: string }[] = [];
   const complain = (name: string, message: string) => complaints.push({ name, message });

@@ -1,6 +1,6 @@
 /**
- * What activities wait for, which decides their task queue and its slots. Workflows and ledger activities use the
- * configured task queue, the others one queue each beside it, so that no kind waits behind another.
+ * The kinds of activities by what they wait for, which decides their task queue and its slots. Workflows and ledger
+ * activities use the configured task queue, each other kind its own, so that no kind waits behind another.
  */
 export const stepQueues = ['ledger', 'provider', 'webhooks', 'background'] as const;
 export type StepQueue = (typeof stepQueues)[number];
@@ -9,5 +9,5 @@ export type StepQueue = (typeof stepQueues)[number];
 export const taskQueueOf = (taskQueue: string, queue: StepQueue): string =>
   queue === 'ledger' ? taskQueue : `${taskQueue}-${queue}`;
 
-/** The most calls of one step that wait for the provider within workflow tasks at a time, in one worker. */
+/** The most local calls of one step that wait for the provider at a time, in one worker. */
 export const boundOfLocal = 30;

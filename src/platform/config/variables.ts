@@ -51,19 +51,19 @@ export const storage = {
   S3_PUBLIC_ENDPOINT: z.url().optional(),
   S3_REGION: z.string().min(1).default('us-east-1'),
   S3_BUCKET: z.string().min(3),
-  /** Without a key the SDK uses its own credential chain: the role of the pod or machine, a profile, its variables. */
+  /** Without a key the SDK uses its own credential chain: the pod's or machine's role, a profile, its own variables. */
   S3_ACCESS_KEY_ID: z.string().min(1).optional(),
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
 };
 
-/** Half a key would be ignored silently, and the process would use another identity. */
+/** Half a key would be ignored silently, and the process would run under another identity. */
 export function complainAboutStorage(
   env: { S3_ACCESS_KEY_ID?: string | undefined; S3_SECRET_ACCESS_KEY?: string | undefined },
   ctx: Complaints,
 ): void {
   if ((env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined)) return;
   const missing = env.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
-  ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed beside the other one' });
+  ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed with the other one' });
 }
 
 /** Temporal's address, TLS and credentials; see `connection-options.ts`. */
@@ -80,7 +80,7 @@ export const temporalServer = {
 };
 
 export const sealing = {
-  /** The signing key of a worker that seals: the 32-byte Ed25519 seed. */
+  /** The key with which a worker signs seals: the 32-byte Ed25519 seed. */
   SEAL_SIGNING_KEY: namedKeys.refine((keys) => keys.length === 1, 'is one key').optional(),
   /** Public keys for seals that other keys signed. */
   SEAL_VERIFICATION_KEYS: namedKeys.optional(),
@@ -94,7 +94,7 @@ export const provider = {
   PROVIDER_CALLS_PER_MINUTE: z.coerce
     .number()
     .int()
-    .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'is 0 (no limit) or at least 60')
+    .refine((value) => value === 0 || (value >= 60 && value <= 1_000_000), 'must be 0 (no limit) or at least 60')
     .default(0),
 };
 
@@ -104,5 +104,5 @@ export function complainAboutTls(env: TemporalEnvironment, ctx: Complaints): voi
   for (const { name, message } of complaintsAbout(env)) ctx.addIssue({ code: 'custom', path: [name], message });
 }
 
-/** The placeholders that `.env.example` has for secrets. */
+/** The placeholders for secrets in `.env.example`. */
 export const sampleValues = /change-me|^xnd_production_\.\.\.$/;

@@ -2,22 +2,22 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 
 /**
- * The database's clock, shared by all processes: times written to rows, and waits counted from them, use it. The clock
- * of a process may be hours off.
+ * The database's clock, shared by all processes: times in rows, and waits counted from them, use it. A process's own
+ * clock may be hours off.
  */
 export async function readDatabaseClock(em: EntityManager): Promise<Date> {
   const [row] = await em.execute<{ now: Date | string }[]>('select clock_timestamp() as now');
   return new Date(must(row, 'a select without a table has a row').now);
 }
 
-/** Which clock decides that what a workflow waited for is due: the database's, unless Temporal skips time. */
+/** The clock that decides whether a workflow's wait is over: the database's, unless Temporal skips time. */
 export interface DueBy {
   skipsTime: boolean;
 }
 
 /**
- * How many milliseconds too early a step runs for `due`, by the database's clock; 0 when it is due. The step cannot
- * trust that it was started on time: anyone with access to Temporal can start it, and Temporal's clock may be wrong.
+ * By how many milliseconds a step runs before `due`, by the database's clock; 0 when it is due. The step cannot trust
+ * that it was started on time: anyone with access to Temporal can start it, and Temporal's clock may be wrong.
  */
 export async function earliness(em: EntityManager, due: Date, { skipsTime }: DueBy): Promise<number> {
   if (skipsTime) return 0;

@@ -8,7 +8,7 @@ export const applicationRole = 'amanah_app';
 /** The role for people, reports and `npm run verify`: reads everything but secrets, writes nothing. */
 export const readerRole = 'amanah_reader';
 
-/** The role of API and worker in the database of the keys, which the one of the books cannot enter. */
+/** The role of API and worker in the keys database, to which the main database's role has no access. */
 export const keysRole = 'amanah_keys';
 
 export type DatabaseRole = typeof applicationRole | typeof readerRole | typeof keysRole;
@@ -19,7 +19,7 @@ export const rolesOf = {
   keys: [keysRole],
 } as const satisfies Record<string, readonly DatabaseRole[]>;
 
-/** Passwords for roles to create; a role without one cannot log in by password until it is given one. */
+/** Passwords for roles to create; a role without one cannot log in by password until it has one. */
 export type RolePasswords = Partial<Record<DatabaseRole, string>>;
 
 /** The password in a database URL, if the URL names this role. */
@@ -30,8 +30,9 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
 }
 
 /**
- * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, and two of its databases
- * may be migrated at once. Throws ConfigError, with what to run instead, when this role may not create roles.
+ * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, and two of its
+ * databases may be migrated at once. Throws ConfigError, with the statements to run instead, when this role may not
+ * create roles.
  */
 export async function createRoles(
   tx: EntityManager,
@@ -49,13 +50,13 @@ export async function createRoles(
   if (!me.may) {
     const statements = missing.map(({ name }) => `create role ${name} login password '...';`).join(' ');
     throw new ConfigError(
-      `The role ${me.name} may not create roles, and ${missing.map(({ name }) => name).join(' and ')} must be there. ` +
+      `The role ${me.name} may not create roles, and ${missing.map(({ name }) => name).join(' and ')} must exist. ` +
         `Let an administrator of the database run: ${statements} Then run "npm run migrate" again.`,
     );
   }
   for (const { name } of missing) {
-    // A utility statement takes no parameters, so its text is built in the database, with proper quoting.
-    // The password is a parameter, and errors do not quote the statement: the server's log contains neither.
+    // A utility statement takes no parameters, so its text is built in the database, with proper quoting. The password
+    // is a parameter, and errors do not quote the statement, so neither is in the server's log.
     await executePrepared(tx, "select set_config('amanah.password', ?, true) as password", [passwords[name] ?? '']);
     await tx.execute(`do $make$ begin
         execute format('create role ${name} login password %L', nullif(current_setting('amanah.password'), ''));
@@ -67,7 +68,7 @@ export async function createRoles(
 
 /**
  * Throws ConfigError unless this connection's role owns the schema. The application's role would otherwise fail at the
- * first table, with an error that does not help.
+ * first table with an unhelpful error.
  */
 export async function refuseUnlessOwner(
   em: EntityManager,
@@ -86,8 +87,8 @@ export async function refuseUnlessOwner(
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * The statements that keep everybody but our roles out of a database and forbid temporary tables, which would shadow
- * ours. These rights belong to the database itself: a copy made from it as a template lacks them.
+ * The statements that restrict a database to our roles and forbid temporary tables, which would shadow ours. These
+ * rights belong to the database itself; a database created from it as a template lacks them.
  */
 export const databaseRights = (database: string, roles: readonly DatabaseRole[]): string[] => [
   `revoke all on database ${quote(database)} from public`,

@@ -14,11 +14,11 @@ const names = Object.keys(parameters) as (keyof DatabaseBudget)[];
 
 /**
  * Gives the manager's transaction a budget other than the role's. The time-outs are set for this transaction only,
- * which works behind a pooler too.
+ * which also works behind a pooler.
  */
 export async function allowTime(tx: EntityManager, budget: DatabaseBudget): Promise<void> {
   const times = { ...budget, transaction: transactionTime(budget.transaction) };
-  // A new value does not move the running transaction timer: it has to be switched off (0) first.
+  // A new value does not change a running transaction timer; switch it off (0) first.
   const settings = names.map((name) => `set_config('${parameters[name]}', '${times[name]}', true)`);
   await tx.execute(`select set_config('${parameters.transaction}', '0', true), ${settings.join(', ')}`);
 }
@@ -45,29 +45,28 @@ export function withTime<T>(
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Keeps the contents of statements out of the server's log: for a failed one, its text, and the DETAIL, which quotes
- * rows and, for a deadlock, the statements of both sides. Only an administrator, or a role they granted it to, may set
- * these.
+ * Keeps the contents of statements out of the server's log: the text of failed ones, and the DETAIL, which quotes rows
+ * and, for a deadlock, both statements. Only an administrator, or a role granted the right, may set these.
  */
 const quietLog: Record<string, string> = { log_min_error_statement: 'panic', log_error_verbosity: 'terse' };
 const timeOuts: Record<string, string> = Object.fromEntries(
   names.map((name) => [parameters[name], String(budgets.database.role[name])]),
 );
 
-/** The settings that the product's roles have. */
+/** The settings of the product's roles. */
 export const settingNames: readonly string[] = Object.keys({ ...timeOuts, ...quietLog });
 
 const statementOf = (role: string, database: string, name: string, value: string): string =>
   `alter role ${quote(role)} in database ${quote(database)} set ${name} = ${value}`;
 
 /**
- * The statements that make the usual time-outs, and a log without secrets, a role's defaults in one database, not in the
+ * The statements that set a role's default time-outs and keep secrets out of the log, in one database rather than the
  * whole cluster, where other programs may use the same role. A copy of the database lacks them.
  */
 export const roleSettings = (role: string, database: string): string[] =>
   Object.entries({ ...timeOuts, ...quietLog }).map(([name, value]) => statementOf(role, database, name, value));
 
-/** Those of `roleSettings` that are not set yet; apart those that an owner seldom may set. */
+/** The statements of `roleSettings` still to run; separately, those that an owner usually may not run. */
 export async function missingSettings(
   tx: EntityManager,
   role: string,
@@ -99,7 +98,7 @@ export async function refuseOtherTimeOuts(em: EntityManager): Promise<void> {
   });
   if (wrong.length === 0) return;
   throw new Error(
-    `The role ${rows[0]?.role} has other time-outs in the database ${rows[0]?.database} than this version needs ` +
+    `The role ${rows[0]?.role} has different time-outs in the database ${rows[0]?.database} than this version needs ` +
       `(${wrong.join(', ')}): run "npm run migrate", which sets them.`,
   );
 }

@@ -12,23 +12,23 @@ export const databaseVariables = [
   'MIGRATION_KEYS_DATABASE_URL',
 ] as const;
 
-/** The modes of PostgreSQL's own clients, without those that may fall back to plain text. */
+/** The modes of PostgreSQL's own clients, except those that may fall back to plain text. */
 const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const parameters: readonly string[] = ['sslmode', 'sslrootcert'];
 
-/** Whether a host is this machine: nothing sent to it leaves the machine. */
+/** Whether a host is this machine, so that the traffic never leaves it. */
 const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
 /**
  * Why a database's URL is refused: an unknown parameter or `sslmode`, an unreadable certificate, or, in production, a
- * remote database without an encryption setting. Null when it is fine.
+ * remote database without an encryption setting. Null when it is valid.
  */
 export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduction: boolean }): string | null {
   if (!URL.canParse(url)) return null;
   const { searchParams, hostname } = new URL(url);
   for (const name of searchParams.keys()) {
     if (!parameters.includes(name)) return `the parameter ${name} is not known; known are ${parameters.join(', ')}`;
-    if (searchParams.getAll(name).length > 1) return `the parameter ${name} is there twice`;
+    if (searchParams.getAll(name).length > 1) return `the parameter ${name} is given twice`;
   }
   const [mode, authority] = [searchParams.get('sslmode'), searchParams.get('sslrootcert')];
   if (mode !== null && !modes.some((known) => known === mode)) {
@@ -43,7 +43,7 @@ export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduct
     }
   }
   if (mode === null && isProduction && !isLocal(hostname)) {
-    return 'names a database elsewhere: add sslmode=verify-full (or require, verify-ca), or sslmode=disable';
+    return 'names a remote database: add sslmode=verify-full (or require, verify-ca), or sslmode=disable';
   }
   return null;
 }
@@ -63,14 +63,14 @@ export function tlsOf(url: string): ConnectionOptions | false {
   return {
     rejectUnauthorized: true,
     ...(authority !== null && { ca: readFileSync(authority, 'utf8') }),
-    // The certificate is compared with this name; an IP address cannot be.
+    // The name to match against the certificate; an IP address cannot be one.
     ...(mode === 'verify-full' ? { host, ...(isIP(host) === 0 && { servername: host }) } : anyHost),
   };
 }
 
 const anyHost: ConnectionOptions = { checkServerIdentity: () => undefined };
 
-/** The URL without what `tlsOf` reads of it, for clients that would read it in their own way. */
+/** The URL without the parameters that `tlsOf` reads, for clients that would interpret them differently. */
 export function withoutParameters(url: string): string {
   const bare = new URL(url);
   bare.search = '';

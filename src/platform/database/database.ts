@@ -12,11 +12,10 @@ const isSubmittable = (config: unknown): boolean =>
   typeof config === 'object' && config !== null && 'submit' in config && typeof config.submit === 'function';
 
 /**
- * Makes a connection answer each statement to a callback of ours, and that to a promise. With the promise that `pg` itself
- * makes, which sets its callback on a query that exists already, nothing that a statement has returned is free when the
- * young generation is collected: V8 moves all of it to the old one until that is collected as a whole, which a busy API
- * did once a second, for tens of milliseconds. Measured by `test/platform/database/garbage.full.test.ts`; why V8 does it, we do not
- * know.
+ * Makes a connection pass each result to a callback of ours, which resolves a promise. With the promise that `pg`
+ * itself creates, setting its callback on an existing query, V8 promotes every result to the old generation; collecting
+ * that took a busy API tens of milliseconds every second. `test/platform/database/garbage.full.test.ts` measures this;
+ * the reason in V8 is unknown.
  */
 function askByCallback(client: PoolClient): void {
   const query = client.query.bind(client);
@@ -42,13 +41,13 @@ function prepareConnection(client: LimitedClient, url: string): void {
   traceStatements(client, url);
 }
 
-/** A migration with the name under which the database records it. */
+/** A migration with the name recorded in the database. */
 export interface NamedMigration {
   name: string;
   class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
 }
 
-/** What a database contains. */
+/** The contents of a database. */
 export interface Contents {
   entities: NonNullable<Options['entities']>;
   migrations: readonly NamedMigration[];
@@ -57,13 +56,13 @@ export interface Contents {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
-  /** How long to wait for a connection, in milliseconds; the default of the product's processes unless given. */
+  /** How long to wait for a connection, in milliseconds; by default as long as the product's processes do. */
   connectWithinMs?: number;
-  /** Called with the ORM's own warnings, e.g. of a lost connection. */
+  /** Called with the ORM's own warnings, for example of a lost connection. */
   log?: (message: string) => void;
 }
 
-/** The ORM's options for one database with what lies in it. */
+/** The ORM's options for one database and its contents. */
 export function connectionTo(
   { entities, migrations }: Contents,
   { url, poolSize, connectWithinMs, log }: DatabaseOptions,
@@ -75,7 +74,7 @@ export function connectionTo(
     migrations: {
       migrationsList: [...migrations],
       tableName: 'schema_migrations',
-      // Each in a transaction of its own, except those that declare that they cannot be.
+      // Each in its own transaction, except those that declare that they cannot be.
       transactional: true,
       allOrNothing: false,
       snapshot: false,

@@ -13,7 +13,7 @@ import {
 import { readFresh } from './replica.ts';
 
 /**
- * The part of a list to read: a page, or the rows after `after`, the `next` of the page before or the id of a row
+ * The part of a list to read: a page, or the rows after `after`, which is the previous page's `next` or the id of a row
  * (keyset). Newest first by default.
  */
 export interface ListWindow {
@@ -32,9 +32,9 @@ interface Created {
 const columns = ['"row".created_at', '"row".id'] as const;
 
 /**
- * One page of a list (`readFresh`) in the order of creation, with the number of all matches, and `next` when rows follow
- * (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the list, whatever
- * the filter leaves of it; without `within` a row that matches. Throws REQUEST_INVALID when there is none.
+ * One page of a list (`readFresh`) in the order of creation, with the number of all matches, and `next` when rows
+ * follow (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the list,
+ * whether it matches the filter or not; without `within`, a matching row. Throws REQUEST_INVALID when there is none.
  */
 export function findPage<T extends Created>(
   em: EntityManager,
@@ -46,7 +46,7 @@ export function findPage<T extends Created>(
   return readFresh(em, (reader) => readPage(reader, entity, where, window, { within }));
 }
 
-/** `findPage` by a reader that `readFresh` has given, for lists that read more about their rows by the same reader. */
+/** `findPage` with a reader from `readFresh`, for lists that read more about their rows with the same reader. */
 export async function readPage<T extends Created>(
   em: EntityManager,
   entity: EntityClass<T>,

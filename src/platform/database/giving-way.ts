@@ -7,16 +7,16 @@ import { errorCodeOf } from '../../shared/errors.ts';
 const inTheWay: readonly unknown[] = ['55P03', '40P01'];
 
 /**
- * In the caller's transaction, waits half a second for each lock and no longer. Deadlocks are looked for after a second:
- * so whoever holds a table and waits for another always gives way before those who wait for it the other way round.
+ * Limits each wait for a lock in the caller's transaction to half a second. Deadlock detection starts after a second,
+ * so this transaction always gives way before those with the opposite lock order.
  */
 export async function giveWaySoon(tx: EntityManager): Promise<void> {
   await tx.execute("set local lock_timeout = '500ms'");
 }
 
 /**
- * Does something that needs a table to itself for a moment. When it gets no lock in time, it lets others go first and
- * retries after a pause; after `givesWayMs` it throws the last error. Calls `tell` on each retry.
+ * Runs work that briefly needs exclusive access to a table. When it cannot get a lock in time, it gives way and retries
+ * after a pause; after `givesWayMs` it throws the last error. Calls `tell` on each retry.
  */
 export async function givingWay<T>(
   work: () => Promise<T>,

@@ -23,11 +23,11 @@ export interface PageSource {
   columns: string;
   /** The paged table with its alias `row`, e.g. `users row`. */
   table: string;
-  /** The time by which it is ordered; `created_at` by default. */
+  /** The time column that orders it; `created_at` by default. */
   instant?: 'created_at' | 'received_at';
-  /** Which rows are the caller's to list, all joined by `and`. */
+  /** Conditions for the rows that the caller may list, joined by `and`. */
   within?: readonly Condition[];
-  /** Which of them are asked for, all joined by `and`. */
+  /** The request's filters, joined by `and`. */
   where?: readonly Condition[];
 }
 
@@ -63,7 +63,7 @@ async function readPage<Row extends object>(
   const offset = further === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   const ordered = `order by row.${instant} ${order}, row.id ${order}`;
   const cut = `${filterOf(listed)} ${ordered} limit ${limit + 1} offset ${offset}`;
-  // For a page by number, the rows before it are read from an index only, if one contains the columns asked for.
+  // For a page by number, the rows before it come from an index alone, if one has the filtered columns.
   const read = await em.execute<(Row & Placed)[]>(
     offset === 0n
       ? `select ${columns}, ${position} from ${table} ${cut}`

@@ -8,9 +8,9 @@ export const isBegin = (sql: unknown): boolean => typeof sql === 'string' && /^(
 export const isRollback = (sql: unknown): boolean => typeof sql === 'string' && /^rollback$/i.test(sql);
 
 /**
- * Lets a connection that was lost in a transaction leave its pool. The query builder releases a connection only after a
- * successful `begin`, `commit` or `rollback`; so one that the server closed (a time-out, a restart) would keep its
- * place in the pool forever. The transaction ended with the connection: its rollback counts as done, and after a failed
+ * Removes a connection that was lost in a transaction from its pool. The query builder releases a connection only after
+ * a successful `begin`, `commit` or `rollback`, so one that the server closed (a time-out, a restart) would occupy the
+ * pool forever. The transaction ended with the connection: its rollback is reported as successful, and after a failed
  * `begin` the next statement fails.
  */
 export function releaseWhenLost(client: PoolClient): void {

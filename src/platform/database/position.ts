@@ -2,15 +2,15 @@ import { RawQueryFragment } from '@mikro-orm/core';
 import { sha256 } from '../../shared/digest.ts';
 import { refuse } from '../../shared/errors.ts';
 
-/** The number of all matches as it was counted once, and a digest of what was asked for. */
+/** The number of all matches, counted once, and a digest of the query. */
 export interface Counted {
   total: number;
   question: string;
 }
 
 /**
- * A place in a list: the instant by which its rows are ordered, with all its microseconds, and the id of the row there. A
- * `next` also carries what its list was counted as.
+ * A position in a list: the instant that orders its rows, with microseconds, and the id of the row there. A `next` also
+ * carries the list's count.
  */
 export interface Position {
   at: string;
@@ -18,7 +18,7 @@ export interface Position {
   counted?: Counted;
 }
 
-/** A row as it was read for a page, with the text of its position. */
+/** A row read for a page, with the text of its position. */
 export interface Placed {
   position: string;
 }
@@ -29,7 +29,7 @@ export interface Listed {
   next?: string | undefined;
 }
 
-/** The letter in front of every `next`: the form of what follows. No id begins with it. */
+/** The first letter of every `next`, which names its format. No id begins with it. */
 const form = 'n';
 const written =
   /^((?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f-]{36}|\d{1,19})(?: (\d{1,15}) ([0-9a-f]{16}))?$/;
@@ -39,21 +39,21 @@ export const positionOf = (instant: string, id: string): string =>
   `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || ${id}`;
 
 /**
- * SQL: whether a row comes after a position in the order of the list, the parameters of which are `paramsOf` it. One
- * row comparison, from which an index scan can start.
+ * SQL: whether a row comes after a position in the list's order; its parameters are `paramsOf` the position. It is one
+ * row comparison, so that an index scan can start there.
  */
 export const comesAfter = (instant: string, id: string, order: 'asc' | 'desc'): string =>
   `(${instant}, ${id}) ${order === 'desc' ? '<' : '>'} (?::timestamptz, ?)`;
 
 export const paramsOf = ({ at, id }: Position): [string, string] => [at, id];
 
-/** The `next` that names a position, and carries what was counted. */
+/** The `next` that names a position and carries the count. */
 export function nextOf(position: string, counted?: Counted): string {
   const text = counted === undefined ? position : `${position} ${counted.total} ${counted.question}`;
   return `${form}${Buffer.from(text).toString('base64url')}`;
 }
 
-/** The position that a `next` names; undefined for anything else, e.g. an id. */
+/** The position that a `next` names; undefined for anything else, such as an id. */
 export function readNext(next: string): Position | undefined {
   if (!next.startsWith(form)) return undefined;
   const position = Buffer.from(next.slice(form.length), 'base64url').toString();
@@ -66,16 +66,16 @@ function readPosition(position: string): Position | undefined {
   return { at, id, ...(question !== undefined && { counted: { total: Number(total), question } }) };
 }
 
-/** Whether this date and time exist: the database refuses the 30th of February, and a Date turns it into March. */
+/** Whether this date and time exist: the database rejects 30 February, while a Date turns it into March. */
 function isInstant(at: string): boolean {
   const date = new Date(at);
   return Number.isFinite(date.getTime()) && date.toISOString().slice(0, 23) === at.slice(0, 23);
 }
 
 /**
- * Where a page starts: the position that `after` names as a `next`, whether its row is still there or not, or that of the
- * row with this id, which `find` looks for among those that the caller may list. Undefined without `after`. Throws
- * REQUEST_INVALID, the same for a row that is gone, another's and one that never was.
+ * Where a page starts: the position that `after` names as a `next`, whether its row still exists or not, or that of the
+ * row with this id, which `find` looks up among those that the caller may list. Undefined without `after`. Throws the
+ * same REQUEST_INVALID for a deleted, a foreign and an unknown row.
  */
 export async function startOfPage(
   after: string | undefined,
@@ -90,8 +90,8 @@ export async function startOfPage(
 }
 
 /**
- * The number of all that is asked for, the list and its filters: as it was counted when a page led here by its `next`, or
- * as `count` finds it. So whoever reads a list to its end has it counted once.
+ * The number of all matches: as carried by `next` if the page was reached by one, otherwise from `count`. So reading a
+ * list to its end counts it once.
  */
 export async function countOnce(
   start: Position | undefined,
@@ -102,7 +102,7 @@ export async function countOnce(
   return start?.counted?.question === question ? start.counted : { total: await count(), question };
 }
 
-/** What is asked for as text, with the fragments of SQL in it, which JSON leaves out or cuts short. */
+/** The query as text, including its SQL fragments, which JSON omits or truncates. */
 const textOf = (asked: unknown): string =>
   JSON.stringify(asked, function (this: Record<string, unknown>, key, value: unknown) {
     const fragment = RawQueryFragment.getKnownFragment(this[key]);
@@ -115,7 +115,7 @@ const textOf = (asked: unknown): string =>
     return conditions.length === 0 ? value : { ...value, conditions };
   });
 
-/** The rows of a page and its `next`, of the rows that were read for it: one more than the page has, if there is one. */
+/** The rows of a page and its `next`, from the rows read for it: up to one more than the page. */
 export function cutPage<Row extends Placed>(
   read: readonly Row[],
   limit: number,

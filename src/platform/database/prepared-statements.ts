@@ -8,7 +8,7 @@ interface Client {
 const mark = '/* prepared */ ';
 /** For each statement as written in the code, its marked text with numbered parameters. */
 const texts = new Map<string, string>();
-/** For each marked text, the name under which connections prepare it. */
+/** For each marked text, the name of its prepared statement. */
 const names = new Map<string, string>();
 
 function textOf(sql: string): string {
@@ -28,10 +28,10 @@ function textOf(sql: string): string {
 }
 
 /**
- * Runs a statement of the hot path, in the manager's transaction if it is in one. Each connection prepares it once and
- * its parameters are sent separately, whereas `em.execute` writes them into a new text each time. Only for constant
- * statements, never for ones built from a request (each is kept forever); every `?` is a parameter. Columns are named:
- * a statement that returned all of a table would fail on each connection once a migration has added one. Throws for it.
+ * Runs a statement of the hot path, in the manager's transaction if there is one. Each connection prepares it once and
+ * sends its parameters separately, whereas `em.execute` writes them into a new text each time. Only for constant
+ * statements, never for ones built from a request, as each is cached forever; every `?` is a parameter. Throws for a
+ * statement that selects `*`: it would fail on every connection once a migration added a column.
  */
 export async function executePrepared<Row>(
   em: EntityManager,
@@ -49,7 +49,10 @@ export async function executePrepared<Row>(
   return rows as Row[];
 }
 
-/** All columns of an entity's table as `executePrepared` wants them named, e.g. `p.id, p.status`: only those that this release knows. */
+/**
+ * All columns of an entity's table, named for `executePrepared`, such as `p.id, p.status`: only those that this release
+ * has.
+ */
 export const columnsOf = <T extends object>(em: EntityManager, entity: EntityClass<T>, alias: string): string =>
   em
     .getMetadata(entity)

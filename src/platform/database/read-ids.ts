@@ -1,12 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** Before every id. */
+/** Sorts before every id. */
 const first = '00000000-0000-0000-0000-000000000000';
 
-/**
- * The ids of a query that takes `params` and then the last id it has read, and reads those after it in their order, a part
- * at a time.
- */
+/** The ids of a query, in order, a batch at a time; its parameters are `params` and the last id read. */
 export async function* readIdsInParts(
   em: Pick<EntityManager, 'execute'>,
   query: string,

@@ -5,9 +5,9 @@ import { allowTime } from './database-time-outs.ts';
 import { beginOnReplica, tellOfAnswer, tellOfFailure } from './replica.ts';
 
 /**
- * Reads parts from one snapshot of the database, in a transaction of its own that may last as long as a download: on the
- * replica if it has all that was committed before, otherwise on the primary. Holds a connection until the parts were read
- * to the end or `return` was called. What fails on the replica before its first part is read on the primary.
+ * Reads parts from one snapshot of the database, in its own transaction, which may last as long as a download: on the
+ * replica if it has everything committed before, otherwise on the primary. Holds a connection until the parts are read
+ * to the end or `return` is called. A read that fails on the replica before its first part is repeated on the primary.
  */
 export async function* readInSnapshot<Part>(
   em: EntityManager,
@@ -29,10 +29,10 @@ export async function* readInSnapshot<Part>(
       return;
     } catch (error) {
       tellOfFailure(em, error);
-      // Another snapshot would not continue what was handed on.
+      // Another snapshot would not match the parts already returned.
       if (handedOn) throw error;
     } finally {
-      // In the background: it waits for whatever is still under way there.
+      // In the background: it waits for any statement still running there.
       void parts.return().catch(() => undefined);
     }
   }

@@ -4,7 +4,7 @@ import { textArray } from '../../shared/postgres.ts';
 import { applicationRole, keysRole } from './database-roles.ts';
 import { settingNames } from './database-time-outs.ts';
 
-/** The privileges of the current role, as it reads them itself. */
+/** The privileges of the current role, as it sees them itself. */
 interface Standing {
   role: string;
   superuser: boolean;
@@ -44,7 +44,7 @@ const provenTables = [
   'closings',
   'archived_months',
 ];
-/** The functions that the role may call (`baseline/roles.sql`); any other moves money or deletes without checks. */
+/** The functions that the role may call (`baseline/roles.sql`); others could move money or delete without checks. */
 const ownFunctions = [
   'are_agreed_keys',
   'pay_from_balances',
@@ -132,8 +132,8 @@ const keptTables = ['events'];
 const mightyRoles = ['pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'];
 
 /**
- * Throws ConfigError, naming every problem, unless this connection's role cannot tamper with the ledger, or with what
- * protects the keys; `variable` is the one that names the database.
+ * Throws ConfigError, naming every problem, if this connection's role could tamper with the ledger or the protection of
+ * the keys; `variable` names the database's variable.
  */
 export async function refuseMightyRole(
   em: EntityManager,
@@ -194,9 +194,9 @@ export async function refuseMightyRole(
     it.owned !== null && `it owns tables (${it.owned}), or belongs to their owner, and so may disable their triggers`,
     it.writable !== null && `it may write ${it.writable} directly, past the functions that prove what is posted`,
     it.changeable !== null && `it may change ${it.changeable}, which may only be added to`,
-    it.calls !== null && `it may call ${it.calls}, which write rows that nothing proves`,
+    it.calls !== null && `it may call ${it.calls}, which write unproven rows`,
     it.creates && 'it may create tables and functions',
-    it.reaches_months && 'it reaches the partitions in the schema months, past the rights of their tables',
+    it.reaches_months && 'it has access to the partitions in the schema months, bypassing the rights of their tables',
     it.silences && 'it may set session_replication_role, which disables triggers',
     it.settings !== null &&
       `it has settings of its own (${it.settings}), which change what the product's statements mean`,

@@ -5,27 +5,27 @@ import { ConfigError, errorCodeOf, isDataError, isDomainError } from '../../shar
 import { withPatience } from '../../shared/patience.ts';
 import { allowTime, withTime } from './database-time-outs.ts';
 
-/** Which server answered a read: the replica, or the primary because the replica was late, down or failed. */
+/** Which server answered a read: the replica, or the primary because the replica was lagging, down or failed. */
 export type ReadOutcome = 'replica' | 'late' | 'away' | 'failed' | 'resting';
 
 interface Replica {
   orm: MikroORM;
   tell: (outcome: ReadOutcome, error?: unknown) => void;
-  /** Not asked again before this, in milliseconds of `performance.now()`. */
+  /** Not used again before this, in milliseconds of `performance.now()`. */
   restsUntil: number;
 }
 
-/** The replica of each primary, by the configuration that all managers of the primary share. */
+/** The replica of each primary, keyed by the configuration that all managers of the primary share. */
 const replicas = new WeakMap<Configuration, Replica>();
 
-/** Lets lists, documents and checks of this primary be read from its replica; `tell` is called for each read. */
+/** Enables reading lists, documents and checks of this primary from its replica; `tell` is called for each read. */
 export function attachReplica(primary: MikroORM, replica: MikroORM, tell: Replica['tell'] = () => undefined): void {
   replicas.set(primary.config, { orm: replica, tell, restsUntil: 0 });
 }
 
 /**
- * Up to where the primary has written its log, and on which of its timelines: a failover begins another. What is committed
- * with `synchronous_commit = off` may not be written yet.
+ * The end of the primary's written log, and its timeline, as a failover begins another. Commits with
+ * `synchronous_commit = off` may not be written yet.
  */
 interface LogPosition {
   position: string;
@@ -57,7 +57,7 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     return await withPatience(budgets.replica.begun, () => beginning);
   } catch (error) {
     leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
-    // A late answer: no caller waits for it any more.
+    // A late answer for which no caller waits any more.
     void beginning.then(end, () => undefined);
     return null;
   }
@@ -78,16 +78,16 @@ async function findPosition(em: EntityManager, replica: Replica): Promise<LogPos
   }
 }
 
-/** The primary answers alone for a while: an unresponsive replica must not delay every request. */
+/** Only the primary answers for a while, so that an unresponsive replica does not delay every request. */
 function leaveAlone(replica: Replica, outcome: ReadOutcome, error: unknown): void {
   replica.restsUntil = performance.now() + budgets.replica.rests;
   replica.tell(outcome, error);
 }
 
 /**
- * One message for waiting and for the beginning of the snapshot: behind a pooler only what is sent together is sure to
- * reach the same server. The wait has a transaction of its own, because a snapshot taken before it would not see what
- * it waited for.
+ * One message for the wait and the start of the snapshot: behind a pooler only statements sent together are sure to
+ * reach the same server. The wait has its own transaction, as a snapshot taken before it would not see what it waited
+ * for.
  */
 async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): Promise<EntityManager> {
   await tx.begin({ readOnly: true });
@@ -111,8 +111,9 @@ const end = (tx: EntityManager): Promise<void> => tx.rollback().catch(() => unde
 export const tellOfAnswer = (em: EntityManager): void => replicas.get(em.config)?.tell('replica');
 
 /**
- * Tells that a read failed on the replica of this primary, which then rests. Throws the error if the primary would
- * answer the same: a refusal, or a value that it cannot represent. Whatever took too long may be quick on the primary.
+ * Reports that a read failed on this primary's replica, which is then not used for a while. Throws the error if the
+ * primary would fail in the same way: a refusal, or a value that it cannot represent. A time-out may be specific to the
+ * replica.
  */
 export function tellOfFailure(em: EntityManager, error: unknown): void {
   if (isDomainError(error) || isDataError(error)) throw error;
@@ -121,11 +122,11 @@ export function tellOfFailure(em: EntityManager, error: unknown): void {
 }
 
 /**
- * Reads from the replica if there is one that has replayed all that was committed before this call, otherwise from the
- * primary; on the primary again if the replica fails meanwhile, or takes more than half the time that a statement has.
- * The replica reads in one snapshot, which may be ahead of what the primary shows: whatever belongs together is read by
- * the same `reader`. For lists and checks only: what decides something (who the caller is, what they may, what an
- * account holds) is read from the primary.
+ * Reads from the replica if there is one that has replayed everything committed before this call, otherwise from the
+ * primary; again from the primary if the replica fails or takes more than half of a statement's time. The replica reads
+ * in one snapshot, which may be ahead of what the primary shows, so read data that belongs together with the same
+ * `reader`. For lists and checks only: read what decides something (the caller, permissions, balances) from the
+ * primary.
  */
 export async function readFresh<T>(
   em: EntityManager,
@@ -146,14 +147,14 @@ export async function readFresh<T>(
     } catch (error) {
       tellOfFailure(em, error);
     } finally {
-      // The answer does not wait for it: it waits for whatever is still under way there.
+      // Do not wait for it: it waits for any statement still running there.
       void end(tx);
     }
   }
   return budget === undefined ? read(em) : withTime(em, budget, read);
 }
 
-/** What a server says of itself. */
+/** A server's description of itself. */
 interface Identity {
   cluster: string;
   database: string;
@@ -170,8 +171,8 @@ const identify = async (em: EntityManager): Promise<Identity> => {
 };
 
 /**
- * Throws ConfigError if DATABASE_READ_URL leads to something other than a replica of the primary, as the same role. A
- * replica that is down is reported, but does not keep the process from starting.
+ * Throws ConfigError unless DATABASE_READ_URL leads to a replica of the primary, with the same role. A replica that is
+ * down is reported, but does not prevent the start.
  */
 export async function refuseOtherReplica(primary: MikroORM): Promise<void> {
   const replica = replicas.get(primary.config);
@@ -186,7 +187,7 @@ export async function refuseOtherReplica(primary: MikroORM): Promise<void> {
   }
   const wrong = [
     !theirs.replica && 'it is not a replica',
-    theirs.cluster !== ours.cluster && 'it is not of the cluster that DATABASE_URL names',
+    theirs.cluster !== ours.cluster && 'it belongs to another cluster than DATABASE_URL',
     theirs.database !== ours.database && `it is the database ${theirs.database} and not ${ours.database}`,
     theirs.role !== ours.role && `its role is ${theirs.role} and not ${ours.role}`,
   ].filter((sentence) => sentence !== false);

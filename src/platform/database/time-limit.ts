@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { budgets } from '../../shared/budgets.ts';
 import { isBegin, isRollback, type PoolClient } from './lost-connections.ts';
 
-/** Until when a piece of work may act, in milliseconds of `performance.now()`. */
+/** The deadlines of a piece of work, in milliseconds of `performance.now()`. */
 export interface TimeLimit {
   /** After this it sends nothing more to the database. */
   endsAt: number;
@@ -10,54 +10,54 @@ export interface TimeLimit {
   askUntil: number;
 }
 
-/** A `pg` client, as it is limited here. */
+/** The part of a `pg` client that is limited here. */
 export interface LimitedClient extends PoolClient {
   /** `I` outside a transaction, `T` in one, `E` in one that has failed. */
   getTransactionStatus(): string | null;
 }
 
-/** The work has used up its time: it sends nothing more to the database. */
+/** The work has used up its time and sends nothing more to the database. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
   readonly code = 'OUT_OF_TIME';
 
   constructor() {
-    super('the time of this step is over, and another attempt may run: nothing more is written');
+    super('this step has timed out and another attempt may run: it writes nothing more');
   }
 }
 
 const limits = new AsyncLocalStorage<TimeLimit>();
 
 /**
- * Runs work that must end by a time: after it, none of the work's statements is sent, and the database ends what is
- * still running. Work that goes on gets OutOfTime at its next statement, and its transaction is rolled back.
+ * Runs work with a deadline, after which none of its statements is sent and the database cancels the running one. Work
+ * that continues gets OutOfTime at its next statement, and its transaction is rolled back.
  */
 export function withinLimit<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
   return limits.run(limit, work);
 }
 
-/** Milliseconds left for the current work; infinite without a limit, 0 or less when its time is over. */
+/** Milliseconds left for the current work; infinite without a limit, 0 or less after the deadline. */
 export function timeLeft(): number {
   const limit = limits.getStore();
   return limit === undefined ? Number.POSITIVE_INFINITY : limit.endsAt - performance.now();
 }
 
-/** Milliseconds for which the current work may still wait for the provider, over all its calls. */
+/** Milliseconds for which the current work may still wait for the provider, in all its calls together. */
 export function askingTimeLeft(): number {
   const limit = limits.getStore();
   return limit === undefined ? Number.POSITIVE_INFINITY : limit.askUntil - performance.now();
 }
 
-/** The time-out for a transaction that may take `ms`, but no longer than the work it belongs to. */
+/** The time-out for a transaction that may take `ms`, but not longer than its work. */
 export const transactionTime = (ms: number): number => Math.max(1, Math.floor(Math.min(ms, timeLeft())));
 
-// PostgreSQL does not move a running timer to a new value: it must be switched off first.
+// PostgreSQL does not change a running timer; switch it off first.
 const limitTransaction = (ms: number): string =>
   `set local transaction_timeout = 0; set local transaction_timeout = ${transactionTime(ms)}`;
 
 /**
  * Makes a connection respect the limit of the work that uses it. A transaction that begins shortly before the limit, or
- * a statement outside one, gets the time that is left, so that the database itself ends it in time.
+ * a statement outside one, gets the remaining time as its time-out in the database.
  */
 export function keepLimits(client: LimitedClient): void {
   const query = client.query.bind(client);
@@ -77,8 +77,8 @@ export function keepLimits(client: LimitedClient): void {
   }
 
   /**
-   * Rolls back and throws OutOfTime. A late `begin` is let through instead: refusing it would leak its connection, and the
-   * next statement is refused.
+   * Rolls back and throws OutOfTime. A late `begin` is allowed, as refusing it would leak its connection; the next
+   * statement is refused.
    */
   async function refuse(): Promise<never> {
     if (client.getTransactionStatus() !== 'I') await query('rollback');

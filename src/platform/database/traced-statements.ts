@@ -8,7 +8,7 @@ interface Client {
   query(config: unknown, ...rest: unknown[]): unknown;
 }
 
-/** A statement's operation and table, e.g. `UPDATE payouts`: few values, without data. */
+/** A statement's operation and table, such as `UPDATE payouts`: few values, without data. */
 export function summaryOf(statement: string): { operation: string; table: string | undefined } {
   const sql = statement.replace(/\/\*.*?\*\/\s*/g, '').trimStart();
   const [, change, changed] = /\b(insert into|update|delete from)\s+(?:only\s+)?"?(\w+)/i.exec(sql) ?? [];
@@ -18,8 +18,8 @@ export function summaryOf(statement: string): { operation: string; table: string
 }
 
 /**
- * A span for each statement that a traced request or step makes; others have none. Attributes are those of OpenTelemetry's
- * conventions for databases, without text and parameters, which may hold what must not leave the process.
+ * A span for each statement of a traced request or step. Attributes are those of OpenTelemetry's conventions for
+ * databases, without text and parameters, which may contain data that must not leave the process.
  */
 export function traceStatements(client: Client, url: string): void {
   const { hostname, port, pathname } = new URL(url);

@@ -4,13 +4,13 @@ import { ConfigError } from '../../shared/errors.ts';
 
 /** `KEYS_DATABASE_URL` points to keys that no row here uses. */
 export class OtherKeys extends ConfigError {
-  /** For a step, the keys are down: it is retried. */
+  /** A step treats it as keys that are down, and is retried. */
   readonly code = 'KEYS_AWAY';
 }
 
 /**
- * The main database and the database of the keys belong together: the first says by a check value which keys its people
- * are sealed under, from the first use on. What is returned throws OtherKeys for any other.
+ * The main database and the keys database belong together: from the first use on, the main database stores a check
+ * value of its keys. The returned function throws OtherKeys for any other keys.
  */
 export const agreeOnKeys =
   (main: Pick<MikroORM, 'em'>) =>
@@ -27,7 +27,7 @@ export const agreeOnKeys =
     }
     if (expected === checkValue) return;
     throw new OtherKeys(
-      'KEYS_DATABASE_URL names other keys than those under which the people in DATABASE_URL are sealed: one of the two ' +
-        'belongs to another deployment, or the database of the keys was made anew instead of being restored.',
+      'KEYS_DATABASE_URL names other keys than those under which the people in DATABASE_URL are sealed: one of the ' +
+        'two belongs to another deployment, or the keys database was created anew instead of restored.',
     );
   };

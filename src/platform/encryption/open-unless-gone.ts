@@ -6,8 +6,9 @@ import { isUnderOrderKey, keyIdOf, type Place, type Sealer } from './sealer.ts';
 export type Opened = { text: string } | { gone: 'destroyed' | 'lost' };
 
 /**
- * Decrypts what was sealed for this place. A key is lost, too, where its order has another in its place. Throws KeysAway,
- * and on a value that was tampered with, which under the key of an order cannot be told from one under another key.
+ * Decrypts what was sealed for this place. A key also counts as lost when its order now has a different one. Throws
+ * KeysAway, and on a value that was tampered with; under an order's key, that cannot be distinguished from a value
+ * under another key.
  */
 export async function openKept(sealer: Sealer, place: Place, sealed: string): Promise<Opened> {
   try {

@@ -7,7 +7,7 @@ import { textArray } from '../../shared/postgres.ts';
 
 /** 256 bits, for A256GCM and HMAC-SHA256. */
 const keyBytes = 32;
-/** How many keys a process caches, and for how long: a destroyed key is unusable everywhere after that time. */
+/** How many keys a process caches, and for how long: after that time a destroyed key is unusable everywhere. */
 const mostCached = 10_000;
 const cachedMs = 5 * 60_000;
 const mostTogether = 500;
@@ -19,8 +19,8 @@ export class KeysAway extends Error {
 }
 
 /**
- * The keys answer, and have no trace of this one, which nobody destroyed: what needs it waits as for keys that are down,
- * what shows many people shows the others.
+ * The keys database is up but has no trace of this key, which nobody destroyed: work that needs it waits as when the
+ * keys are down, and lists show the other people.
  */
 export class KeyMissing extends KeysAway {
   override readonly name = 'KeyMissing';
@@ -32,12 +32,12 @@ export class KeyErased extends Error {
   readonly code = 'KEY_ERASED';
 }
 
-/** The same for a key that was not destroyed: it was lost with its database, and may be restored. */
+/** The same for a key that was not destroyed but lost with its database, and may be restored. */
 export class KeyLost extends KeyErased {
   override readonly name = 'KeyLost';
 }
 
-/** The tables of keys in their database. */
+/** The tables of the keys database. */
 export type KeyTable = 'personal_keys' | 'order_keys' | 'look_up_keys';
 
 export interface KeyPlace {
@@ -54,7 +54,7 @@ export interface Wrapping {
 
 const placeOf = (table: KeyTable, id: string): KeyPlace => ({ table, column: 'key_sealed', row: id });
 
-/** A new key for this row, and the same sealed. */
+/** A new key for this row, in plain and sealed form. */
 export async function newKey(
   wrapping: Wrapping,
   table: KeyTable,
@@ -64,23 +64,23 @@ export async function newKey(
   return { key: new Uint8Array(key), sealed: await wrapping.seal(placeOf(table, id), key.toString('base64')) };
 }
 
-/** A key as it is stored in this row, opened. */
+/** A stored key of this row, opened. */
 export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, sealed: string): Promise<Uint8Array> =>
   new Uint8Array(Buffer.from(await wrapping.open(placeOf(table, id), sealed), 'base64'));
 
-/** Keys of their own, each by the id of what it seals. */
+/** One key per person or order, by its id. */
 export interface OwnKeys {
-  /** The key, made if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
+  /** The key, created if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
   make(id: string): Promise<Uint8Array>;
-  /** The key. Throws KeyErased when it was destroyed, and KeysAway; without a trace of it, one of the two. */
+  /** The key. Throws KeyErased when it was destroyed, and KeysAway; one of the two for an unknown key. */
   find(id: string): Promise<Uint8Array>;
 }
 
-/** What it says of an id that the table of its key has no trace of it. */
+/** The error for an id without a key. */
 const withoutTrace = {
-  // Nobody was erased: this is the database of before, or another.
+  // Nobody was erased: the database is an old copy, or another one.
   personal_keys: (id: string): Error => new KeyMissing(`there is no key of ${id}`),
-  // Lost with the keys' database: callers do not wait for it, unlike money.
+  // Lost with the keys database: unlike for people, callers do not wait for it.
   order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
 };
 
@@ -91,7 +91,7 @@ interface Question {
 interface KeyRow {
   id: string;
   key_sealed: string | null;
-  /** Where it was made here and need not be opened. */
+  /** Set when it was created here and need not be opened. */
   key?: Uint8Array | undefined;
 }
 
@@ -101,7 +101,7 @@ export interface AgreedKeys extends Pick<EntityManager, 'execute'> {
   agree(): Promise<unknown>;
 }
 
-/** The keys of one table, looked up together when they are asked for together, and those used last kept at hand. */
+/** The keys of one table: concurrent look-ups are batched, and recently used keys cached. */
 export function createOwnKeys(
   em: AgreedKeys,
   table: keyof typeof withoutTrace,
@@ -126,7 +126,7 @@ export function createOwnKeys(
     return (await read(ids)).map((row) => ({ ...row, key: ours.get(row.key_sealed ?? '') }));
   }
 
-  /** Of each the key; null for one that was destroyed, and an error for one that is not there or does not open. */
+  /** For each id the key, null if it was destroyed, or an error if it is missing or does not open. */
   const ask = createGathering<Question, Uint8Array | Error | null>({
     async run(questions) {
       const ids = [...new Set(questions.map(({ id }) => id))];
@@ -172,7 +172,7 @@ export function createOwnKeys(
 
 const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
 
-/** A wait that was too long is no refusal: a step that gets it is retried. */
+/** A time-out is not a refusal, so a step that gets it is retried. */
 async function reached<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;
@@ -182,7 +182,7 @@ async function reached<T>(asking: Promise<T>): Promise<T> {
   }
 }
 
-/** The keys used last, each for five minutes at most. */
+/** The recently used keys, each for five minutes at most. */
 function createKeyCache() {
   const kept = new Map<string, { key: Uint8Array; until: number }>();
   return {

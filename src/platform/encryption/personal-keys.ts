@@ -28,7 +28,7 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The plain text to be shown among others; null when its key is missing though the keys' database answers. One person's
+ * The plain text for a list; null also when its key is missing though the keys database is up, so that one person's
  * lost key does not hide the others.
  */
 export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
@@ -41,47 +41,47 @@ export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The keys of their own under which people are sealed, by the id of the person. They live in a database of their own,
- * whose backups are kept for a short time only: once a key is destroyed there and in the last of those backups, whatever
- * it sealed is gone from every copy of everything else. Throws KeysAway when that database does not answer in time, and
- * what `agree` throws when it is the wrong one.
+ * The keys under which people's data is sealed, one per person. They are in a separate database, whose backups are
+ * retained only briefly: once a key is gone from the database and its last backup, the data it sealed is unreadable in
+ * every copy of everything else. Throws KeysAway when that database does not answer in time, and what `agree` throws
+ * when it is the wrong one.
  */
 export interface PersonalKeys extends OwnKeys {
-  /** The key of a new person, made if there is none. Throws KeyErased once it was destroyed. */
+  /** The key of a new person, created if there is none. Throws KeyErased once it was destroyed. */
   make(id: string): Promise<Uint8Array>;
   /**
-   * The person's key. Throws KeyErased when it was destroyed, and KeyMissing when there is no trace of it: the database of
-   * the keys is then of before, and nobody was erased.
+   * The person's key. Throws KeyErased when it was destroyed, and KeyMissing when there is no trace of it: then the
+   * keys database is an old copy, and the person was not erased.
    */
   find(id: string): Promise<Uint8Array>;
   /**
-   * Destroys the keys of these people for good, whether they are there or not: none is ever made for them again. Skips
+   * Permanently destroys the keys of these people, existing or not, so that none is ever created for them again. Skips
    * people whose keys are already destroyed; returns those whose keys it destroyed.
    */
   destroy(ids: readonly string[]): Promise<string[]>;
   /** When the keys of these people were destroyed, by the database's clock; omits people whose key exists. */
   destroyedAt(ids: readonly string[]): Promise<{ id: string; erased_at: string }[]>;
-  /** The ids of all whose keys were destroyed, in parts of at most a thousand. */
+  /** The ids of all people whose keys were destroyed, in batches of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
-  /** Those of partners' payments, payouts and refunds, by the id of each. */
+  /** The keys of partners' payments, payouts and refunds, by their ids. */
   orders: OwnKeys;
   /**
-   * Destroys the keys of orders that were made at least `days` ago, up to `limit` of them. `prepare` is told
-   * of them first, and returns those that are to be kept: these are looked at again after a day. Returns how many it looked at.
+   * Destroys up to `limit` keys of orders created at least `days` ago. `prepare` gets their ids first and returns those
+   * to keep, which are examined again after a day. Returns how many it examined.
    */
   destroyOrders(
     prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
     input: { days: number; limit: number },
   ): Promise<number>;
-  /** The key of the digests by which encrypted texts are found, created on first use; shared by all people. */
+  /** The key of the digests that find encrypted texts, created on first use; shared by all people. */
   lookUpKey(): Promise<Uint8Array>;
   /**
-   * Examines keys created at least a day ago, up to `limit` of them, and asks `find` whose they are: settles those of
-   * permanent people, examines after another day those of people who may still be deleted, and deletes the others,
-   * whose person was never stored or has been deleted. Returns how many it examined.
+   * Examines up to `limit` keys created at least a day ago, and asks `find` for their people: settles the keys of
+   * permanent people, re-examines after a day those of people who may still be deleted, and deletes keys without a
+   * person. Returns how many it examined.
    */
   settle(find: (ids: readonly string[]) => Promise<readonly KeptPerson[]>, limit: number): Promise<number>;
-  /** Throws unless the database of the keys answers. */
+  /** Throws unless the keys database answers. */
   ping(): Promise<void>;
 }
 
@@ -92,26 +92,25 @@ interface LookUpKey {
 }
 
 const asAgreed = 'are_agreed_keys(?)';
-/** Not the agreed keys' database, or no keys' database at all. */
+/** Another keys database than the agreed one, or none at all. */
 const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
 
-/** A person with a row; one who was only invited may be deleted again. */
+/** A person with a row; an invited one may still be deleted. */
 export interface KeptPerson {
   id: string;
   stays: boolean;
 }
 
 /**
- * Over the database of the keys. `wrapping` seals the keys themselves, with the live encryption keys. Before anything is
- * made or read, `agree` is told a check value by which this database is known from others, and throws unless it is the
- * right one.
+ * Keys in the keys database. `wrapping` seals the keys themselves with the live encryption keys. Before anything is
+ * created or read, `agree` gets a check value that identifies this database, and throws unless it is the right one.
  */
 export function createPersonalKeys(
   orm: { em: { fork(): Pick<EntityManager, 'execute'> } },
   wrapping: Wrapping,
   agree: (checkValue: string) => Promise<void>,
 ): PersonalKeys {
-  // No entities and no transaction: one manager serves all.
+  // It has no entities and no transaction, so one manager serves all callers.
   const em = orm.em.fork();
   const lookUpId = 'email';
   /** The look-up key with its stored form, which identifies this database. */
@@ -130,8 +129,8 @@ export function createPersonalKeys(
     return agreed;
   }
   /**
-   * A new connection may lead to another database, after a failover or by mistake: each statement checks that it is
-   * still the agreed one. If it is not, or the look-up key was re-encrypted, they agree again.
+   * A new connection may lead to another database, after a failover or by mistake, so each statement checks that it is
+   * still the agreed one. If not, or if the look-up key was re-encrypted, the check is repeated.
    */
   const execute = async (sql: string, params: readonly unknown[] = []): Promise<unknown> => {
     const at = sql.indexOf(asAgreed);
@@ -217,7 +216,8 @@ export function createPersonalKeys(
         [those(true)],
       );
       await keys.execute(
-        "update personal_keys set look_after = now() + interval '1 day' where are_agreed_keys(?) and not is_settled and id = any(?::uuid[])",
+        "update personal_keys set look_after = now() + interval '1 day' where are_agreed_keys(?) and not is_settled " +
+          'and id = any(?::uuid[])',
         [those(false)],
       );
       await keys.execute(

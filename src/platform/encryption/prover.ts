@@ -6,20 +6,20 @@ import { equalSecrets } from '../../shared/digest.ts';
 export type Proved<Facts> = Facts & { proof?: string };
 
 /**
- * Proves facts that travel through Temporal, whose port has no login of its own: anybody who reaches it can start
- * workflows and take tasks as a worker, but cannot make a proof.
+ * Proves facts that travel through Temporal, whose port has no login: anybody who can reach it can start workflows and
+ * poll tasks as a worker, but cannot create a proof.
  */
 export interface Prover {
-  /** The facts with a proof that one of our processes stated them, about this resource. */
+  /** The facts, with a proof that one of our processes stated them about this resource. */
   prove<Facts extends object>(about: string, facts: Facts): Proved<Facts>;
-  /** The facts without their proof when it is valid; null otherwise. */
+  /** The facts if their proof is valid; otherwise null. */
   check<Facts extends object>(about: string, proved: Proved<Facts>): Facts | null;
 }
 
 const purpose = 'amanah: what travels through temporal';
 
 /**
- * Proofs are `<key id>.<HMAC-SHA256 in base64url>` over the resource and the facts' JSON, whose field order survives
+ * A proof is `<key id>.<HMAC-SHA256 in base64url>` over the resource and the facts' JSON, whose field order survives
  * every transport. The keys are derived from the live encryption keys, newest first; all of them verify, the newest
  * signs.
  */

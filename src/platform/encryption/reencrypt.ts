@@ -14,7 +14,7 @@ export interface SealedColumn {
 }
 
 export interface ReencryptProgress extends SealedColumn {
-  /** Rows looked at so far and in all, over every column. */
+  /** Rows processed so far and in total, over all columns. */
   done: number;
   total: number;
 }
@@ -22,11 +22,11 @@ export interface ReencryptProgress extends SealedColumn {
 export interface ReencryptResult extends SealedColumn {
   rows: number;
   moved: number;
-  /** Ids of rows that no configured key opens; they are left as they are. */
+  /** Ids of rows that no configured key opens; they are not changed. */
   unreadable: string[];
 }
 
-/** Every column that holds sealed values: by convention named `*_sealed`, in a table with an `id`. */
+/** Every column with sealed values, by convention named `*_sealed`, in a table with an `id`. */
 export async function findSealedColumns(em: EntityManager): Promise<SealedColumn[]> {
   return em.execute<SealedColumn[]>(
     `select c.table_name as "table", c.column_name as "column" from information_schema.columns c
@@ -37,10 +37,10 @@ export async function findSealedColumns(em: EntityManager): Promise<SealedColumn
 }
 
 /**
- * Moves every value sealed under an encryption key to the newest, `newestKeyId`, while the system keeps running; what is
- * sealed under the own key of a person or an order stays, as that key itself is moved in the database of the keys. A value that changed
- * meanwhile is left to its writer; one that no key opens is listed in the result. Values already moved are skipped, so
- * it can be stopped and started again.
+ * Moves every value sealed under an encryption key to the newest, `newestKeyId`, while the system keeps running. Values
+ * under a person's or an order's own key are skipped, as that key itself is re-encrypted in the keys database; so are
+ * values that change during the run, which their writer seals with the newest key. A value that no key opens is listed
+ * in the result. Values already moved are skipped, so it can be stopped and rerun.
  */
 export async function reencrypt(
   em: EntityManager,
@@ -113,7 +113,7 @@ async function moveValue(
     `select ${quote(column)} as sealed from ${quote(table)} where id = ?`,
     [id],
   );
-  // A writer may have sealed it under such a key since its header was read.
+  // A writer may have sealed it under its own key since the header was read.
   if (!row?.sealed || isUnderItsOwn(row.sealed)) return 'left to its writer';
   const where = { table, column, row: id };
   const plain = await sealer.open(where, row.sealed).catch(() => null);

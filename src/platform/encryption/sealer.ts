@@ -9,14 +9,14 @@ export interface Place {
   column: string;
   row: string;
   /**
-   * The id of the person it is about: it is sealed under that person's own key, and gone for good with it. `isNew` makes
-   * that key; of anybody else it has to be there, as another in its place would open nothing of what they have.
+   * The id of the person it is about: it is sealed under that person's key, and permanently lost with it. `isNew`
+   * creates that key; for anybody else it must exist, as a replacement could not open their other data.
    */
   person?: { id: string; isNew?: true } | null;
   /**
    * The id of the partner's payment, payout or refund whose customer or beneficiary it names: it is sealed under the
-   * order's own key. `isNew` makes that key; what is sealed later is sealed under the newest encryption key where the
-   * order has none any more, as nobody can be named then.
+   * order's key. `isNew` creates that key; once the order's key is gone, later values are sealed under the newest
+   * encryption key, as they can no longer name anybody.
    */
   order?: { id: string; isNew?: true } | null;
 }
@@ -33,11 +33,11 @@ export interface Sealer {
    * destroyed, KeysAway when it cannot be reached, and on anything else.
    */
   open(place: Place, sealed: string): Promise<string>;
-  /** The keyed digest by which a sealed text is found: HMAC-SHA256 in hex under a key of its own. Throws KeysAway. */
+  /** The keyed digest that finds a sealed text: HMAC-SHA256 in hex under a separate key. Throws KeysAway. */
   digest(text: string): Promise<string>;
 }
 
-/** How the key ids of values begin that are sealed under a key of their own; ids of encryption keys have no colon. */
+/** The prefixes of key ids of people and orders; ids of encryption keys have no colon. */
 const ofPerson = 'person:';
 const ofOrder = 'order:';
 
@@ -51,7 +51,7 @@ interface Header {
   row: string;
 }
 
-/** The id of the key of a sealed value, or of its header alone; null where it has none. */
+/** The key id of a sealed value or of its header alone; null if it has none. */
 export function keyIdOf(sealed: string): string | null {
   try {
     return decodeProtectedHeader(`${sealed.split('.', 1)[0]}....`).kid ?? null;
@@ -60,19 +60,22 @@ export function keyIdOf(sealed: string): string | null {
   }
 }
 
-/** Bytes, as A256GCM has them; its nonces have 12. */
+/** In bytes, as in A256GCM; its nonces have 12. */
 const authTagLength = 16;
 
 const keyObjects = new WeakMap<Uint8Array, KeyObject>();
 
-/** A key as ciphers take it at once: given its bytes, they spend most of their time on reading them. */
+/** A key object, which ciphers use directly; importing raw bytes takes most of their time. */
 function keyObjectOf(key: Uint8Array): KeyObject {
   const made = keyObjects.get(key) ?? createSecretKey(key);
   keyObjects.set(key, made);
   return made;
 }
 
-/** A text as compact JWE, by one call of the cipher: a batch has a thousand, and jose takes five times as long for each. */
+/**
+ * Encrypts a text as compact JWE with one call of the cipher: a batch has a thousand texts, and jose takes five times
+ * as long for each.
+ */
 function encrypt(header: Header, key: Uint8Array, plain: string): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url');
   const nonce = randomBytes(12);
@@ -81,7 +84,7 @@ function encrypt(header: Header, key: Uint8Array, plain: string): string {
   return [head, '', ...[nonce, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
 }
 
-/** Whether a value with this key id moves to no newer encryption key: it is its own key that does. */
+/** Whether re-encryption skips a value with this key id, as its person's or order's key is re-encrypted instead. */
 export const isUnderOwnKey = (keyId: string): boolean => keyId.startsWith(ofPerson) || isUnderOrderKey(keyId);
 
 /** Whether a value with this key id was sealed under the key of a partner's payment, payout or refund. */
@@ -89,8 +92,8 @@ export const isUnderOrderKey = (keyId: string): boolean => keyId.startsWith(ofOr
 
 /**
  * Encryption at rest (docs/contract.md 7): JWE `dir` with A256GCM and a random nonce; key id, table, column and row are
- * in the protected header, which the cipher authenticates. `keys` are the live keys, newest first. Without personal keys
- * nothing of people can be sealed or opened.
+ * in the protected header, which the cipher authenticates. `keys` are the live keys, newest first. Without personal
+ * keys, people's data can be neither sealed nor opened.
  */
 export function createSealer(
   keys: readonly { id: string; key: Uint8Array }[],

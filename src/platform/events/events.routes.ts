@@ -9,7 +9,7 @@ import { countedEvents, type EventRow, listEvents } from './list-events.ts';
 const routes = createRouteGroup({
   prefix: '/v1/events',
   tag: 'Events',
-  description: 'What changed, who changed it, and in which request.',
+  description: 'Who changed what, and in which request.',
 });
 
 const EventAnswer = z
@@ -32,7 +32,7 @@ routes.get(
   '/',
   {
     summary: 'List business events, newest first',
-    description: `\`total\` is exact up to ${countedEvents}. Events of reads are kept 90 days. \`after\` takes any id: ids are in the order of events.`,
+    description: `\`total\` is exact up to ${countedEvents}. Events of reads are retained for 90 days. \`after\` accepts any id: ids are in the order of events.`,
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       event: text(64).optional(),

@@ -30,12 +30,12 @@ export interface ListEventsInput extends ListWindow {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Matches are counted up to this many; a total of this many means at least this many. */
+/** Matches are counted up to this many; this total means at least this many. */
 export const countedEvents = 100_000;
 
 /**
- * Events, newest first by default (`readFresh`). Their ids are in the order of time, so a page is read along the primary
- * key, and starts behind any id, whether there is such an event or not.
+ * Events, newest first by default (`readFresh`). Their ids are in order of time, so a page is read along the primary
+ * key and may start after any id, whether that event exists or not.
  */
 export const listEvents = (em: EntityManager, input: ListEventsInput): Promise<Listed & { events: EventRow[] }> =>
   readFresh(em, (reader) => readEvents(reader, input));
@@ -49,7 +49,7 @@ async function readEvents(em: EntityManager, input: ListEventsInput): Promise<Li
     ['actor_id = ?::uuid', input.actorId],
     ['created_at >= ?::timestamptz', input.from],
     ['created_at < ?::timestamptz', input.to],
-    // An event has the id of its time, to a day: months outside the period are not read.
+    // An event's id gives its time to within a day, so months outside the period are not read.
     ['id >= first_id_at(?::timestamptz)', input.from && new Date(input.from.getTime() - dayMs)],
     ['id < first_id_at(?::timestamptz)', input.to && new Date(input.to.getTime() + dayMs)],
   ];

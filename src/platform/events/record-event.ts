@@ -20,7 +20,7 @@ export async function recordEvent(tx: EntityManager, event: NewEvent): Promise<v
   await tx.execute(insert, valuesOf(event));
 }
 
-/** The actor and the request; both are null if the platform acted by itself. */
+/** The actor and the request; both are null if the platform acted on its own. */
 type By = { requestId: string | null } & (
   | { caller: Pick<Actor, 'userId'> | null | undefined }
   | { actorId: string | null }
@@ -28,7 +28,7 @@ type By = { requestId: string | null } & (
 
 export const byPlatform: By = { actorId: null, requestId: null };
 
-/** `recordEvent` of what somebody did to a resource. The impact of RESOURCE_DELETED is HIGH unless another is given. */
+/** `recordEvent` for an action on a resource. The impact of RESOURCE_DELETED is HIGH unless given. */
 export const recordAction = (
   tx: EntityManager,
   by: By,
@@ -43,7 +43,7 @@ export const recordAction = (
   return recordEvent(tx, { event, impact, resourceType, resourceId, actorId, requestId, ...(data && { data }) });
 };
 
-/** As `recordEvent`, for any number of events, in their order: one insert. */
+/** As `recordEvent`, for any number of events, in order, with one insert. */
 export async function recordEvents(tx: EntityManager, events: readonly NewEvent[]): Promise<void> {
   const rows = events.map((event) => ({
     event: event.event,
@@ -74,7 +74,7 @@ export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event
 }
 
 /**
- * Records that a platform user read what others own (docs/contract.md 7). Nothing for what the caller owns, nor for
+ * Records that a platform user read what others own (docs/contract.md 7). Does nothing for what the caller owns, or for
  * callers of another type, who see only their own or their organization's. `ownerId` is null for a list and for what an
  * organization owns.
  */

@@ -4,19 +4,19 @@ import { must } from '../../shared/assert.ts';
 import { createSemaphore, type Semaphore } from '../../shared/concurrency.ts';
 import { ProviderUnknown } from './gateway.ts';
 
-/** The priority of a call: whether it is for a payout, and for which partner it is made, if any. */
+/** The priority of a call: whether it is for a payout, and its partner, if any. */
 export interface Call {
   payout: boolean;
   partnerId: string | null;
-  /** Whether it completes a call that was just made and is useless without it: then it goes before all others. */
+  /** Whether it completes a preceding call that is useless without it; such a call goes before all others. */
   follows?: boolean | undefined;
 }
 
-/** The budget that provider calls are counted against. */
+/** The budget for provider calls. */
 export interface CallBudget {
-  /** 0 when a call may be made now, which is then counted; otherwise the milliseconds after which to try again. */
+  /** 0 when a call may be made now, which is then counted; otherwise the milliseconds after which to retry. */
   take(call: Call): Promise<number>;
-  /** The calls of this process that wait here; by partner, so that one partner never takes every place. */
+  /** This process's waiting calls, by partner, so that one partner cannot occupy every slot. */
   waiting: Semaphore;
   /** Records that the provider asked not to be called for this many milliseconds. */
   pause(ms: number): Promise<void>;
@@ -31,12 +31,13 @@ const createWaiting = () => createSemaphore(Number.POSITIVE_INFINITY, { perKey: 
 
 export const unlimited: CallBudget = { take: async () => 0, pause: async () => {}, waiting: createWaiting() };
 
-/** Limits are per minute, so one answer never blocks calls for longer. */
+/** Limits are per minute, so a 429 never blocks calls for longer. */
 const longestPauseMs = 60_000;
 
 /**
- * The budget of calls to a provider, shared by all processes on this database: `perMinute` calls in any minute. Payouts go first, and a partner
- * that takes more than a quarter of all calls gives way to others (`take_provider_call`). 0 is no limit.
+ * The budget of calls to a provider, shared by all processes on this database: `perMinute` calls in any minute. Payouts
+ * go first, and a partner with more than a quarter of all calls gives way to others (`take_provider_call`). 0 means no
+ * limit.
  */
 export function createCallBudget(orm: MikroORM, provider: string, perMinute: number): CallBudget {
   if (perMinute === 0) return unlimited;
@@ -66,8 +67,8 @@ export function createCallBudget(orm: MikroORM, provider: string, perMinute: num
 }
 
 /**
- * Waits until a call may be made. Throws ProviderUnknown, saying when to try again, when that would take longer than
- * `patienceMs`, or too many calls of the same partner wait in this process: every wait here is bounded.
+ * Waits until a call may be made. Throws ProviderUnknown, with the time to retry, when that would take longer than
+ * `patienceMs` or too many calls of the same partner wait in this process.
  */
 export async function awaitCall(
   budget: CallBudget,
@@ -82,7 +83,7 @@ export async function awaitCall(
       const usedUp = (ms: number) => new ProviderUnknown('the calls to the provider are used up', { restMs: ms });
       if (performance.now() + restMs > until) throw usedUp(restMs);
       if (call.partnerId !== null) {
-        // Not before the waiting calls have gone, and not all at once.
+        // After the waiting calls, and spread out.
         leave ??= await budget.waiting.enter({ key: call.partnerId }).catch(() => {
           throw usedUp(Math.ceil(Math.max(restMs, patienceMs * (1 + Math.random()))));
         });

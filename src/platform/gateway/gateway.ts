@@ -1,6 +1,6 @@
 import type { Money } from '../../shared/money.ts';
 
-/** The provider port: the only shape in which the product knows a payment provider (docs/contract.md 4). */
+/** The provider port, through which the product uses payment providers (docs/contract.md 4). */
 export type PaymentMethodKind = 'virtual_account' | 'qris' | 'ewallet';
 
 export interface InstrumentRequest {
@@ -15,7 +15,7 @@ export interface InstrumentRequest {
   /** The purpose, as the provider's own pages show it. */
   description?: string;
   customer?: { name?: string; email?: string; phone?: string };
-  /** Where an e-wallet's checkout sends the payer afterwards. */
+  /** The page to which an e-wallet's checkout returns the payer. */
   returnUrl: string;
 }
 
@@ -29,7 +29,9 @@ export interface Instrument {
   expiresAt: Date | null;
 }
 
-/** What a customer pays any number of times: an account number or QR code without a deadline. */
+/**
+ * A reusable instrument, which a customer pays any number of times: an account number or QR code without a deadline.
+ */
 export interface ReusableRequest
   extends Pick<InstrumentRequest, 'reference' | 'channelCode' | 'description' | 'customer'> {
   method: Exclude<PaymentMethodKind, 'ewallet'>;
@@ -67,7 +69,7 @@ export interface ProviderPayment {
 }
 
 export interface InstrumentState {
-  /** The provider's status of the whole request; also `paid` when only its payment method says so, by being used up. */
+  /** The provider's status of the whole request; also `paid` when only its used payment method shows it. */
   status: 'waiting' | 'paid' | 'failed' | 'expired';
   failureCode: string | null;
   instrument: Instrument;
@@ -85,7 +87,7 @@ export interface TransferRequest {
   description: string;
 }
 
-/** A payment, or a part of it, back to the wallet that paid. Its states are those of a transfer. */
+/** A full or partial refund of a payment to the wallet that paid. Its states are those of a transfer. */
 export interface RefundRequest {
   /** Our refund's own id: reference and idempotency key at the provider, the same for every attempt. */
   reference: string;
@@ -100,11 +102,11 @@ export interface TransferState {
   amount: Money;
   status: 'accepted' | 'succeeded' | 'failed' | 'reversed';
   failureCode: string | null;
-  /** When the provider created it; null where it does not say. */
+  /** When the provider created it; null if unknown. */
   createdAt: Date | null;
 }
 
-/** What the provider has under a reference: the transfer that counts, and any others. */
+/** The provider's transfers under a reference: the one that counts, and any others. */
 export interface FoundTransfer extends TransferState {
   further: TransferState[];
 }
@@ -120,12 +122,12 @@ export interface BankAccountQuestion {
   name?: string | undefined;
 }
 
-/** The provider's record of a bank account; `holder` is null where it does not name the holder of a valid one. */
+/** The provider's record of a bank account; `holder` is null if a valid account comes without a name. */
 export type BankAccountState = { status: 'valid'; holder: string | null } | { status: 'invalid'; holder: null };
 
-/** A movement of money at the provider: one entry of its own books. */
+/** A movement of money at the provider: one entry in its books. */
 export interface ProviderRecord {
-  /** The provider's id of the entry itself, from which its list continues. */
+  /** The provider's id of the entry itself, used as the list's cursor. */
   entryId: string;
   kind: 'payment' | 'transfer';
   /** The provider's id of the payment, transfer or refund. */
@@ -135,14 +137,14 @@ export interface ProviderRecord {
   status: 'pending' | 'succeeded' | 'failed' | 'reversed';
 }
 
-/** An entry of the provider's books that is not fully understood: nothing is concluded from it. */
+/** An entry of the provider's books that could not be read in full; no conclusion is drawn from it. */
 export interface UnreadableRecord extends Pick<ProviderRecord, 'entryId' | 'kind' | 'providerId' | 'reference'> {
-  /** Null when it is the amount that cannot be read. */
+  /** Null when the amount cannot be read. */
   amount: Money | null;
   status: 'unreadable';
 }
 
-/** What a callback claims. A hint, never a fact: it names what to ask the provider about. */
+/** A callback's claim: only a hint what to ask the provider about, never a fact. */
 export interface CallbackHint {
   kind: 'payment' | 'payment_method' | 'transfer';
   event: string;
@@ -153,12 +155,12 @@ export interface CallbackHint {
   providerTransferId: string | null;
 }
 
-/** What a callback's bytes contain: a hint, or why there is none. */
+/** The content of a callback: a hint, or why there is none. */
 export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: string };
 
 export interface PaymentsRead {
   payments: ProviderPayment[];
-  /** When the oldest of these was made, where there are more; null otherwise. */
+  /** The time of the oldest one returned if there are more; otherwise null. */
   rest: Date | null;
 }
 
@@ -166,7 +168,8 @@ export interface CallOptions {
   /** Aborts the call; an aborted call is unknown. */
   signal?: AbortSignal;
   /**
-   * Called right before a request is sent, after any wait; false makes the outcome unknown and the request never sent.
+   * Called right before a request is sent, after any wait; if false, the request is not sent and its outcome is
+   * unknown.
    */
   beforeSend?: () => Promise<boolean>;
   /** The partner for whom the call is made, if any: a partner with many calls yields to others. */
@@ -177,17 +180,15 @@ export interface CallOptions {
 
 export interface Gateway {
   /**
-   * The provider's name, which channels, banks and rows carry, and the path of its callbacks. Its ids are unique over all
-   * providers: where they may be another's too, the adapter puts the name in front of them.
+   * The provider's name, as stored with channels, banks and rows, and in the path of its callbacks. Its ids are unique
+   * across providers: where they may collide, the adapter prefixes them with the name.
    */
   readonly provider: string;
-  /**
-   * Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome cannot be known.
-   */
+  /** Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome is unknown. */
   requestInstrument(request: InstrumentRequest, options?: CallOptions): Promise<InstrumentOutcome>;
   /**
-   * The provider's state of the instrument of this reference; null when it knows none. Asked `briefly`, payments are not
-   * looked for while the provider itself says that it waits for one: one call less.
+   * The provider's state of the instrument with this reference; null when it has none. With `briefly`, a pending
+   * instrument's payments are not looked up, which saves one call.
    */
   findInstrument(reference: string, options?: CallOptions & { briefly?: boolean }): Promise<InstrumentState | null>;
   /** One payment by the provider's id, under its payment method; null when there is none. */
@@ -197,11 +198,11 @@ export interface Gateway {
     options?: CallOptions,
   ): Promise<ProviderPayment | null>;
   /**
-   * Makes what customers pay again and again, under its reference, unless it is there already: the provider knows no
-   * idempotency key for it. Of several under one reference the oldest counts. Throws ProviderUnknown.
+   * Creates a reusable instrument under its reference unless it exists, as the provider accepts no idempotency key for
+   * it. Of several under one reference the oldest counts. Throws ProviderUnknown.
    */
   requestReusable(request: ReusableRequest, options?: CallOptions): Promise<ReusableOutcome>;
-  /** The instrument of this reference; null when the provider knows none. */
+  /** The instrument with this reference; null when the provider has none. */
   findReusable(reference: string, options?: CallOptions): Promise<ReusableInstrument | null>;
   /**
    * The payments under a payment method that were made at `since` or later and at `before` or earlier, newest first, as
@@ -214,12 +215,12 @@ export interface Gateway {
   /** Expires the instrument so that it accepts no more money; does nothing if it is already final. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
-  /** SHA-256 (hex) over everything that this request sends: another digest is another transfer. */
+  /** SHA-256 (hex) over everything that this request sends: a different digest means a different transfer. */
   digestTransfer(request: TransferRequest | RefundRequest): string;
   /**
-   * The transfer of this reference, or, with `refundOf`, the refund of that payment request; null when it knows none. Of
-   * several it is the one `known` by the provider's id unless that has failed. Without `refundOf` a refund is found by the
-   * `known` id only.
+   * The transfer with this reference or, with `refundOf`, the refund of that payment request; null when the provider
+   * has none. Of several it is the one with the provider's id `known`, unless that failed. Without `refundOf` a refund
+   * is found only by its `known` id.
    */
   findTransfer(
     reference: string,
@@ -233,7 +234,7 @@ export interface Gateway {
     period: { from: Date; to: Date; after?: string },
     options?: CallOptions,
   ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
-  /** Whether a bank account exists, and its holder. Throws ProviderUnknown when the provider does not say. */
+  /** Whether a bank account exists, and its holder. Throws ProviderUnknown when the provider gives no answer. */
   checkBankAccount(question: BankAccountQuestion, options?: CallOptions): Promise<BankAccountState>;
   /** The balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
@@ -243,22 +244,22 @@ export interface Gateway {
   isCallbackToken(token: string | undefined): boolean;
 }
 
-/** The providers by name; a row is always asked about at its own. */
+/** The providers by name; a row always uses its own. */
 export interface Gateways {
   readonly names: readonly string[];
   /** Throws for a name that is not among `names`. */
   of(provider: string): Gateway;
-  /** The sum of all providers' balances, IDR. Throws ProviderUnknown when one of them does not say. */
+  /** The sum of all providers' balances, IDR. Throws ProviderUnknown when one of them is unknown. */
   readBalance(options?: CallOptions): Promise<Money>;
 }
 
-/** The outcome of a call cannot be known: look it up by reference, never send it under another key. */
+/** The outcome of a call is unknown: look it up by reference, never send it under another key. */
 export class ProviderUnknown extends Error {
   override readonly name = 'ProviderUnknown';
   readonly code = 'PROVIDER_UNKNOWN';
-  /** It was not sent, or not accepted (429): the request provably had no effect, and the same one may be sent again. */
+  /** The request was not sent or not accepted (429): it provably had no effect and may be sent again. */
   readonly neverSent: boolean;
-  /** Calls are limited: try again after this many milliseconds. 0 when that is not the reason. */
+  /** The rate limit's retry delay in milliseconds; 0 when that is not the reason. */
   readonly restMs: number;
 
   constructor(message: string, { neverSent = false, restMs = 0 }: { neverSent?: boolean; restMs?: number } = {}) {
@@ -273,7 +274,7 @@ export function isProviderUnknown(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'PROVIDER_UNKNOWN';
 }
 
-/** How long not to call the provider, when a call limit is the reason for the unknown outcome. */
+/** How long not to call the provider, when a rate limit caused the unknown outcome. */
 export function restAfter(error: unknown): { restMs?: number } {
   const { restMs } = isProviderUnknown(error) ? (error as ProviderUnknown) : { restMs: 0 };
   return restMs > 0 ? { restMs } : {};

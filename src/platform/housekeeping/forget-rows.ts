@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** Kinds of rows that are kept for a limited time. */
+/** Kinds of rows that are retained for a limited time. */
 export type ForgottenKind =
   | 'read_events'
   | 'callback_bodies'
@@ -18,8 +18,8 @@ export type ForgottenKind =
   | 'login_failures';
 
 /**
- * Deletes rows, or bodies, of a kind that are older than `age` (an interval), up to `limit` of them; returns how many. The database
- * knows the minimum retention of each kind, and refuses everybody who would delete sooner.
+ * Deletes rows, or bodies, of a kind that are older than `age` (an interval), up to `limit` of them; returns how many.
+ * The database enforces the minimum retention of each kind.
  */
 export async function forgetRows(em: EntityManager, kind: ForgottenKind, age: string, limit: number): Promise<number> {
   const [row] = await em.execute<[{ forgotten: number }]>('select forget_rows(?, ?::interval, ?) as forgotten', [

@@ -3,24 +3,24 @@ import { budgets } from '../../shared/budgets.ts';
 import { withTime } from '../database/database-time-outs.ts';
 import { timeLeft } from '../database/time-limit.ts';
 
-/** Rows that one round forgets: one short transaction. */
+/** Rows deleted in one round: one short transaction. */
 const roundLimit = 10_000;
 /** Locked rows are skipped; the wait for a locked table is short enough to leave time for the others. */
 const budget = { ...budgets.database.sweep, lock: budgets.database.role.lock };
 
-/** Forgets up to `limit` rows of a kind; returns how many. */
+/** Deletes up to `limit` rows of a kind; returns how many. */
 export type Forget = (tx: EntityManager, limit: number) => Promise<number>;
-/** A kind whose rows take long each: a round deletes fewer, so that it stays short. */
+/** For a kind whose rows are slow to delete: fewer per round, so that it stays short. */
 export interface SlowKind {
   forget: Forget;
   roundLimit: number;
 }
 
 /**
- * Deletes rows of several kinds in rounds, each a transaction of its own: a kind continues while its rounds are full
- * and time is left, so that rows expire as fast as they arrive. Takes at most half the time of a sweep; the next run
- * continues. A failing kind delays no other; the failures are thrown at the end, by name. Returns how many rows it
- * deleted.
+ * Deletes rows of several kinds in rounds, each in its own transaction: a kind continues while its rounds are full and
+ * time is left, so that rows expire as fast as they arrive. Takes at most half the time of a sweep; the next run
+ * continues. A failing kind does not delay the others; failures are thrown at the end, by name. Returns how many rows
+ * it deleted.
  */
 export async function inRounds(em: EntityManager, kinds: Readonly<Record<string, Forget | SlowKind>>): Promise<number> {
   const endsAt = performance.now() + Math.min(budgets.steps.sweep, timeLeft()) / 2;

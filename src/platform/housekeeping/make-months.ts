@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 /**
- * Creates the missing partitions of the coming months, each in a transaction of its own, and moves into each the rows
- * that arrived without it; returns their names. Throws 55P03 where somebody uses what has to be locked for a moment:
- * the next call continues. Not for use in a transaction.
+ * Creates the missing partitions of the coming months, each in its own transaction, and moves rows that arrived early
+ * into it; returns their names. Throws 55P03 when it cannot get a brief lock; the next call continues. Not for use in a
+ * transaction.
  */
 export async function makeComingMonths(em: EntityManager): Promise<string[]> {
   const made: string[] = [];

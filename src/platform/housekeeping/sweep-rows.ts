@@ -27,37 +27,37 @@ export const sweptKinds = [
 ] as const;
 export type SweptKind = (typeof sweptKinds)[number];
 
-/** Rows of one kind that wait for a workflow, and how to wake it or restart it from the row. */
+/** Rows of one kind that wait for a workflow, and how to signal it or restart it from the row. */
 export interface Sweep {
   kind: SweptKind;
-  /** A query of the rows that have waited too long: `id`, and `since` when. */
+  /** A query for the rows that have waited too long: `id`, and `since` when. */
   due: string;
   /** The longest wait between two looks, a day by default: shorter for rows that expire sooner. */
   longestWaitMinutes?: number;
-  /** One that takes longer than its sweep is abandoned, and counts as failed. */
+  /** A wake that takes longer than its sweep is abandoned and counts as failed. */
   wake(id: string): Promise<unknown>;
 }
 
-/** Rows that wait for any of several reasons. */
+/** Combines queries for several reasons to wait. */
 export const either = (...queries: string[]): string => queries.join(' union all ');
 
 /** Called for each row whose workflow could not be woken; the row is tried again when its next look is due. */
 export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void;
 
 /**
- * How many rows of a kind are claimed at a time and then woken: at first, and at most. A claim looks at all that is due,
- * so where there is much it claims as many as are woken in some seconds: of 200,000 rows, 5,000 at a time bring five
- * times as many as 1,000. A process that is killed leaves what it has claimed until its next look, for new rows a minute.
+ * How many rows of a kind are claimed and then woken at a time: at first, and at most. A claim scans everything due, so
+ * under load it claims as many as are woken in a few seconds: with 200,000 rows, batches of 5,000 are five times as
+ * fast as batches of 1,000. The claims of a killed process last until their next look, a minute for new rows.
  */
 const rowsPerClaim = { first: 100, most: 5_000, forMs: 4_000 };
 const atOnce = 50;
 /**
  * How many milliseconds before its step's end a sweep stops claiming rows; stops waking claimed rows and releases them;
  * and stops waiting for wakes. The rest is for releasing. The next sweep continues. The kinds of a sweep share the time
- * for claiming: each has its part, and kinds that need more share what the others left.
+ * for claiming: each has its part, and kinds that need more share the rest.
  */
 const beforeEnd = { claiming: 20_000, waking: 12_000, waiting: 4_000 };
-/** How long after its last claim a kind continues waking, and then waits for the wakings under way. */
+/** How long after its last claim a kind continues waking, and then waits for wakes in progress. */
 const overtime = { waking: beforeEnd.claiming - beforeEnd.waking, waiting: beforeEnd.claiming - beforeEnd.waiting };
 /** The first wait; each later one is twice as long. */
 const firstWaitMinutes = 1;
@@ -69,10 +69,10 @@ const looksAtATime = 100_000;
 
 /**
  * Wakes the workflows of rows that have waited too long, each row at growing intervals from a minute to a day: a
- * workflow execution accepts 10,000 signals, and one a day reaches that in 27 years. The claim is committed before
- * anything is woken, so that two sweeps never both wake a row. One failure does not hold up the rest; throws only
- * what keeps a whole kind from being claimed, after the other kinds. Ends before its step does, however slow the wakes
- * become. Returns how many were woken.
+ * workflow execution accepts 10,000 signals, which one a day reaches in 27 years. The claim is committed before the
+ * wake, so that two sweeps never both wake a row. One failure does not hold up the rest; only errors that prevent
+ * claiming a whole kind are thrown, after the other kinds. Ends before its step does, however slow the wakes become.
+ * Returns how many were woken.
  */
 export async function sweepRows(em: EntityManager, sweeps: readonly Sweep[], failed: SweepFailure): Promise<number> {
   const broken: unknown[] = [];
@@ -131,7 +131,7 @@ async function sweepKind(
   }
 }
 
-/** Claims the rows that are due for a look, the longest waiting first, and sets each one's next look. */
+/** Claims the rows due for a look, the longest waiting first, and sets each one's next look. */
 async function claim(
   em: EntityManager,
   { kind, due, longestWaitMinutes = 24 * 60 }: Sweep,
@@ -153,7 +153,7 @@ async function claim(
   return rows.map(({ subject_id }) => subject_id);
 }
 
-/** These rows were claimed but not woken: they become due again, as if unclaimed. */
+/** Releases rows that were claimed but not woken, so that they are due again. */
 async function giveBack(em: EntityManager, kind: SweptKind, ids: readonly string[]): Promise<void> {
   const claimed = 'kind = ? and subject_id = any(?::uuid[])';
   await em.execute(
@@ -164,8 +164,8 @@ async function giveBack(em: EntityManager, kind: SweptKind, ids: readonly string
 }
 
 /**
- * These rows were asked for anew: a sweep that finds one waiting wakes it, however often it has before. What a sweep is
- * claiming at this moment is left to it: it is about to be woken.
+ * Resets the looks of rows that were requested again, so that the next sweep wakes them, however often it did before.
+ * Skips rows that a sweep is claiming now, as it is about to wake them.
  */
 export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: readonly string[]): Promise<void> {
   await tx.execute(
@@ -175,10 +175,7 @@ export async function forgetLooks(tx: EntityManager, kind: SweptKind, ids: reado
   );
 }
 
-/**
- * A sweep that is still waking this row keeps its claim as long as it had it at first, so that no other sweep wakes the
- * row.
- */
+/** Extends the claim of a sweep that is still waking this row, so that no other sweep wakes it. */
 export async function renewClaim(em: EntityManager, kind: SweptKind, id: string): Promise<void> {
   await em.execute(
     `update sweep_looks set look_again_at = greatest(look_again_at, now() + make_interval(mins => ?))
@@ -187,7 +184,7 @@ export async function renewClaim(em: EntityManager, kind: SweptKind, id: string)
   );
 }
 
-/** Temporal has lost our workflows (it is new, or was reset): the next sweep looks at all waiting rows again. */
+/** For a Temporal server that lost our workflows (new or reset): the next sweep looks at all waiting rows again. */
 export async function lookAtEverythingAgain(em: EntityManager): Promise<void> {
   for (let left = true; left; ) {
     const rows = await withTime(em, budgets.database.sweep, (tx) =>

@@ -2,7 +2,7 @@ import type { UserType } from '../../shared/user.ts';
 
 /**
  * Who may use a route: declared with it, checked before its handler, shown in the permission matrix and OpenAPI.
- * `scope` says in words which rows are reachable; the use case enforces it.
+ * `scope` describes the accessible rows in words; the use case enforces it.
  */
 export interface Allow {
   kind: 'allow';
@@ -17,9 +17,9 @@ export interface SignedIn {
   kind: 'signed in';
   userTypes: readonly UserType[] | undefined;
   scope: string;
-  /** Why no permission is named here, e.g. that the body decides which one. */
+  /** Why no permission is declared, for example because the body decides which one. */
   note: string | undefined;
-  /** Open also to users of an organization that may change nothing (logout). */
+  /** Also open to users of a read-only organization (logout). */
   whenReadOnly: boolean;
 }
 export interface Open {
@@ -29,7 +29,9 @@ export interface Open {
 export interface PartnerAccess {
   kind: 'partner';
   permission: string;
-  /** Whether a change needs only the signature over its body, not over the whole request, unless the key demands it. */
+  /**
+   * Whether a write needs only the signature over its body, not over the whole request, unless the key demands that.
+   */
   bodySignatureSuffices: boolean;
 }
 export type Access = Allow | SignedIn | Open | PartnerAccess;
@@ -59,10 +61,10 @@ export function signedIn(options: {
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Whether requests of this method change nothing. */
+/** Whether requests with this method are read-only. */
 export const isSafe = (method: string): boolean => safeMethods.has(method.toUpperCase());
 
-/** Whether a partner's request by this method needs the signature over the whole request, whatever its key demands. */
+/** Whether a partner's request with this method always needs the signature over the whole request. */
 export const needsWholeSignature = ({ bodySignatureSuffices }: PartnerAccess, method: string): boolean =>
   !isSafe(method) && !bodySignatureSuffices;
 
@@ -72,8 +74,8 @@ export function open(note?: string): Open {
 }
 
 /**
- * A partner's API key with this permission (docs/contract.md 1). What changes something needs the signature over the
- * whole request, but for creating payments and payouts and for quotes.
+ * A partner's API key with this permission (docs/contract.md 1). Writes need the signature over the whole request,
+ * except creating payments and payouts, and quotes.
  */
 export function partner(permission: string, { bodySignatureSuffices = false } = {}): PartnerAccess {
   return { kind: 'partner', permission, bodySignatureSuffices };

@@ -1,16 +1,16 @@
 import { isPartnerPath } from './errors.ts';
 import type { Route } from './route-group.ts';
 
-/** The version of the partner API: the day of the last change that partners had to prepare for. */
+/** The version of the partner API: the date of its last breaking change. */
 export const partnerApiVersion = '2026-01-14';
 
-/** The id of the request in every example of the document. */
+/** The request id used in the document's examples. */
 export const exampleRequestId = '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11';
 
-/** Descriptions of the answers' headers with an example, by the names under which operations refer to them. */
+/** Response headers with description and example, by the names by which operations refer to them. */
 const headerTexts = {
-  'x-request-id': ['Names the request; the one that was sent, if it was usable.', exampleRequestId],
-  'Idempotency-Replayed': ['`true` if the answer was made for an earlier request under the same key.', 'true'],
+  'x-request-id': ['The id of the request: the one sent, if it was valid.', exampleRequestId],
+  'Idempotency-Replayed': ['`true` if this is the response to an earlier request with the same key.', 'true'],
   'Retry-After': ['Seconds after which a retry may succeed.', '2'],
   'Amanah-Version': [
     'The version of the API: the day of its last change that had to be prepared for. Such a change is announced six ' +
@@ -18,7 +18,7 @@ const headerTexts = {
     partnerApiVersion,
   ],
   'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
-  'RateLimit-Remaining': ['How many of them are left.', '1999'],
+  'RateLimit-Remaining': ['How many of them remain.', '1999'],
   'RateLimit-Reset': ['Seconds until the oldest of them no longer counts.', '10'],
 } as const;
 type HeaderName = keyof typeof headerTexts;
@@ -29,16 +29,16 @@ const describe = ([description, example]: readonly [string, string]) => ({
 });
 /** Headers of deprecated routes, usually none. */
 const deprecationHeaders = {
-  Deprecation: describe(['Since when it is deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600']),
-  Sunset: describe(['Until when it works (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT']),
+  Deprecation: describe(['When it was deprecated: `@` and seconds since 1970 (RFC 9745).', '@1798761600']),
+  Sunset: describe(['When it stops working (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT']),
 };
 
-/** The headers of an answer to a route with this status, as references into the document. */
+/** The headers of a route's response with this status, as references into the document. */
 export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated'>, status: number) {
   const { path, idempotent, deprecated } = route;
   const names: HeaderName[] = ['x-request-id'];
   const isPartners = isPartnerPath(path);
-  // Partners' keys also keep the provider's refusal.
+  // Partners' keys also store the provider's refusal.
   if (idempotent && (status < 400 || (isPartners && status === 502))) names.push('Idempotency-Replayed');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (isPartners) names.push('Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
@@ -46,7 +46,7 @@ export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated
   return { ...Object.fromEntries(common), ...(deprecated && deprecationHeaders) };
 }
 
-/** The headers as components of the document, each with what it means. */
+/** The headers as components of the document, with their descriptions. */
 export const answerHeaders = Object.fromEntries(
   Object.entries(headerTexts).map(([name, text]) => [name, describe(text)]),
 );

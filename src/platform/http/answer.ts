@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 const mark = Symbol('answer');
 
-/** An answer with its own status and headers, where a handler needs more than a body with 200. */
+/** A response with its own status and headers, for handlers that need more than a body with 200. */
 export interface Answer {
   [mark]: true;
   status: number;
@@ -10,7 +10,7 @@ export interface Answer {
   headers: Record<string, string>;
 }
 
-/** An answer of any status; a Buffer or string body is sent as it is, an object as JSON. */
+/** A response with any status; a Buffer or string body is sent unchanged, an object as JSON. */
 export function answer(status: number, body?: Answer['body'], headers: Record<string, string> = {}): Answer {
   return { [mark]: true, status, body, headers };
 }

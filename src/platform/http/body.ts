@@ -5,7 +5,7 @@ import { DomainError, errorCodeOf, refuse } from '../../shared/errors.ts';
 import { refuseBody } from './json-body.ts';
 
 const kibibyte = 1024;
-/** The most bytes of a body, as sent and once it is decompressed. */
+/** The most bytes of a body, both as sent and decompressed. */
 export const bodyLimitBytes = {
   /** For routes open to anyone, and those for logging in. */
   auth: 16 * kibibyte,
@@ -13,7 +13,7 @@ export const bodyLimitBytes = {
   /** For lists of up to a thousand items. */
   list: 1024 * kibibyte,
 } as const;
-/** How many times its size a compressed body may have once it is decompressed. */
+/** The largest factor by which decompression may grow a body. */
 export const mostGrowth = 20;
 /** How long a body may take to arrive. */
 export const bodyTimeoutMs = 30_000;
@@ -50,7 +50,8 @@ async function receive(request: IncomingMessage, limitBytes: number): Promise<Bu
       chunks.push(chunk);
     }
   } catch (error) {
-    // The client has disconnected and gets no answer; otherwise its ECONNRESET would be logged as a failed dependency of ours.
+    // The client has disconnected and gets no response; without this, its ECONNRESET would be logged as a failed
+    // dependency.
     if (request.errored) refuse('REQUEST_INVALID', 'The body was incomplete', { cause: error });
     throw error;
   }
@@ -88,7 +89,7 @@ export async function decodeBody(bytes: Buffer, encoding: string, limitBytes: nu
 
 const isPlain = (encoding: string): boolean => encoding === '' || encoding === 'identity';
 
-/** Refuses a compressed body before reading it: only authenticated callers may cost that much work. */
+/** Refuses a compressed body before reading it: only authenticated callers may cause that much work. */
 export function refuseCompressed(encoding: string): void {
   if (isPlain(encoding.trim().toLowerCase())) return;
   refuse('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding: the caller is not authenticated yet');

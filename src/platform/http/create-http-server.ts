@@ -12,7 +12,7 @@ const lookMs = 30_000;
 const keepAliveTimeoutMs = 65_000;
 
 export interface HttpServerOptions {
-  /** Most open connections; one more is closed at once. */
+  /** The maximum number of open connections; further ones are closed at once. */
   maxConnections: number;
   /** How long the request line and headers may take to arrive, and how often that is checked; 15 s and 30 s. */
   headersMs?: number;
@@ -21,7 +21,7 @@ export interface HttpServerOptions {
   restOfBodyMs?: number;
 }
 
-/** A connection's state: how many requests it has carried, which are unanswered, and whether it has ended. */
+/** A connection's state: how many requests it has carried, which are unanswered, and whether it was refused. */
 interface HttpConnection {
   arrived: number;
   underWay: Set<IncomingMessage>;
@@ -29,11 +29,10 @@ interface HttpConnection {
 }
 
 /**
- * The HTTP server of the API. Whoever reads a body bounds it (JSON in time and size, uploads by progress); once a
- * request is answered, the server bounds the time that the rest of its body may take.
- * What Node's parser rejects before a request exists, and what Node would refuse by itself, is answered in the error
- * envelope of its path too, with a request id. Nothing that comes on a connection after such an answer is served: it was
- * refused for good.
+ * The HTTP server of the API. The reader of a body bounds it (JSON in time and size, uploads by progress); once a
+ * request is answered, the server bounds the time for the rest of its body. Requests that Node's parser or Node itself
+ * rejects are also answered in the error envelope of their path, with a request id. After such a refusal nothing more
+ * is served on the connection.
  */
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
@@ -47,7 +46,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   const accepts = (request: IncomingMessage, response: ServerResponse): boolean => {
     const connection = connectionOf(request.socket);
     if (connection.isRefused) {
-      // Answers that are still under way, the refusal among them, are not cut off: Node closes after the refusal.
+      // Responses in progress, including the refusal, are not cut off: Node closes after the refusal.
       if (connection.underWay.size === 0) request.socket.destroy();
       return false;
     }
@@ -73,11 +72,11 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
   server.headersTimeout = headersMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.maxConnections = maxConnections;
-  // A refusal without a response object goes straight to the socket, ahead of every answer that is still awaited there.
+  // A refusal without a response object goes straight to the socket, ahead of every pending response.
   const refuse = (socket: Socket, writeRefusal: () => void) => {
     const connection = connectionOf(socket);
     connection.isRefused = true;
-    // A request that has fully arrived is being served: a refusal here would look like its answer, so none is sent.
+    // A request that has fully arrived is being served: a refusal now would look like its response, so none is sent.
     if ([...connection.underWay].some(({ complete }) => complete)) socket.destroy();
     else writeRefusal();
   };
@@ -85,8 +84,8 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     const socket = stream as Socket;
     const refuseIt = () => refuse(socket, () => refuseUnparsed(error, socket));
     if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseIt();
-    // A process that was paused checks the clock before it reads what arrived long ago: then we are late, not the
-    // client. What was waiting is read before the next immediate.
+    // After a pause the process checks the clock before it reads data that arrived long ago; then we are late, not the
+    // client. The waiting data is read before the next immediate.
     const { arrived } = connectionOf(socket);
     setImmediate(() => {
       if (connectionOf(socket).arrived === arrived) refuseIt();
@@ -99,14 +98,14 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     stream.on('error', () => stream.destroy());
     refuse(stream as Socket, () => {
       stream.end(writtenOut(presentRefusal('REQUEST_INVALID', 'CONNECT is not supported', request)));
-      // Node applies no timeout to a socket that it hands over: a client that keeps its side open would hold it forever.
+      // Node applies no time-out to such a socket: a client that keeps its side open would hold it forever.
       setTimeout(() => stream.destroy(), restOfBodyMs).unref();
     });
   });
   return server;
 }
 
-/** Closes the connection when the rest of the body, which is discarded, has not arrived in time. */
+/** Closes the connection if the rest of the body, which is discarded, does not arrive in time. */
 function endUnlessReceived(request: IncomingMessage, withinMs: number): void {
   if (request.complete) return;
   const end = () => {

@@ -5,18 +5,18 @@ type Cut = (value: unknown) => void;
 const cuts = new WeakMap<z.ZodType, Cut | null>();
 
 /**
- * Cuts lists of a parsed body behind the first item that is too many. A schema reads all items of a list before it counts
- * them, and complains about each; a list that was cut gets the same refusal at the price of one that is almost right.
+ * Truncates overlong lists of a parsed body after the first excess item. A schema validates all items of a list before
+ * it counts them, and reports errors for each; a truncated list gets the same refusal at little cost.
  */
 export function cutLongLists(schema: z.ZodType, value: unknown): void {
   cutOf(schema)?.(value);
 }
 
-/** What cuts the values of a schema; null where there is nothing to cut. */
+/** The function that truncates a schema's values; null when there is nothing to truncate. */
 function cutOf(schema: z.ZodType): Cut | null {
   const known = cuts.get(schema);
   if (known !== undefined) return known;
-  // A schema that contains itself is cut at its outermost level.
+  // A recursive schema is truncated at its outermost level.
   cuts.set(schema, null);
   const cut = together([cutList(schema), cutFields(schema), ...innerOf(schema).map(cutOf)]);
   cuts.set(schema, cut);
@@ -43,7 +43,7 @@ function cutList(schema: z.ZodType): Cut | null {
   };
 }
 
-/** How many items a list may have at most; null where its schema says nothing. */
+/** The maximum number of items of a list; null without one. */
 export function mostItems({ def }: z.ZodArray): number | null {
   for (const check of def.checks ?? []) {
     const { check: kind, maximum } = check._zod.def as { check: string; maximum?: number };
@@ -64,7 +64,7 @@ function cutFields(schema: z.ZodType): Cut | null {
   };
 }
 
-/** The schemas that read the same value: what is optional, nullable, transformed, one of several. */
+/** The schemas that read the same value, within optional, nullable, transformed and union ones. */
 function innerOf(schema: z.ZodType): z.ZodType[] {
   const def = schema.def as Partial<Record<'innerType' | 'in', z.ZodType>> & { options?: unknown };
   const options = Array.isArray(def.options) ? (def.options as z.ZodType[]) : [];

@@ -4,11 +4,11 @@ import { exampleRequestId, headersOf } from './answer-headers.ts';
 import { isPartnerPath, partnerCodeOf, presentError } from './errors.ts';
 import type { Route } from './route-group.ts';
 
-/** The refusals of a route by status: each once, the first as the example. */
+/** A route's refusals by status; the first is the example. */
 export type RefusalsOf = (route: Route) => Readonly<Record<number, readonly DomainError[]>>;
 
 const codes = Object.keys(errorStatuses) as ErrorCode[];
-/** Those that only the partner API has are named by what they are about. */
+/** Only the partner API has codes that begin with their subject. */
 const peoplesCodes = codes.filter(
   (code) => !/^(REQUEST_(IDEMPOTENCY|RATE|INVALID_)|RESOURCE|AUTH|FUNDS|PAYMENT)/.test(code),
 );
@@ -22,7 +22,7 @@ const Refusal = z
   })
   .meta({ id: 'Error' });
 
-/** Codes that partners never see. */
+/** Codes that partners never get. */
 const notForPartners = ['INSUFFICIENT_BALANCE', 'FOREIGN_ORGANIZATION', 'UNSUPPORTED_MEDIA_TYPE'];
 const partnerCodes = [...new Set(codes.map(partnerCodeOf))].filter((code) => !notForPartners.includes(code));
 
@@ -54,7 +54,7 @@ const reasons: Record<number, string> = {
   504: 'The outcome at the provider is unknown: poll, or retry with the same key; never send it with another key.',
 };
 
-/** What a 503 also means on routes that create under an idempotency key. */
+/** The additional meaning of a 503 on routes that create under an idempotency key. */
 const unavailableCreating =
   'The outcome is unknown, and the request may still start for two minutes: retry it with the same key.';
 const unavailableWithoutKey = 'Without a key, a retry may create a second one.';
@@ -63,12 +63,12 @@ const unavailableWithoutKey = 'Without a key, a retry may create a second one.';
 export function statusesOfRefusals({ access, path, body, params, query, refusals = [] }: Route): number[] {
   const statuses = new Set<number>([500, 503, ...refusals]);
   if (access.kind !== 'open') statuses.add(401).add(403);
-  // Partners' bodies are read before anything is judged, and a route without a body refuses one.
+  // Partners' bodies are read before any check, and a route without a body refuses one.
   if (access.kind === 'partner') statuses.add(400).add(408).add(413).add(429);
   if (body || params || query) statuses.add(400);
   if (body) statuses.add(413);
   if (body && access.kind === 'open') statuses.add(415);
-  // To partners a value that names nothing of theirs is not a missing resource unless it is an id.
+  // For partners, only an unknown id is a missing resource; any other unknown value is invalid.
   const names = access.kind === 'partner' ? /:(\w+_)?id\b/ : /:/;
   if (names.test(path)) statuses.add(404);
   return [...statuses].sort((a, b) => a - b);
@@ -81,7 +81,7 @@ function describeRefusal({ path, idempotent }: Route, status: number): string {
   return [said, unavailableCreating, ...(isKeyNeeded ? [] : [unavailableWithoutKey])].join(' ');
 }
 
-/** What the document says of a route's refusals with this status; `written` are those of partners' routes. */
+/** A route's refusals with this status in the document; `written` are those of partners' routes. */
 export function describeRefusals(route: Route, status: number, written: RefusalsOf | undefined) {
   const { path } = route;
   const description = describeRefusal(route, status);

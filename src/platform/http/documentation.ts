@@ -5,13 +5,13 @@ import Router from '@koa/router';
 import { staticAsset } from './static-asset.ts';
 
 /**
- * The renderer, Scalar, as one file without imports, which later versions of the package do not have
- * (docs/decisions/reference-by-scalar.md). We use nothing else of the package.
+ * The renderer, Scalar, as one file without imports, which later versions of the package lack
+ * (docs/decisions/reference-by-scalar.md). It is all we use of the package.
  */
 const rendererPath = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js');
 
-/** What the renderer shows in an empty secret field: a joke in base64, which readers mistake for a value. */
+/** The renderer's placeholder for an empty secret: a joke in base64, which readers mistake for a value. */
 const strangePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 const renderer = (): string =>
   readFileSync(rendererPath(), 'utf8').replaceAll(strangePlaceholder, 'The signing secret');
@@ -45,7 +45,7 @@ const pageOf = ({ title, script }: Page): string => `<!doctype html>
 </html>
 `;
 
-/** The page uses no third party, and forgets what was typed in when it is closed. */
+/** The page uses no third party, and forgets its input when closed. */
 const startOf = ({ document }: Page, further = ''): string => `Scalar.createApiReference('#reference', {
   url: '${document}', telemetry: false, withDefaultFonts: false, persistAuth: false, proxyUrl: '',
   hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true },
@@ -54,9 +54,8 @@ const startOf = ({ document }: Page, further = ''): string => `Scalar.createApiR
 `;
 
 /**
- * Signs what "Test Request" sends, in the browser: the secret that was entered in place of the signature is replaced by
- * both signatures, computed with it over the request as it is sent. Where the browser cannot sign, for want of https, the
- * secret is not sent either.
+ * Signs the requests of "Test Request" in the browser: both signatures, computed with the entered secret over the
+ * request as sent, replace the secret. If the browser cannot sign, for lack of https, the secret is not sent either.
  */
 const signing = `
 const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -81,11 +80,11 @@ async function sign({ request }) {
 }
 const authentication = {
   preferredSecurityScheme: [['partnerKey', 'partnerSignature']],
-  securitySchemes: { partnerSignature: { description: 'The signing secret: this page signs with it, and never sends it.' } },
+  securitySchemes: { partnerSignature: { description: 'The signing secret. This page signs with it and never sends it.' } },
 };
 `;
 
-/** A page or a file that is served unchanged; read on its first request. */
+/** A page or file served unchanged; read at its first request. */
 export interface Asset {
   path: string;
   type: string;
@@ -93,9 +92,9 @@ export interface Asset {
 }
 
 /**
- * `/openapi.json` and `/docs`: the document and its page, all assets served by us; `/` redirects there.
- * `/openapi-partners.json` and `/docs/partners`: the partners' own document, where "Test Request" signs requests and each
- * operation has its code samples. Beside them the partners' guide.
+ * `/openapi.json` and `/docs`: the document and its page, with all assets served by us; `/` redirects there.
+ * `/openapi-partners.json` and `/docs/partners`: the partners' document, where "Test Request" signs requests and each
+ * operation has code samples; and the partners' guide.
  */
 export function documentation(
   buildDocument: () => object,

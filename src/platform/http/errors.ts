@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import { isAway } from '../../shared/away.ts';
 import { asRefusal, DomainError, type ErrorCode, errorStatuses, isDomainError } from '../../shared/errors.ts';
 
-/** The partner API has an error envelope of its own on every answer under this prefix (docs/contract.md 8). */
+/** Every error under this prefix has the partner API's own envelope (docs/contract.md 8). */
 export const partnerPrefix = '/v1/partners';
 
-/** Whether a path, of a request or of a route, is the partner API's. */
+/** Whether a path, of a request or a route, belongs to the partner API. */
 export const isPartnerPath = (path: string): boolean => path === partnerPrefix || path.startsWith(`${partnerPrefix}/`);
 
 /** The partner API has its own codes for these. */
@@ -22,10 +22,10 @@ const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   IDEMPOTENCY_KEY_REUSED: 'REQUEST_IDEMPOTENCY_KEY_REUSED',
 };
 
-/** The code that partners see for this one. */
+/** The partner API's code for this one. */
 export const partnerCodeOf = (code: ErrorCode): ErrorCode => partnerCodes[code] ?? code;
 
-/** Any thrown value as a refusal the caller may read; an unknown error reveals nothing (INTERNAL). */
+/** Any thrown value as a refusal that the caller may read; an unknown error becomes INTERNAL, without details. */
 export function asDomainError(thrown: unknown): DomainError {
   const error = asRefusal(thrown);
   if (isDomainError(error)) return error;
@@ -65,7 +65,7 @@ export const sentenceOf = ({ message, messages }: DomainError): string => messag
 
 /**
  * Puts a refusal's code into the request's log line, logs a 5xx with its cause, sets `Retry-After`, and closes the
- * connection after a 413 or 408, whose body was not read to its end.
+ * connection after a 413 or 408, whose body was not fully read.
  */
 export function noteRefusal(log: Logger, ctx: Context, error: DomainError): void {
   ctx.state.errorCode = isPartnerPath(ctx.path) ? partnerCodeOf(error.code) : error.code;

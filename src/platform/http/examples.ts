@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { refPrefix, type Schema } from './json-schema.ts';
 
-/** Examples that hold wherever a field has the name; tried before what the format or type suggests. */
+/** Examples for every field with the name; they precede those by format or type. */
 const byName: FieldExamples = {
   email: 'siti@example.org',
   name: 'Siti Rahayu',
@@ -46,14 +46,14 @@ interface Operation {
 }
 type Content = { content?: Record<string, { schema?: Schema; example?: unknown }> };
 
-/** What examples of one operation are made with. */
+/** The context of one operation's examples. */
 interface Made {
   schemas: Record<string, Schema>;
   tag: string;
   named: FieldExamples;
 }
 
-/** Adds an example to every parameter of a path, JSON body and answer that has none. Changes the document and returns it. */
+/** Adds an example to every path parameter, JSON body and response without one. Changes the document and returns it. */
 export function addExamples<T extends object>(document: T, named: FieldExamples = {}): T {
   const {
     paths = {},
@@ -82,7 +82,7 @@ export function addExamples<T extends object>(document: T, named: FieldExamples 
   return document;
 }
 
-/** An example of a schema, which is the field that `path` leads to. */
+/** An example of a schema, which belongs to the field at `path`. */
 function exampleOf(schema: Schema, made: Made, path: readonly string[]): unknown {
   if (schema.$ref !== undefined) return exampleOf(made.schemas[schema.$ref.slice(refPrefix.length)] ?? {}, made, path);
   if ('const' in schema) return schema.const;
@@ -90,7 +90,7 @@ function exampleOf(schema: Schema, made: Made, path: readonly string[]): unknown
   if (schema.enum) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
   const either = (schema.anyOf ?? schema.oneOf)?.[0];
-  // A body that is one of several objects has type `object` without properties of its own.
+  // A body that is one of several objects has type `object` without properties.
   if (either && (schema.type === undefined || schema.properties === undefined)) return exampleOf(either, made, path);
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, made, path)));
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
@@ -114,7 +114,7 @@ function exampleOfObject(schema: Schema, made: Made, path: readonly string[]): o
   return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, made, [...path, name])]));
 }
 
-/** The same for a name in the whole document: a `cause_id` is that of one cause. */
+/** The same id for a name throughout the document, so that every `cause_id` names one cause. */
 function idOf(of: string): string {
   const hex = createHash('sha256').update(of).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18, 30)}`;

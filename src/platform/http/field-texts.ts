@@ -17,13 +17,13 @@ interface Document {
 
 export type FieldTexts = Readonly<Record<string, string>>;
 
-/** The scope under which fields of webhooks are looked up. */
+/** The scope for looking up webhook fields. */
 const webhookScope = 'webhook';
 
-/** Whether null is among the values that a schema allows. */
+/** Whether a schema allows null. */
 const isNullable = ({ type, anyOf = [] }: Schema): boolean => [type].flat().includes('null') || anyOf.some(isNullable);
 
-/** The meaning of a name by convention: `cause_id`, `approved_at`, `approved_by`. */
+/** The description of a conventional name: `cause_id`, `approved_at`, `approved_by`. */
 function readName(name: string, schema: Schema): string | undefined {
   const [, words = '', ending] = /^(\w+)_(id|at|by)$/.exec(name) ?? [];
   const plain = words.replaceAll('_', ' ');
@@ -37,10 +37,9 @@ function readName(name: string, schema: Schema): string | undefined {
 }
 
 /**
- * Adds a description to each field and parameter that has none, in the operations under `prefix` and in the webhooks.
- * In the first table that has one it is looked up as `<scope>.<field>` (scope: the named schema, where a `Listed…` and a
- * `…Detail` say what the schema itself does, the operation's id or `webhook`), then as `<field>`. Returns the fields left
- * without a text.
+ * Adds a description to each field and parameter without one, in the operations under `prefix` and in the webhooks. The
+ * tables are searched in order for `<scope>.<field>` (the scope is the named schema, without `Listed…` and `…Detail`,
+ * the operation's id, or `webhook`), then for `<field>`. Returns the fields left without a description.
  */
 export function describeFields(built: object, prefix: string, tables: readonly FieldTexts[]): string[] {
   const { paths = {}, webhooks = {}, components } = built as Document;

@@ -15,7 +15,7 @@ export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }
 
 const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
 
-/** A longer text is refused for its length alone: the other checks may take quadratic time. */
+/** A longer text is refused for its length alone, as the other checks may take quadratic time. */
 const atMost = (maximum: number) => ({ error: `must have at most ${maximum} characters`, abort: true });
 
 const storable = (maximum: number) =>
@@ -34,23 +34,23 @@ const trimmed = (sent: z.ZodString, minimum: number) =>
     .refine((value) => value === '' || isVisible(value), 'must have a visible character');
 
 /**
- * A text of `minimum` (default 1) to `maximum` characters, trimmed, on one line, and with at least one visible character
- * unless empty. The maximum counts what was sent, before trimming, as OpenAPI can say nothing else.
+ * A text of `minimum` (default 1) to `maximum` characters, trimmed, on one line, and with at least one visible
+ * character unless empty. The maximum applies before trimming, as OpenAPI cannot express anything else.
  */
 export const text = (maximum: number, minimum = 1) =>
   trimmed(storable(maximum).refine(isOneLine, { error: severalLines, abort: true }), minimum);
 
-/** A person's or organization's name that goes to a bank, which takes Latin letters; shown as it was given. */
+/** A person's or organization's name that is sent to a bank, which accepts Latin letters only; shown as given. */
 export const nameAtBank = (maximum: number) =>
-  text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks take no other');
+  text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks accept no others');
 
-/** As `text`, but with any number of lines: for descriptions, not names. */
+/** As `text`, but of any number of lines: for descriptions, not names. */
 export const prose = (maximum: number, minimum = 1) => trimmed(storable(maximum), minimum);
 
-/** A text on one line that is kept as sent, white space and all. */
+/** A text on one line, stored as sent, including white space. */
 export const verbatimText = (maximum: number) => storable(maximum).refine(isOneLine, severalLines);
 
-/** A partner's own reference: kept, shown and searched for as sent, so that the partner finds it again. */
+/** A partner's own reference: stored, shown and searched as sent, so that the partner can find it. */
 export const externalRef = () =>
   verbatimText(128)
     .regex(/\S/, 'must not be empty')
@@ -71,7 +71,7 @@ export const email = () =>
     .check(z.email('must be an e-mail address'))
     .refine((value) => value.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
 
-/** An https URL of 11 to 255 characters, as the payment provider takes them; kept as sent. */
+/** An https URL of 11 to 255 characters, as the payment provider accepts them; stored as sent. */
 export const httpsUrl = () =>
   z
     .string()
@@ -86,14 +86,14 @@ const passwordAtMost = atMost(passwordMaximumCharacters);
 /** A password as typed: Unicode form NFKC may turn up to four of its characters into one. */
 const typedPassword = () => z.string().max(4 * passwordMaximumCharacters, passwordAtMost);
 
-/** A password that is to be compared; it is measured in Unicode form NFKC. */
+/** A password to compare; its length is measured in Unicode form NFKC. */
 export const knownPassword = () =>
   typedPassword()
     .min(1)
     .refine((value) => value.normalize('NFKC').length <= passwordMaximumCharacters, passwordAtMost)
     .meta({ format: 'password', maxLength: passwordMaximumCharacters });
 
-/** A new password: at least 12 characters, in Unicode form NFKC. */
+/** A new password: at least 12 characters in Unicode form NFKC. */
 export const password = () =>
   typedPassword()
     .normalize('NFKC')
@@ -101,17 +101,17 @@ export const password = () =>
     .max(passwordMaximumCharacters, passwordAtMost)
     .meta({ format: 'password' });
 
-/** The complaint about fifty thousand written as 50.000: refused everywhere, because it might mean fifty. */
+/** The error for fifty thousand written as 50.000, refused everywhere because it might mean fifty. */
 const threeDecimals = 'has three decimals: a point separates decimals, and fifty thousand is 50000';
 const hasThreeDecimals = (value: string): boolean => /\.\d{3}$/.test(value);
 const moneyPattern = '(0|[1-9]\\d{0,15})(\\.(\\d{1,2}|\\d{4}))?$';
 
 const literal = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** No amount is written with more characters: parsing may take quadratic time. */
+/** The longest amount: parsing may take quadratic time. */
 const longestLiteral = 64;
 
-/** Reads a JSON number literal as money, or says what is wrong with it. */
+/** Reads a JSON number literal as money, or returns the error. */
 function readLiteral(source: string): { amount: Money } | { complaint: string } {
   if (source.length > longestLiteral) return { complaint: 'must have at most 15 significant digits' };
   if (hasThreeDecimals(source)) return { complaint: threeDecimals };
@@ -181,7 +181,7 @@ export const nonZeroMoneyString = () =>
 
 const whole = /^\d{1,15}$/;
 
-/** No list has this many pages; a later one is read as this one and is just as empty. */
+/** No list has this many pages; a later page is read as this one, and is also empty. */
 const lastPage = 999_999_999_999;
 
 /** `page` in the query: a whole number from 1, however large. */
@@ -193,7 +193,7 @@ export const page = () =>
     .default(1)
     .meta({
       override: { type: 'integer', minimum: 1, default: 1 },
-      description: 'The page, from 1. One beyond the last is empty.',
+      description: 'The page, from 1. A page past the last is empty.',
     });
 
 /** `limit` in the query: a page size of 1 to 100. */
@@ -206,39 +206,39 @@ export const limit = (standard = 10) =>
     .default(standard)
     .meta({
       override: { type: 'integer', minimum: 1, maximum: 100, default: standard },
-      description: 'How many rows a page has, at most 100.',
+      description: 'Rows per page, at most 100.',
     });
 
-/** A parameter of a query that is `true` or `false`. */
+/** A query parameter that is `true` or `false`. */
 const flag = (description: string) =>
   z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
     .optional()
-    // The words `true` and `false` in the query; a boolean to clients.
+    // The words `true` and `false` in the query; a boolean in the document.
     .meta({ override: { type: 'boolean', enum: [true, false] }, description });
 
-/** `discover=true`: what is open to everybody, whichever organization owns it. */
+/** `discover=true`: everything public, whichever organization owns it. */
 export const discoverFlag = () =>
-  flag('What is open to everybody, of the platform and of every organization, without private fields.');
+  flag('Everything public, of the platform and every organization, without private fields.');
 
 /** `bom=true`: CSV that spreadsheets read as UTF-8. */
-export const bomFlag = () => flag('CSV begins with a byte order mark, by which spreadsheets recognize UTF-8.');
+export const bomFlag = () => flag('Begins CSV with a byte order mark, so that spreadsheets recognize UTF-8.');
 
 /** `asc` or `desc` by `created_at`. */
 export const order = () =>
-  z.enum(['asc', 'desc']).default('desc').meta({ description: 'By `created_at`: `desc` begins with the newest.' });
+  z.enum(['asc', 'desc']).default('desc').meta({ description: 'By `created_at`: `desc` puts the newest first.' });
 
 /** A calendar day `YYYY-MM-DD`; the year 0000 is refused, as PostgreSQL has none. */
 export const isoDate = () =>
-  // Aborts, so that what is no date at all is complained about once.
+  // Aborts, so that an invalid date gets one error.
   z.iso
     .date({ error: 'must be a date (YYYY-MM-DD)', abort: true })
     .refine((value) => value >= '0001-01-01', 'must be a date (YYYY-MM-DD)');
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;
-// Bounds are clamped to these: beyond them a Date has no text form that the database reads, and nothing is dated there.
+// Bounds are clamped to these: beyond them a Date has no text form that the database reads, and no row is dated there.
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -260,7 +260,7 @@ const startOf = (value: string): number =>
 export const periodStart = () =>
   periodBound(startOf, 'Inclusive. A date-time, or a bare date: the whole day in UTC+7.');
 
-/** `to` of a period, inclusive in the request: the first instant that no longer belongs to it. */
+/** `to` of a period, inclusive in the request: the first instant after it. */
 export const periodEnd = () =>
   periodBound(
     (value) => startOf(value) + (day.test(value) ? dayMs : 1),

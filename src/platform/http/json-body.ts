@@ -3,19 +3,19 @@ import { refuse } from '../../shared/errors.ts';
 
 /** How deeply a body may be nested; the outermost object counts. */
 export const mostNesting = 32;
-/** How deeply a schema may have fields whose numbers are read from their digits; deeper ones stay as they were parsed. */
+/** How deeply a schema may have fields whose numbers are read from their digits; deeper ones are read as parsed. */
 export const deepestLiteral = 4;
 
 /** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A JSON number as it was written, kept where the schema reads money from the literal digits. */
+/** A JSON number as written, for schemas that read money from the literal digits. */
 export class NumberLiteral {
   readonly source: string;
   constructor(source: string) {
     this.source = source;
   }
-  /** Where JSON is written again, it is the number that it stands for. */
+  /** Serialized as JSON it is an ordinary number. */
   toJSON(): number {
     return Number(this.source);
   }
@@ -27,17 +27,17 @@ export function refuseBody(complaint: string): never {
   refuse('REQUEST_INVALID', message, { details: [{ field: 'body', message }] });
 }
 
-/** A number that the schema reads from its digits, and where it stands: names of fields and places in lists. */
+/** A number that the schema reads from its digits, and its path: field names and list indexes. */
 interface PlacedLiteral {
   path: readonly (string | number)[];
   source: string;
 }
 
-/** What one pass over a JSON text finds that its parsed value no longer shows. */
+/** Findings of one pass over a JSON text that its parsed value no longer shows. */
 export interface JsonScan {
   /** How deeply lists and objects are nested: 0 for a text without any. */
   nesting: number;
-  /** The first key that an object has twice. Parsers differ in which of the two they take. */
+  /** The first duplicate key of an object; parsers differ in which of the two they use. */
   duplicateKey: string | null;
   literals: readonly PlacedLiteral[];
 }
@@ -55,12 +55,12 @@ const lastSpace = 0x20;
 const endOfNumber = /[^-+.\deE]/g;
 
 /**
- * Reads a JSON text once, a character at a time, and stops where it is nested more deeply than `mostNesting`: the answer
- * then says just that. Of a text that is not well-formed it says nothing that counts; it may throw SyntaxError.
+ * Scans a JSON text once, a character at a time, and stops where it is nested more deeply than `mostNesting`, which is
+ * then the only finding. For malformed text the findings are meaningless, and it may throw SyntaxError.
  */
 export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonScan {
   const literals: PlacedLiteral[] = [];
-  /** Of each open list or object: where it is, and the keys that an object had so far. */
+  /** For each open list or object: its path, and an object's keys so far. */
   const places: (string | number)[] = [];
   const keys: (Set<string> | string | null)[] = [];
   let duplicateKey: string | null = null;
@@ -100,7 +100,7 @@ export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonSc
 
 const beginsNumber = (code: number): boolean => code === minus || (code >= zero && code <= nine);
 
-/** The place after the closing quote of the string that begins at `start`. */
+/** The position after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -121,7 +121,9 @@ function readKey(text: string, start: number, end: number): string {
   return inside.includes('\\') ? JSON.parse(text.slice(start, end)) : inside;
 }
 
-/** Whether the object has the key already; remembers it. Most objects have few keys, many have one: those need no set. */
+/**
+ * Whether the object already has the key; records it. Most objects have few keys, many only one, which needs no set.
+ */
 function hasKey(keys: (Set<string> | string | null)[], object: number, key: string): boolean {
   const known = keys[object] ?? null;
   if (known === null) keys[object] = key;
@@ -133,7 +135,7 @@ function hasKey(keys: (Set<string> | string | null)[], object: number, key: stri
   return false;
 }
 
-/** Puts the literal in the place of the number that it was parsed to. */
+/** Replaces a parsed number by its literal. */
 function placeLiteral(root: unknown, { path, source }: PlacedLiteral): void {
   const last = must(path.at(-1), 'a literal has a key');
   const parent = path.slice(0, -1).reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], root);
@@ -141,9 +143,9 @@ function placeLiteral(root: unknown, { path, source }: PlacedLiteral): void {
 }
 
 /**
- * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` stay as they were
- * written (`NumberLiteral`), so that money never becomes a double. Throws REQUEST_INVALID for what is no JSON, has a key
- * twice in an object, or is nested more deeply than `mostNesting`.
+ * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` are kept as written
+ * (`NumberLiteral`), so that money never becomes a double. Throws REQUEST_INVALID for malformed JSON, for duplicate
+ * keys in an object, and for nesting beyond `mostNesting`.
  */
 export function parseJson(bytes: Buffer, contentType: string, literalKeys: ReadonlySet<string>): unknown {
   if (bytes.length === 0) return {};
@@ -155,7 +157,7 @@ export function parseJson(bytes: Buffer, contentType: string, literalKeys: Reado
   try {
     const text = utf8.decode(bytes);
     scan = scanJson(text, literalKeys);
-    // Parsing deeply nested bodies costs most.
+    // Deeply nested bodies are the most expensive to parse.
     if (scan.nesting <= mostNesting) value = JSON.parse(text);
   } catch {
     return refuseBody('is not well-formed JSON');

@@ -1,4 +1,4 @@
-/** The parts of a JSON schema of the document that are read again once it is built. */
+/** The parts of the document's JSON schemas that are read once it is built. */
 export interface Schema {
   $ref?: string;
   description?: string;
@@ -21,5 +21,5 @@ export interface Schema {
   maxLength?: number;
 }
 
-/** How a document refers to one of its named schemas. */
+/** The prefix of a document's references to its named schemas. */
 export const refPrefix = '#/components/schemas/';

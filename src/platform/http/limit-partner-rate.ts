@@ -6,15 +6,18 @@ import { bearerOf } from './bearer.ts';
 import { isPartnerPath } from './errors.ts';
 
 const windowMs = 10_000;
-/** Most keys tracked at once, so that a flood of made-up keys cannot exhaust memory; the least recently used goes. */
+/**
+ * The most keys tracked at once, so that a flood of invented keys cannot exhaust memory; the least recently used is
+ * dropped.
+ */
 const mostBuckets = 10_000;
 
-/** When the requests of one key in the last ten seconds came, oldest first. */
+/** The times of one key's requests in the last ten seconds, oldest first. */
 class Bucket {
   #times: number[] = [];
   #start = 0;
 
-  /** Counts a request unless the limit is reached; says how many are left and when the oldest leaves the window. */
+  /** Counts a request unless the limit is reached; returns how many remain and when the oldest leaves the window. */
   take(now: number, limit: number): { taken: boolean; remaining: number; resetMs: number } {
     while (this.#start < this.#times.length && (this.#times[this.#start] ?? 0) <= now - windowMs) this.#start += 1;
     if (this.#start > this.#times.length / 2) {
@@ -30,8 +33,8 @@ class Bucket {
 
 /**
  * Limits partners to `limit` requests in any ten seconds per API key (per address without one), in the memory of this
- * process (protection, not a quota). Every answer under the prefix carries the version and the RateLimit headers, a
- * refused one also `Retry-After`. The window slides: a fixed one would let through twice the limit around its end.
+ * process (protection, not a quota). Every response under the prefix carries the version and the RateLimit headers, a
+ * refused one also `Retry-After`. The window slides, as a fixed one would allow twice the limit around its end.
  */
 export function limitPartnerRate(limit: number, clock: () => number = () => performance.now()) {
   const buckets = new Map<string, Bucket>();

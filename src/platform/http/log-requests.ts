@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 /**
  * Logs one line for each request: its route and path, never its query or body; the caller, by id; the error code as in
- * the envelope (of either API); and whether the answer was replayed for its idempotency key.
+ * the envelope (of either API); and whether the response was replayed for its idempotency key.
  */
 export function logRequests(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {

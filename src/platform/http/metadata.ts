@@ -6,11 +6,11 @@ const keyCharacters = 40;
 const valueCharacters = 500;
 const example = { order_id: '2026-0042', note: 'Gift card\nfor Siti' };
 
-/** Whether a text is longer, in characters as people and JSON Schema count them. */
+/** Whether a text is longer, counted in code points as JSON Schema does. */
 const isLonger = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most);
 
-/** Control characters other than line feeds, which alone are allowed in values. */
+/** Control characters other than line feeds, the only ones allowed in values. */
 const controlsInValue = /[^\P{Cc}\n]/u;
 
 const complainOfKey = (key: string): string | null => {
@@ -27,8 +27,8 @@ const complainOfValue = (value: unknown): string | null => {
 };
 
 /**
- * `metadata` in a request, which may leave it out; kept as sent: at most 20 keys of 1 to 40 characters on one line, values strings of at most 500
- * characters, in which line feeds are the only control characters.
+ * Optional `metadata` in a request, stored as sent: at most 20 keys of 1 to 40 characters on one line; values are
+ * strings of at most 500 characters without control characters other than line feeds.
  */
 export const metadata = () =>
   z
@@ -58,8 +58,8 @@ export const metadata = () =>
     .optional()
     .meta({
       description:
-        'What you keep with it for yourself, up to 20 texts by names of your own; it is shown wherever the resource is, ' +
-        'in webhooks too. It is sealed as names are, and forgotten with them.',
+        'Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. ' +
+        'It is encrypted and later deleted, as names are.',
     });
 
 /** `metadata` in answers: as sent, null without. */
@@ -67,4 +67,4 @@ export const shownMetadata = () =>
   z
     .record(z.string(), z.string())
     .nullable()
-    .meta({ description: 'As you sent it; null without.', examples: [example] });
+    .meta({ description: 'As you sent it, or null.', examples: [example] });

@@ -16,7 +16,7 @@ export async function openNamelessFile(): Promise<FileHandle> {
   return handle;
 }
 
-/** Appends to the file; ends without closing it. */
+/** A stream that appends to the file and does not close it. */
 export function writeTo(handle: FileHandle): Writable {
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => void handle.writeFile(chunk).then(() => done(), done),

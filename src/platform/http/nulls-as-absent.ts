@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The schema of a body with null the same as absent for every optional field, also in required nested objects: a
- * request that creates has nothing to clear. A field that accepts null by itself stays as it is.
+ * The schema of a body in which null means absent for every optional field, including in required nested objects, as a
+ * request that creates has nothing to clear. A field that itself accepts null is not changed.
  */
 export function nullsAsAbsent<B extends z.ZodType>(body: B): B {
   if (!(body instanceof z.ZodObject)) return body;

@@ -17,7 +17,7 @@ import { placeExamples, type WrittenExamples } from './place-examples.ts';
 import type { Route, RouteGroup } from './route-group.ts';
 import { mediaTypeOf } from './stream-document.ts';
 
-/** A webhook as the document shows it. */
+/** A webhook in the document. */
 export interface WebhookDocument {
   type: string;
   summary: string;
@@ -26,9 +26,9 @@ export interface WebhookDocument {
 
 const webhookDescription =
   'Signed as Standard Webhooks: `webhook-signature` carries `v1,` and the base64 HMAC-SHA256 of ' +
-  '`webhook-id.webhook-timestamp.body` under the webhook secret, once for each secret that is live. Verify it over the ' +
-  'bytes received, refuse a timestamp that is older than five minutes, and take each `webhook-id` once: the same ' +
-  'webhook may come again. Anything but a 2xx within 15 seconds is tried again at growing intervals for three days.';
+  '`webhook-id.webhook-timestamp.body` under the webhook secret, once for each live secret. Verify it over the bytes ' +
+  'received, reject a timestamp older than five minutes, and process each `webhook-id` once: the same webhook may be ' +
+  'delivered again. Anything but a 2xx within 15 seconds is retried at growing intervals for three days.';
 
 function webhookOperation({ type, summary, body }: WebhookDocument): ZodOpenApiOperationObject {
   return {
@@ -39,17 +39,17 @@ function webhookOperation({ type, summary, body }: WebhookDocument): ZodOpenApiO
     security: [],
     requestParams: {
       header: z.object({
-        'webhook-id': z.string().meta({ description: 'The same at every attempt.' }),
-        'webhook-timestamp': z.string().meta({ description: 'Seconds since 1970, of this attempt.' }),
+        'webhook-id': z.string().meta({ description: 'The same for every attempt.' }),
+        'webhook-timestamp': z.string().meta({ description: 'The time of this attempt, in seconds since 1970.' }),
         'webhook-signature': z.string(),
       }),
     },
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
-    responses: { '2XX': { description: 'Taken; it is not sent again.' } },
+    responses: { '2XX': { description: 'Accepted; it is not sent again.' } },
   };
 }
 
-/** Who may use a route, in one sentence of the document. */
+/** Who may use a route, as a sentence in the document. */
 export function describeAccess(access: Access): string {
   if (access.kind === 'open') return `Open to anyone${access.note ? `: ${access.note}` : ''}.`;
   if (access.kind === 'partner') return `Partner permission \`${access.permission}\`.`;
@@ -65,8 +65,8 @@ const keyText = z
   .string()
   .min(8)
   .max(128)
-  .meta({ description: 'Makes a retry safe: the same key with the same body gets the first answer again.' });
-/** Each door's header and what it takes: of partners characters of any kind, of people printable ones. */
+  .meta({ description: 'Makes retries safe: the same key and body return the first response again.' });
+/** The idempotency header of each API: partners may use any characters, people printable ones. */
 const partnersKey = z.object({ 'X-Idempotency-Key': keyText });
 const peoplesKey = z.object({
   'Idempotency-Key': keyText
@@ -75,7 +75,7 @@ const peoplesKey = z.object({
     .optional(),
 });
 
-/** The formats of a document beside JSON: texts. */
+/** The formats of a document other than JSON: texts. */
 const otherFormats = ({ formats = [] }: Route): Record<string, { schema: z.ZodType }> =>
   Object.fromEntries(
     formats.filter((format) => format !== 'json').map((format) => [mediaTypeOf(format), { schema: z.string() }]),
@@ -119,7 +119,7 @@ function operationOf(route: Route, refusals: RefusalsOf | undefined): ZodOpenApi
   };
 }
 
-/** What a success means: that what the summary says was done. */
+/** The description of a success: the summary's action was done. */
 const describeSuccess = ({ summary }: Route): string => `Succeeded: ${summary}.`;
 
 const needsBody = ({ body, upload }: Route): boolean =>
@@ -154,31 +154,22 @@ const keepWritten: CreateDocumentOptions['override'] = ({ zodSchema, jsonSchema 
   if (examples !== undefined) jsonSchema.examples = examples;
 };
 
-const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in answers are
-decimal strings with four decimals, timestamps ISO 8601 UTC.
+const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in responses are decimal strings with four decimals, timestamps ISO 8601 UTC.
 
 **Signing in.** People log in at \`POST /v1/auth/login\` and send the access token as \`Authorization: Bearer\` or as the
-cookie \`access_token\` (then with an allowed \`Origin\` on everything that changes something). Partners send their API key as
+cookie \`access_token\` (then writes need an allowed \`Origin\`). Partners send their API key as
 \`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as \`x-partner-signature\`, on
 every call, reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the whole
 request: HMAC-SHA256 over five lines, joined by line feeds (0x0A): \`t\`, method, path with query as sent, idempotency key or
-empty, hex SHA-256 of the body. It must be right where it is sent, and at most five minutes old. Changes but for creating
-payments and payouts demand it, and a key may demand it everywhere; without an idempotency key each is taken once.
+empty, hex SHA-256 of the body. If sent, it must be correct and at most five minutes old. Writes other than creating payments and payouts require it, and a key may require it everywhere; without an idempotency key each signature is accepted once.
 
-**Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes a repetition safe:
-the same key with the same body answers the first answer again, with \`Idempotency-Replayed: true\`.
+**Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes retries safe: the same key and body return the first response again, with \`Idempotency-Replayed: true\`.
 
-**Errors** are \`{ message, statusCode, error, code }\`, of which programs read \`code\`; under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`.
-A 4xx is final: what it refused never happens later. A 503 carries \`Retry-After\`, and what it answered may still be
-done for two minutes; after it, after a 504, or no answer at all, ask under the same key and never under another. Where
-the key is optional and none was sent, a repetition may make a second one: an outcome that is unknown is then a 503 without
-\`Retry-After\`, whose message names the transaction or the resource to look for before you repeat it.
+**Errors** are \`{ message, statusCode, error, code }\`, under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`; programs should branch on \`code\`. A 4xx is final: the request will not take effect later. A 503 carries \`Retry-After\`, and the request may still take effect for two minutes; after a 503, a 504 or no response at all, retry with the same key, never with another. Without an optional key, a retry may create a second resource: an unknown outcome is then a 503 without \`Retry-After\`, whose message names the transaction or the resource to look for before you retry.
 
-**Request ids.** \`x-request-id\` is taken over when sent (up to 64 printable characters) and stands in every answer's header.
+**Request ids.** An \`x-request-id\` that you send (up to 64 printable characters) is used; every response has it as a header.
 
-**Lists** take \`page\` and \`limit\` (at most 100). As long as rows follow, an answer has \`next\`, which \`after\` takes in place of
-\`page\`: so new rows neither repeat nor hide others. \`next\` is opaque and works even when rows are gone; without it, the list has
-ended. \`after\` takes the id of a row, too, and refuses one that names no row of yours in this list.`;
+**Lists** accept \`page\` and \`limit\` (at most 100). While rows follow, a response has \`next\`; send it as \`after\` in place of \`page\`, so that new rows neither repeat nor hide others. \`next\` is opaque and works even when rows are deleted; without it, the list is complete. \`after\` also accepts the id of a row of yours in this list.`;
 
 /** The OpenAPI 3.1 document, built from the same declarations that validate requests (docs/contract.md 10). */
 export function buildOpenApi(
@@ -187,10 +178,10 @@ export function buildOpenApi(
     version: string;
     url: string;
     webhooks?: readonly WebhookDocument[];
-    /** Descriptions of fields by the prefix of the paths that they are for, one after the other. */
+    /** Field descriptions by path prefix, in order of precedence. */
     texts?: Readonly<Record<string, readonly FieldTexts[]>>;
     examples?: WrittenExamples;
-    /** What the introduction says besides. */
+    /** Further paragraphs of the introduction. */
     introduction?: string;
   },
 ): object {
@@ -223,7 +214,7 @@ export function buildOpenApi(
             type: 'apiKey',
             in: 'cookie',
             name: 'access_token',
-            description: 'Requests that change something must carry an allowed Origin.',
+            description: 'Writes must carry an allowed Origin.',
           },
           partnerKey: { type: 'http', scheme: 'bearer', description: 'A partner API key.' },
           partnerSignature: {
@@ -238,9 +229,10 @@ export function buildOpenApi(
             in: 'header',
             name: 'x-partner-signature-v2',
             description:
-              '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 under the signing secret over five lines, joined by line feeds: `t`, ' +
-              'method, path with query as sent, idempotency key or empty, hex SHA-256 of the body; at most five minutes ' +
-              'old. Beside the first signature. Where an operation takes no idempotency key, each is taken once.',
+              '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 under the signing secret over five lines, joined by line ' +
+              'feeds: `t`, method, path with query as sent, idempotency key or empty, hex SHA-256 of the body; at ' +
+              'most five minutes old. Sent in addition to the first signature. Where an operation has no idempotency ' +
+              'key, each is accepted once.',
           },
         },
       },
@@ -254,8 +246,8 @@ export function buildOpenApi(
 }
 
 /**
- * In a document with the operations of people and partners, the plain names are the app's: `createPayment` of the
- * partners' own document is `partnersCreatePayment`.
+ * In a document with the operations of people and partners, the plain names are the app's, and the `createPayment` of
+ * the partners' own document is `partnersCreatePayment`.
  */
 function nameApart(document: object): void {
   const { paths = {} } = document as { paths?: Record<string, Record<string, { operationId?: string }>> };

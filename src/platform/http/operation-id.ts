@@ -17,13 +17,13 @@ const singular = (segment: string): string =>
         .replace(/(?<!s)s$/, '')
     : segment;
 
-/** What the last parameter of a path names: `webhook endpoint`. */
+/** The resource named by the last parameter of a path, such as `webhook endpoint`. */
 export const nounOf = (path: string): string =>
   singular(/([^/]+)\/:[^/]+(?:\/[^/:]+)*$/.exec(path)?.[1] ?? 'resource').replaceAll('-', ' ');
 
-/** What operators read under a name that partners' routes have: ids are of one document. */
+/** Operators' resources whose names partners' routes also use; ids must be unique in the document. */
 const alsoPartners: Readonly<Record<string, string>> = { payouts: 'operators-payouts' };
-/** Operations whose paths name no thing that is made or changed. */
+/** Operations whose paths do not name the resource. */
 const givenNames: Readonly<Record<string, string>> = {
   'post /v1/auth/login': 'logIn',
   'post /v1/auth/logout': 'logOut',
@@ -53,7 +53,8 @@ const givenNames: Readonly<Record<string, string>> = {
 
 /**
  * The name of an operation, as a client's method would be called: `createPayment`, `listPayments`, `getPayment`,
- * `cancelPayment`, `getPaymentTimeline`. A POST to a last segment that is no plural is an action on what precedes it.
+ * `cancelPayment`, `getPaymentTimeline`. A POST to a last segment in the singular is an action on the resource before
+ * it.
  */
 export function operationId({ method, path }: { method: string; path: string }): string {
   const known = givenNames[`${method} ${path}`];

@@ -4,17 +4,20 @@ import { limit, order, page, uuid } from './fields.ts';
 
 const exampleNext = nextOf('2026-01-31T08:00:00.123456Z 019bbf98-8f08-7a16-8d02-6b7f3c9e1a55');
 
-/** `after`: a `next`, or the id of a row as the list has them. */
+/** `after`: a `next`, or the id of a row in the list. */
 const after = (id: z.ZodType<string>) =>
   z
     .string()
-    .refine((value) => id.safeParse(readNext(value)?.id ?? value).success, 'must be the id of a row, or a next')
+    .refine(
+      (value) => id.safeParse(readNext(value)?.id ?? value).success,
+      'must be the id of a row, or a value of next',
+    )
     .optional()
     .meta({
       description:
-        'Continues the list, in place of `page`: the `next` of the page before, or the id of its last row. So rows made ' +
-        'meanwhile neither repeat nor hide others. A `next` goes on working when that row is gone; an id that names no row ' +
-        'of yours in this list is refused.',
+        'Continues the list, in place of `page`: the `next` of the previous page, or the id of its last row, so that ' +
+        'new rows neither repeat nor hide others. A `next` keeps working when that row is deleted; an id that is not ' +
+        'a row of yours in this list is refused.',
       examples: [exampleNext],
     });
 
@@ -36,14 +39,13 @@ export interface Paging {
 }
 
 /**
- * `page`, `limit`, `total` as lists without a documented envelope carry them, and `next` when rows follow
- * (docs/contract.md 0).
+ * `page`, `limit`, `total` as in lists without a documented envelope, and `next` when rows follow (docs/contract.md 0).
  */
 export const presentPage = ({ page, limit }: Paging, { total, next }: Listed) => ({ page, limit, total, next });
 
 /**
- * `limit`, `count` of all matches, `currentPage`, `totalPages` as the documented envelopes carry them, and `next` when
- * rows follow.
+ * `limit`, `count` of all matches, `currentPage`, `totalPages` as in the documented envelopes, and `next` when rows
+ * follow.
  */
 export const presentCounted = ({ page, limit }: Paging, { total: count, next }: Listed) => ({
   limit,
@@ -57,19 +59,19 @@ const next = z
   .string()
   .optional()
   .meta({
-    description: 'Where the list goes on: the `after` of the next page. Absent when no row follows.',
+    description: 'The `after` of the next page. Absent when no row follows.',
     examples: [exampleNext],
   });
 
 const number = (description: string, example: number) => z.int().meta({ description, examples: [example] });
-const size = number('How many rows a page has at most.', 10);
-const all = number('How many rows there are on all pages.', 42);
+const size = number('The maximum number of rows per page.', 10);
+const all = number('The number of rows on all pages.', 42);
 
 export const pageFields = { page: number('The page, from 1.', 1), limit: size, total: all, next };
 export const countedFields = {
   limit: size,
   count: all,
   currentPage: number('The page, from 1.', 1),
-  totalPages: number('How many pages there are.', 5),
+  totalPages: number('The number of pages.', 5),
   next,
 };

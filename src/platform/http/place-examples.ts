@@ -2,23 +2,23 @@ import type { RefusalsOf } from './document-refusals.ts';
 import { isPartnerPath } from './errors.ts';
 import type { FieldExamples } from './examples.ts';
 
-/** What an operation is called with, and what it answers. */
+/** An example request and response of an operation. */
 export interface OperationExample {
-  /** Values of parameters of path, query and header, by name. */
+  /** Values of path, query and header parameters, by name. */
   parameters?: Readonly<Record<string, string | number>>;
   body?: unknown;
-  /** The `data` of the answer. */
+  /** The `data` of the response. */
   answer: unknown;
 }
 
-/** Examples written by hand: of partners' operations by their id, and the bodies of webhooks by their type. */
+/** Handwritten examples: partners' operations by id, and webhook bodies by type. */
 export interface WrittenExamples {
   operations: Readonly<Record<string, OperationExample>>;
   webhooks: Readonly<Record<string, unknown>>;
-  /** What each of these operations refuses, by status. */
+  /** The refusals of each of these operations, by status. */
   refusals: RefusalsOf;
   requestId: string;
-  /** Of the fields of people and operators. */
+  /** For fields of people and operators. */
   app?: FieldExamples;
 }
 
@@ -42,7 +42,7 @@ const show = (content: Content, example: unknown): void => {
   if (media !== undefined && example !== undefined) media.example = example;
 };
 
-/** Puts the examples into the document. An operation or webhook without one is left as it is. */
+/** Puts the examples into the document. Operations and webhooks without one are left unchanged. */
 export function placeExamples(built: object, { operations, webhooks, requestId }: WrittenExamples): void {
   const { paths = {}, webhooks: told = {} } = built as Document;
   const partners = Object.entries(paths).filter(([path]) => isPartnerPath(path));

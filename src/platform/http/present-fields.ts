@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** A field as a row has it: an instant as a Date, and what may be null perhaps not at all. */
+/** A field as in a row: an instant is a Date, and a nullable field may be absent. */
 type Stored<Field> = string extends Field ? Field | Date : Field;
 type NullableIn<Shape extends z.ZodRawShape> = {
   [Name in keyof Shape]: null extends z.input<Shape[Name]> ? Name : never;
@@ -9,7 +9,7 @@ type Row<Shape extends z.ZodRawShape> = {
   [Name in Exclude<keyof Shape, NullableIn<Shape>>]: Stored<z.input<Shape[Name]>>;
 } & { [Name in NullableIn<Shape>]?: Stored<z.input<Shape[Name]>> | undefined };
 
-/** The fields of an answer, out of a row that has them under the same names: instants in ISO 8601, null where it has none. */
+/** The fields of a response, from a row with the same names: instants in ISO 8601, null for absent ones. */
 export function presentFields<Shape extends z.ZodRawShape>(
   shape: Shape,
   row: Row<Shape>,

@@ -10,7 +10,7 @@ type Checks = Readonly<Record<string, () => Promise<void>>>;
 /** A dependency that answers but is not fully working: `/readyz` shows the message. */
 export class Lacking extends Error {}
 
-/** These are shown and measured, but do not make a process unready. */
+/** Dependencies that are shown and measured, but do not make a process unready. */
 const shownOnly: ReadonlySet<string> = new Set(['temporal', 'storage']);
 
 /** A dependency that has not answered after this long counts as down. */
@@ -29,10 +29,13 @@ async function probe(check: () => Promise<void>): Promise<{ state: State; error?
   }
 }
 
-/** The dependencies' answers are cached this long, however many ask. */
+/** How long the dependencies' answers are cached. */
 const keptMs = 1_000;
 
-/** Asks all dependencies; answers the state of each by its name. Logs once why one does not answer, and that it does again. */
+/**
+ * Probes all dependencies; returns the state of each by name. Logs once when one goes down, with the reason, and once
+ * when it is back.
+ */
 function createProbing(readiness: Checks, log: Logger | undefined): () => Promise<Record<string, State>> {
   let kept: { at: number; states: Promise<Record<string, State>> } | undefined;
   const away = new Set<string>();
@@ -73,9 +76,7 @@ export function probes(readiness: Checks, metrics: Metrics | null, log?: Logger)
     ctx.body = { status: ready ? 'ok' : 'not ready', checks };
   });
   if (metrics !== null) {
-    const up = gauge(metrics, 'amanah_dependency_up', 'Whether this process reaches what it depends on.', [
-      'dependency',
-    ]);
+    const up = gauge(metrics, 'amanah_dependency_up', 'Whether this process can reach a dependency.', ['dependency']);
     collectTogether([up], async () => {
       for (const [dependency, state] of Object.entries(await states())) up.set({ dependency }, state === 'ok' ? 1 : 0);
     });

@@ -13,19 +13,19 @@ export interface ReceiveOptions {
   /** The field name of the one file part. */
   field: string;
   maximumBytes: number;
-  /** An upload that sends nothing for this long is ended (408). */
+  /** An upload that sends nothing for this long is aborted (408). */
   stallTimeoutMs: number;
 }
 
-/** A completely received file and the text fields sent with it. Disposing of it removes it from the disk. */
+/** A fully received file and the text fields sent with it. Disposing of it removes it from the disk. */
 export interface ReceivedFile extends AsyncDisposable {
   fields: Record<string, unknown>;
   sizeBytes: number;
   /** Lower-case hex. */
   sha256: string;
   /**
-   * Detected from the content, never from the name. For plain texts, which have no signature, the declared type;
-   * otherwise `application/octet-stream`.
+   * Detected from the content, never from the name. Plain texts, which have no signature, have the declared type;
+   * anything else is `application/octet-stream`.
    */
   contentType: string;
   /** The client's name for it, without folders; null when it has none. */
@@ -34,13 +34,13 @@ export interface ReceivedFile extends AsyncDisposable {
   open(): Readable;
 }
 
-/** The longest an upload may take altogether, however steadily it trickles. */
+/** The longest that an upload may take, however steadily it trickles. */
 const longestUploadMs = budgets.upload.whole;
 const maximumFieldBytes = 64 * 1024;
 const maximumFields = 32;
 /** Allowance for boundaries, headers and fields around the file. */
 const maximumOverheadBytes = 256 * 1024;
-/** How much of a refused body is still read, and for how long, so that the client gets to read the refusal. */
+/** How much of a refused body is still read, and for how long, so that the client can read the refusal. */
 const maximumDrainBytes = 512 * 1024 * 1024;
 const maximumDrainMs = budgets.upload.drain;
 /** How much of the beginning is examined to detect the type. */
@@ -48,8 +48,8 @@ const sampleBytes = 256 * 1024;
 
 /**
  * Receives one file by multipart/form-data, spooled to disk and never held whole in memory. Throws 400 for no file, two
- * files, a file under another field name, an empty file, a body that is malformed or ends early; 408 for one that
- * stalls; 413 for a file that is too big. Nothing is left on disk then.
+ * files, a file under another field name, an empty file, or a body that is malformed or incomplete; 408 for one that
+ * stalls; 413 for a file that is too large. Nothing then remains on disk.
  */
 export async function receiveFile(ctx: Context, options: ReceiveOptions): Promise<ReceivedFile> {
   if (!ctx.is('multipart')) refuse('REQUEST_INVALID', 'The body must be multipart/form-data');
@@ -119,20 +119,20 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
   }
 }
 
-/** The parser holds what it found, and no more than that of each head; throws REQUEST_INVALID where it cannot begin. */
+/** Creates the parser, with limits on the headers of each part; throws REQUEST_INVALID when it cannot start. */
 function openParser(ctx: Context, { field, maximumBytes }: ReceiveOptions): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...ctx.req.headers, 'content-type': ctx.get('content-type') },
       preservePath: true,
-      // Clients mark a file by its file name, not always with a type, or by a type alone: without one it counts as text.
+      // Clients mark a file by a file name, not always with a type, or by a type alone; a part with neither is text.
       isPartAFile: (name, type, fileName) => fileName !== undefined || (name === field && type !== 'text/plain'),
       limits: {
         files: 1,
         fields: maximumFields,
         parts: maximumFields + 1,
         fieldSize: maximumFieldBytes,
-        // A file of exactly the limit is not too big.
+        // A file of exactly the limit is not too large.
         fileSize: maximumBytes + 1,
         headerPairs: 100,
       },
@@ -152,13 +152,13 @@ function collect(
   let fieldBytes = 0;
   parser.on('field', (name, value) => {
     fieldBytes += Buffer.byteLength(value);
-    const refusal = fieldBytes >= maximumFieldBytes ? 'The fields beside the file are too long' : null;
+    const refusal = fieldBytes >= maximumFieldBytes ? 'The fields sent with the file are too long' : null;
     if (refusal !== null) giveUp(new DomainError('REQUEST_INVALID', refusal));
     else if (arriving.fields.has(name)) giveUp(new DomainError('REQUEST_INVALID', 'appears twice', { field: name }));
     else arriving.fields.set(name, value);
   });
   parser.on('file', (name, stream, fileName, _, declaredType) => {
-    // It is read to its end, or destroyed: its error is the parser's as well.
+    // It is read to its end or destroyed; the parser reports its error, too.
     stream.on('error', (error) => giveUp(malformed(error)));
     if (name !== field) {
       const what = !name ? 'A file without a field name' : `${name}: unknown file`;
@@ -175,7 +175,7 @@ function collect(
     giveUp(new DomainError('REQUEST_INVALID', 'exactly one file is required', { field })),
   );
   for (const limit of ['fieldsLimit', 'partsLimit'] as const) {
-    parser.once(limit, () => giveUp(new DomainError('REQUEST_INVALID', 'There are too many fields besides the file')));
+    parser.once(limit, () => giveUp(new DomainError('REQUEST_INVALID', 'Too many fields are sent with the file')));
   }
   parser.on('error', (error) => giveUp(malformed(error)));
   return arriving;
@@ -226,13 +226,15 @@ const diskFull = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 function asRefusal(error: unknown, { req }: Context): unknown {
   if (isDomainError(error)) return error;
   if (diskFull.has(errorCodeOf(error))) {
-    const message = 'There is no room for uploads for a moment; try again';
+    const message = 'Uploads are temporarily unavailable; try again';
     return new DomainError('SERVICE_UNAVAILABLE', message, { cause: error, retryAfterSeconds: 10 });
   }
   return req.complete ? error : malformed(error);
 }
 
-/** Reads on and discards, within limits: closing the connection while the client still sends would lose the answer. */
+/**
+ * Reads on and discards, within limits: closing the connection while the client still sends would lose the response.
+ */
 async function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -249,10 +251,10 @@ async function drain(request: IncomingMessage): Promise<void> {
 
 /** The limit of file systems for a name; counted here in characters. */
 const maximumNameCharacters = 255;
-/** Control, format (such as direction overrides) and separator characters: they make a name look like another one. */
+/** Control, format (such as direction overrides) and separator characters, which can disguise a name. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The name a client gave a file, without the folders that some send before it; null when nothing is left. */
+/** A client's name for a file, without the folders that some clients send; null when nothing remains. */
 function fileNameOf(given: string | null): string | null {
   const name = (given ?? '').toWellFormed().replace(invisible, '').split(/[\\/]/).at(-1)?.trim() ?? '';
   if (name === '' || name === '.' || name === '..') return null;
@@ -262,14 +264,14 @@ function fileNameOf(given: string | null): string | null {
   return characters.slice(0, maximumNameCharacters - extension.length).join('') + extension;
 }
 
-/** Texts that a browser does not run or render: never HTML, SVG, XML or a script. */
+/** Text types that a browser does not run or render: never HTML, SVG, XML or scripts. */
 const textTypes = new Set(['text/plain', 'text/csv', 'text/tab-separated-values', 'text/markdown']);
 
 /** Whether a sample is UTF-8 without control characters; its last character may be cut off. */
 function looksLikeText(sample: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells other content from text.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they distinguish other content from text.
     return !/[\x00-\x08\x0b\x0e-\x1f\x7f]/.test(text);
   } catch {
     return false;

@@ -8,7 +8,7 @@ import type { Answer } from './answer.ts';
 import { nullsAsAbsent } from './nulls-as-absent.ts';
 import type { DocumentFormat } from './stream-document.ts';
 
-/** The partner behind an API key, as the partner door finds it. */
+/** The partner of an API key, as authenticated. */
 export interface PartnerCaller {
   partnerId: string;
   organizationId: string;
@@ -18,10 +18,13 @@ export interface PartnerCaller {
   idempotency: KeyedRequest | null;
 }
 
-/** The caller that a handler of a route with this access receives. */
+/** The caller passed to a handler of a route with this access. */
 export type CallerOf<A extends Access> = A extends PartnerAccess ? PartnerCaller : A extends Open ? null : Caller;
 
-/** What a handler receives: validated input, an authorized caller, its own entity manager, and the ports its group declares. */
+/**
+ * A handler's input: validated values, an authorized caller, its own entity manager, and the ports that its group
+ * declares.
+ */
 export interface RouteContext<
   Ports,
   A extends Access = Access,
@@ -37,7 +40,7 @@ export interface RouteContext<
   deps: Ports;
   ctx: Context;
   requestId: string;
-  /** The bytes of the body as received; for signatures. */
+  /** The body's bytes as received, for signatures. */
   bytes: () => Promise<Buffer>;
 }
 
@@ -49,26 +52,26 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   body?: B;
   query?: Q;
   params?: P;
-  /** The success answers by status: a schema, or a sentence for what is not JSON. */
+  /** The successful responses by status: a schema, or a sentence for one that is not JSON. */
   answers: Record<number, z.ZodType | string>;
-  /** The formats of an answer that is a document, by what the client accepts; JSON has the schema in `answers`. */
+  /** The formats of a document, chosen by `Accept`; JSON has the schema in `answers`. */
   formats?: readonly DocumentFormat[];
   /** Statuses of refusals beyond those that every route has. */
   refusals?: readonly number[];
-  /** The days since when it is deprecated and until when it works, as every answer says (`Deprecation`, `Sunset`). */
+  /** The dates of deprecation and removal, sent with every response (`Deprecation`, `Sunset`). */
   deprecated?: { since: string; until: string };
-  /** Takes an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
+  /** Accepts an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
-  /** The most bytes of the body, where it is not the usual limit (`bodyLimitBytes`). */
+  /** The most bytes of the body, if not the usual limit (`bodyLimitBytes`). */
   bodyLimit?: number;
-  /** A body that the handler reads by itself, described here for OpenAPI only; an optional one may be missing. */
+  /** A body that the handler reads itself, described here for OpenAPI only; an optional one may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }
 
 export type Handler<Ports> = (context: RouteContext<Ports>) => Promise<object | Answer>;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** A declared route with its full path. Without `Ports` it can be read but not called. */
+/** A declared route with its full path. Without `Ports` it can be inspected but not called. */
 export interface Route<Ports = never> extends RouteDeclaration<Access, z.ZodType, z.ZodType, z.ZodType> {
   method: Method;
   /** With `:parameters`. */
@@ -96,7 +99,10 @@ type Declare<Ports> = <
   handler: (context: RouteContext<Ports, A, B, Q, P>) => Promise<object | Answer>,
 ) => void;
 
-/** A group of routes, whose handlers need `Ports`; its methods declare them. Throws where a path parameter has no schema or a route no access. */
+/**
+ * A group of routes whose handlers need `Ports`; its methods declare routes. Throws for a path parameter without a
+ * schema and for a route without access.
+ */
 export function createRouteGroup<Ports = object>(options: {
   prefix: string;
   tag: string;
@@ -113,7 +119,7 @@ export function createRouteGroup<Ports = object>(options: {
       for (const [, name = ''] of whole.matchAll(/:(\w+)/g)) {
         if (!(name in shape)) throw new Error(`${method} ${whole} has no schema for :${name}`);
       }
-      // The cast is safe: the handler gets values validated by the schemas that it was declared with.
+      // The cast is safe: the handler gets values validated by its declared schemas.
       const body =
         method === 'post' && declaration.body ? nullsAsAbsent<z.ZodType>(declaration.body) : declaration.body;
       routes.push({

@@ -2,14 +2,14 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** Which origins may use our cookie. */
+/** The origins that may use our cookie. */
 export interface Origins {
   has(origin: string): boolean;
 }
 
 /**
- * The origins that may use our cookie: that of the public URL, and those of ALLOWED_ORIGINS (docs/contract.md 1). One that
- * ends in `:*` stands for every port, in development only.
+ * The origins that may use our cookie: the public URL's and those of ALLOWED_ORIGINS (docs/contract.md 1). One that
+ * ends in `:*` allows every port, in development only.
  */
 export function allowedOrigins(config: { PUBLIC_URL: string; ALLOWED_ORIGINS: readonly string[] }): Origins {
   const ofAnyPort = config.ALLOWED_ORIGINS.filter((origin) => origin.endsWith(anyPort));
@@ -19,19 +19,19 @@ export function allowedOrigins(config: { PUBLIC_URL: string; ALLOWED_ORIGINS: re
   return { has: (origin) => origins.has(origin) || hosts.has(origin.replace(/:\d{1,5}$/, '')) };
 }
 
-/** How an origin of every port ends. */
+/** The suffix of an origin with any port. */
 const anyPort = ':*';
 
 /**
- * The origin as browsers send it. An app's custom scheme stays as written: URL gives `null` for it, which any sandboxed
- * page sends too.
+ * The origin as browsers send it. An app's custom scheme is kept as written: URL would give `null`, which any sandboxed
+ * page also sends.
  */
 function originOf(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : text;
   return origin === 'null' ? text : origin;
 }
 
-/** Security headers and CORS for the allowed origins; scripts come from our own files only, styles may be inline. */
+/** Security headers and CORS for the allowed origins; scripts only from our own files, styles may be inline. */
 export function security(origins: Origins): Middleware[] {
   return [
     helmet({

@@ -26,15 +26,15 @@ export interface PartnerRequestContext extends RequestContext {
   access: PartnerAccess;
   /** Whether the route requires an idempotency key. */
   idempotent: boolean;
-  /** The parsed body; throws for one that cannot be read. */
+  /** The parsed body; throws if it cannot be read. */
   readBody: () => Promise<unknown>;
 }
 
-/** Authentication of users and of partners, passed in by `createApp`. */
+/** Authentication of users and partners, passed in by `createApp`. */
 export interface Doors {
   /** Reads the caller from token or cookie; throws 401, or 403 for a cookie request from a foreign origin. */
   authenticate(request: RequestContext): Promise<Caller>;
-  /** Checks the partner, then has `proceed` validate and run the handler, or replays a kept answer. */
+  /** Authenticates the partner, then calls `proceed` to validate and run the handler, or replays a stored response. */
   partner?(request: PartnerRequestContext, proceed: (caller: PartnerCaller) => Promise<Answer>): Promise<Answer>;
 }
 
@@ -59,7 +59,7 @@ function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
 const noShape = z.object({});
 const noFields = z.strictObject({});
 
-/** The schema of the body: an empty object for a route that declares none; null where it is not read here. */
+/** The schema of the body: an empty object for a route that declares none; null if the body is not read here. */
 export const bodyOf = ({ body, upload }: Pick<Route, 'body' | 'upload'>): z.ZodType | null =>
   body ?? (upload ? null : noFields);
 
@@ -70,11 +70,11 @@ export interface RouteCall {
   query: Record<string, unknown>;
   /** The bytes of the body, for signatures. */
   bytes: () => Promise<Buffer>;
-  /** The parsed body; not called where an upload reads it. */
+  /** The parsed body; not called for an upload, which reads it itself. */
   readBody: () => Promise<unknown>;
 }
 
-/** To a partner a parameter that is ignored would look like a filter that everything matches (docs/contract.md 8). */
+/** A partner would take an ignored parameter for a filter that everything matches (docs/contract.md 8). */
 function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknown>): void {
   assert(schema instanceof z.ZodObject, 'the parameters of a query are fields');
   const known = schema.shape;
@@ -91,7 +91,7 @@ function readQuery(querystring: string): Record<string, string | string[]> {
   return Object.fromEntries(read);
 }
 
-/** A repeated parameter is ambiguous; a framework that uses the first or the last guesses. */
+/** A repeated parameter is ambiguous; using the first or the last would be a guess. */
 function refuseRepeatedParameters(query: Record<string, unknown>): void {
   const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
   if (repeated === undefined) return;
@@ -99,14 +99,14 @@ function refuseRepeatedParameters(query: Record<string, unknown>): void {
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: repeated, message }] });
 }
 
-/** What a path names and is missing has one wording, whatever the route calls the parameter. */
+/** A missing resource named by the path has one wording, whatever the route's parameter is called. */
 function asMissing(error: unknown, params: Record<string, string>): unknown {
   if (!isDomainError(error) || errorStatuses[error.code] !== 404 || !((error.field ?? '') in params)) return error;
   const { code, complaint } = error;
   return new DomainError(code, complaint.charAt(0).toUpperCase() + complaint.slice(1), { cause: error });
 }
 
-/** What every route is served with. */
+/** The dependencies for serving every route. */
 export interface ServingPorts {
   orm: MikroORM;
 }
@@ -126,7 +126,7 @@ export async function callRoute<Ports extends ServingPorts>(
   const request: RequestContext = { ctx, em, requestId, bytes };
 
   const proceed = async (caller: Caller | PartnerCaller | null): Promise<Answer> => {
-    // To partners a malformed id is simply not found.
+    // For partners a malformed id is simply not found.
     if (access.kind === 'partner' && !paramsSchema.safeParse(call.params).success) {
       refuse('RESOURCE_NOT_FOUND', `The ${nounOf(route.path)} was not found`);
     }
@@ -135,7 +135,7 @@ export async function callRoute<Ports extends ServingPorts>(
     refuseRepeatedParameters(call.query);
     const query = validate(querySchema, call.query);
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
-    // `caller` matches the route's access, by which the declaration types the handler.
+    // `caller` matches the route's access, from which the handler's type is derived.
     const context = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
     const result = await route.handler(context).catch((error) => {
       throw asMissing(error, call.params);
@@ -154,11 +154,11 @@ export async function callRoute<Ports extends ServingPorts>(
   return proceed(caller);
 }
 
-/** The most bytes of a route's body: few where the caller need not be known. */
+/** The most bytes of a route's body: few for routes without authentication. */
 export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 'path' | 'bodyLimit'>): number =>
   bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
 
-/** The middleware of one declared route: calls it with the request's input and sends its answer. */
+/** The middleware of one declared route: calls it with the request's input and sends its response. */
 export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps: Ports, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
   const limitBytes = bodyLimitOf(route);
@@ -183,7 +183,7 @@ export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps
   };
 }
 
-/** Reads at the first call, and returns the same to every other. */
+/** Reads at the first call, and returns the same value to every later one. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   return () => {
@@ -214,7 +214,10 @@ export function refuseUnknown(methodsOf: (path: string) => string[]) {
   };
 }
 
-/** The names of fields, at any depth of a schema down to `deepestLiteral`, whose numbers are read from their literal digits. */
+/**
+ * The names of fields, at any depth of a schema up to `deepestLiteral`, whose numbers are read from their literal
+ * digits.
+ */
 export function moneyLiteralKeys(schema: z.ZodType | undefined): ReadonlySet<string> {
   const found = new Set<string>();
   if (schema) collect(schema, undefined, found, 0);

@@ -9,7 +9,7 @@ interface Encoded {
 }
 const brotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 const zip = promisify<Buffer, Buffer>(gzip);
-/** Three times as fast as the best, and hardly larger. */
+/** Three times as fast as the best level, and hardly larger. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 async function encode(bytes: Buffer): Promise<Encoded> {
@@ -19,8 +19,8 @@ async function encode(bytes: Buffer): Promise<Encoded> {
 }
 
 /**
- * What never changes while the process lives, as a middleware: read and compressed once, at the first request, and sent
- * with an ETag, so that whoever has it already gets a 304.
+ * A middleware for content that never changes while the process lives: read and compressed once, at the first request,
+ * and sent with an ETag, so that a cached copy gets a 304.
  */
 export function staticAsset(
   type: string,
@@ -36,7 +36,7 @@ export function staticAsset(
     ctx.type = type;
     ctx.vary('Accept-Encoding');
     ctx.set({ ETag: etag, 'Cache-Control': 'public, max-age=0, must-revalidate' });
-    // A `fetch` that names a tag also says `no-cache`, which is about caches between.
+    // A `fetch` with a tag also sends `no-cache`, which concerns intermediate caches.
     if (ctx.get('if-none-match').includes(etag)) {
       ctx.status = 304;
       return;

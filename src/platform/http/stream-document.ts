@@ -24,7 +24,7 @@ export const jsonOrCsv = ['json', 'csv'] as const;
 /** A format's content type without its parameters. */
 export const mediaTypeOf = (format: DocumentFormat): string => contentTypes[format].replace(/;.*/, '');
 
-/** How the parts become a body. */
+/** How to render the parts as a body. */
 export interface DocumentForm<Facts extends object, Line> {
   format: DocumentFormat;
   /** The fields beside `data` in JSON; at least one. */
@@ -39,13 +39,13 @@ export interface DocumentForm<Facts extends object, Line> {
   page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
 }
 
-/** Documents that one process streams at a time; each holds a database connection. */
+/** The most documents that one process streams at a time; each holds a database connection. */
 const concurrentDocuments = 4;
-/** A reader that takes nothing for this long is cut off. */
+/** A client that reads nothing for this long is cut off. */
 const stalledAfterMs = budgets.download.stalledReader;
-/** Documents streamed to one reader at a time. */
+/** The most documents streamed to one reader at a time. */
 const documentsPerReader = 2;
-/** How many more of one reader may wait for their turn; beyond that they are refused. */
+/** How many more of one reader may wait; beyond that they are refused. */
 const mostWaiting = 16;
 const longestWaitMs = 30_000;
 
@@ -88,13 +88,13 @@ async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIt
 
 function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>) {
   type Parts = AsyncIterable<DocumentPart<Facts, Line>>;
-  if (form.format === 'html') return must(form.page, 'only what can be a page is asked for as one');
+  if (form.format === 'html') return must(form.page, 'only a document with a page can be requested as HTML');
   return form.format === 'csv' ? (parts: Parts) => asCsv(form, parts) : (parts: Parts) => asJson(form, parts);
 }
 
 /**
- * A document rendered while it is sent: a slow reader slows down the database read, one that stalls or leaves ends it.
- * Waits for the semaphore of this process, of which one reader may hold two places at a time.
+ * A document rendered while it is sent: a slow client slows down the database read, one that stalls or disconnects ends
+ * it. Waits for this process's semaphore, of which one reader may hold two places at a time.
  */
 export async function streamDocument<Facts extends object, Line>(
   reader: string,
@@ -123,19 +123,19 @@ export async function streamDocument<Facts extends object, Line>(
     }
   }
   const body: Readable = Readable.from(watched());
-  // Also when the reader left before the first line: the read holds a database connection until it is ended.
+  // Also when the client disconnected before the first line: the read holds a database connection until it is closed.
   body.once('close', () => void reading.return().then(leave, leave));
   return body;
 }
 
-/** The format that the `Accept` header prefers of these; JSON when none fits. */
+/** The one of these formats that the `Accept` header prefers; JSON when none matches. */
 function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): DocumentFormat {
   const types = formats.map(mediaTypeOf);
   return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
 }
 
 /**
- * The answer that streams a document in the format that the request prefers, to whom `reader` names; as CSV it is a file of
+ * The response that streams a document to `reader` in the format that the request prefers; as CSV it is a file with
  * this name. Throws as `streamDocument`.
  */
 export async function sendDocument<Facts extends object, Line>(

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { mostComplaints, refuse } from '../../shared/errors.ts';
 import { cutLongLists } from './cut-long-lists.ts';
 
-/** One complaint about one field, in the words of the error envelopes. */
+/** One error in one field, as in the error envelopes. */
 export interface FieldComplaint {
   field: string;
   message: string;
@@ -38,7 +38,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 const units: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
 
-/** What the validator would say in words of its own, where a schema says nothing; undefined leaves it those words. */
+/** Our wording for the validator's messages where a schema has none; undefined keeps the validator's own. */
 const inPlainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type' && issue.expected in kinds) return `must be ${kinds[issue.expected]}`;
   if (issue.code === 'invalid_value')
@@ -56,7 +56,7 @@ const inPlainWords: z.core.$ZodErrorMap = (issue) => {
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The value as the schema reads it, or every complaint about it, as about what stands at a place `within` a body. */
+/** The value as the schema reads it, or every error in it, with paths `within` the body. */
 export function judge<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -67,7 +67,7 @@ export function judge<T>(
   return { complaints: result.error.issues.flatMap((issue) => complaintsOf(issue, value, within)) };
 }
 
-/** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 complaints, each naming its field. */
+/** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 errors, each naming its field. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   cutLongLists(schema, value);
   const result = schema.safeParse(value, { error: inPlainWords });

@@ -6,11 +6,11 @@ import type { Metrics } from './metrics.ts';
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The database pool, read on scrape: waiting requests are the first sign of a pool that is too small. */
+/** The database pool, read on scrape: waiting requests are the first sign that it is too small. */
 export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   new Gauge({
     name: 'amanah_database_pool_connections',
-    help: 'Connections of the database pool by state; waiting counts those waiting for one.',
+    help: 'Connections of the database pool by state; waiting counts requests waiting for one.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {
@@ -24,11 +24,13 @@ export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   });
 }
 
-/** Counts the reads that a replica may answer by who answered them, and logs why the replica did not. */
+/** Counts reads that a replica may answer by the server that did, and logs why the replica did not. */
 export function measureReplica({ registry }: Metrics, log: Logger): (outcome: ReadOutcome, error?: unknown) => void {
   const reads = new Counter({
     name: 'amanah_replica_reads_total',
-    help: 'Lists, documents and checks by who answered: the replica, or the primary because the replica was late, away, failed or resting.',
+    help:
+      'Lists, documents and checks by the server that answered: the replica, or the primary because the replica ' +
+      'was late, away, failed or resting.',
     labelNames: ['outcome'],
     registers: [registry],
   });

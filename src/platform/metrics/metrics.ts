@@ -60,8 +60,8 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
 }
 
 /**
- * Sets each gauge, when scraped, to the column of its name in the query's one row. With a null, no row or a database
- * that is down it has no value: the last one would be a guess.
+ * Sets each gauge, when scraped, to the column with its name in the query's single row. Without a value, a row or a
+ * database the gauge has no value, as the last one would be a guess.
  */
 export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm: MikroORM, query: string): void {
   const named = Object.entries<Gauge>(gauges);

@@ -10,28 +10,28 @@ export interface KeyRow {
   resource_id: string;
   answer_status: number | null;
   answer_body: string | null;
-  /** Of a partner: it may hold a bank account number. */
+  /** Sealed for a partner, as it may contain a bank account number. */
   answer_sealed: string | null;
 }
 
-/** An answer as it was sent, byte for byte. */
+/** A response as sent, byte for byte. */
 export interface StoredAnswer {
   status: number;
   body: string;
 }
-/** The first answer, or that again. */
+/** The first response, or a replay of it. */
 export type SentAnswer = StoredAnswer & { replayed: boolean };
-/** An answer to a partner, sealed for the row `id`. */
+/** A response to a partner, sealed for the row `id`. */
 export interface SealedAnswer {
   status: number;
   sealed: string;
   id: string;
 }
 
-/** SHA-256 of a key: its text is the client's own, may be anything, and is stored nowhere. */
+/** SHA-256 of a key, whose text is arbitrary and stored nowhere. */
 export const hashKey = (key: string): string => sha256(key);
 
-/** The fingerprint of a request: method, path and the validated body, in canonical order of its fields. */
+/** The fingerprint of a request: method, path and the validated body, with its fields in canonical order. */
 export function fingerprintOf(method: string, path: string, body: Record<string, unknown>): string {
   const fields = Object.keys(body)
     .filter((name) => body[name] !== undefined)
@@ -40,17 +40,17 @@ export function fingerprintOf(method: string, path: string, body: Record<string,
   return sha256(JSON.stringify([method, path, fields]));
 }
 
-/** The claim of a user's request, if it has a key. */
+/** A user's request with its key, if any. */
 export const claimFor = (userId: string, key: string | undefined, path: string, body: Record<string, unknown>) =>
   key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
 
-/** The owner of a key, and the key: where its row is. */
+/** The owner of a key, and the key: they locate its row. */
 export const placeOf = (claim: KeyClaim): string[] => [
   'partnerId' in claim ? claim.partnerId : claim.userId,
   claim.keyHash,
 ];
 
-/** Throws IDEMPOTENCY_KEY_REUSED, of a partner REQUEST_IDEMPOTENCY_KEY_REUSED: the key is attached to another request. */
+/** Throws IDEMPOTENCY_KEY_REUSED (partners: REQUEST_IDEMPOTENCY_KEY_REUSED), as the key belongs to another request. */
 export function refuseReused(owner: { userId: string } | { partnerId: string }): never {
   if ('partnerId' in owner) {
     refuse('REQUEST_IDEMPOTENCY_KEY_REUSED', 'this key is attached to a different request', {
@@ -75,9 +75,9 @@ export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<
 }
 
 /**
- * Stamps a request when it arrives, before it waits for its turn or reads what it is judged by, and finds what was made
- * under its key, in one round trip. `livesMs` is for a request without a key: nobody joins what it has begun once it is
- * answered, so it lives no longer than it waits.
+ * Stamps a request on arrival, before it waits or reads anything it depends on, and finds the resource created under
+ * its key, in one round trip. `livesMs` is for a request without a key: after its response nobody can join it, so it
+ * lives no longer than it waits.
  */
 export async function arriveUnderKey(
   em: EntityManager,
@@ -102,7 +102,10 @@ export async function arriveUnderKey(
 export const stampOpening = async (em: EntityManager, options?: Pick<OpeningStamp, 'livesMs'>): Promise<OpeningStamp> =>
   (await arriveUnderKey(em, null, options)).stamp;
 
-/** Stores the first answer under the key; returns whether it was this one. One where nothing was made is not stored. */
+/**
+ * Stores the first response under the key; returns whether it was this one. Responses without a created resource are
+ * not stored.
+ */
 export async function keepAnswer(
   em: EntityManager,
   claim: KeyClaim,
@@ -119,18 +122,20 @@ export async function keepAnswer(
   return kept.length > 0;
 }
 
-/** The answer that is stored under a key, or null when there is none yet. */
+/** The response stored under a key, or null when there is none yet. */
 export const answerOf = (kept: KeyRow | null): SentAnswer | null =>
   kept === null || kept.answer_status === null || kept.answer_body === null
     ? null
     : { status: kept.answer_status, body: kept.answer_body, replayed: true };
 
-/** The first answer under this key, or null when there is none yet. Throws when the key belongs to another request. */
+/**
+ * The first response under this key, or null when there is none yet. Throws when the key belongs to another request.
+ */
 export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<SentAnswer | null> =>
   answerOf(await findUnderKey(em, claim));
 
 /**
- * Stores the first answer under this key, and returns it or the one that was stored before. Throws when the key belongs to
+ * Stores the first response under this key, and returns it or an earlier stored one. Throws when the key belongs to
  * another request, even a concurrent one.
  */
 export const keepFirstAnswer = async (em: EntityManager, claim: KeyClaim, answer: SentAnswer): Promise<SentAnswer> =>

@@ -25,12 +25,12 @@ export interface StoredRefusal {
   details: unknown;
 }
 
-/** What is asked for: of a workflow, or (without a kind) from a balance. */
+/** The requested resource: created by a workflow, or (without a kind) from a balance. */
 type Asked = Omit<OpeningPlace, 'kind'> & { kind: OpeningKind | null };
 
 interface RequestRow {
   is_made: boolean;
-  /** Whether a refusal is of this request or a later one, and whether it was for the same body. */
+  /** Whether a refusal is for this request or a later one, and whether it was for the same body. */
   is_refused: boolean;
   is_this: boolean;
   refusal: StoredRefusal | null;
@@ -46,24 +46,24 @@ interface Making<T, Prepared> {
 }
 
 const hasLapsed = 'coalesce(clock_timestamp() - ?::timestamptz > make_interval(secs => ?), false)';
-/** A refusal has no instant at which it was asked for, and does not lapse. */
+/** A refusal has no request time and does not lapse. */
 const ageOf = (stamp: OpeningStamp | null) => [
   stamp?.askedAt ?? null,
   (stamp?.livesMs ?? budgets.opening.lives) / 1000,
 ];
 
-/** Where the row is: `owner_id` and `key_hash`. */
+/** The row's location: `owner_id` and `key_hash`. */
 const rowOf = ({ resourceId, claim }: Pick<Asked, 'resourceId' | 'claim'>): string[] =>
   claim ? placeOf(claim) : [resourceId, ''];
 
-/** Says in the row for what it was decided; its parameters. */
+/** Parameters to record in the row what it was decided for. */
 const ofThis = `fingerprint = ?, resource_id = ?, kind = ?, decided_at = clock_timestamp()
   where owner_id = ? and key_hash = ?`;
 const thisOf = (asked: Asked) => [asked.claim?.fingerprint ?? '', asked.resourceId, asked.kind, ...rowOf(asked)];
 
 /**
- * Blocks every other attempt at this resource, every refusal of it, and whatever else is asked for under its key, until
- * the transaction ends.
+ * Blocks every other attempt at this resource, every refusal of it, and any other request under its key until the
+ * transaction ends.
  */
 async function lockRequest(
   tx: EntityManager,
@@ -82,7 +82,7 @@ async function lockRequest(
   return must(rows[0], 'an upsert answers its row');
 }
 
-/** The resource if it exists already, read in the transaction that holds the row of its request. */
+/** The resource if it already exists, read in the transaction that holds its request's row. */
 async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: RequestRow, find: Find<T>): Promise<T | null> {
   const existing = await find(tx);
   // The row has been deleted since.
@@ -94,19 +94,18 @@ async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: Request
   return existing;
 }
 
-/** Throws where something else was made under the key, or this request or a later one was refused. */
+/** Throws if something else was created under the key, or if this request or a later one was refused. */
 function refuseDecided({ claim }: Asked, { is_made, is_refused, is_this, refusal }: RequestRow): void {
   if (is_made) refuseReused(must(claim, 'what was made is there'));
-  if (is_refused && !is_this) throw busy('Another request with this key came between; try again');
+  if (is_refused && !is_this) throw busy('Another request with this key interfered; try again');
   if (is_refused) throw fromStored(must(refusal, 'what was refused has its refusal'));
 }
 
 /**
- * Makes a resource in the first step of its workflow, once, and so that a refusal is final: what was refused is never
- * made by this request, however long one of its attempts was held up. What `find` finds is returned as it stands.
- * `prepare` runs before the transaction. Throws what `prepare` and `make` refuse, after writing it down; the same refusal
- * again to every attempt of this request and of earlier ones; and SERVICE_UNAVAILABLE, with nothing done, for a request
- * that is older than it may live.
+ * Creates a resource in the first step of its workflow, once. A refusal is final: this request never creates the
+ * resource afterwards, however long one of its attempts is delayed. Returns what `find` finds. `prepare` runs before
+ * the transaction. Throws the refusals of `prepare` and `make` after recording them; the recorded refusal, to every
+ * attempt of this and earlier requests; and SERVICE_UNAVAILABLE, with nothing done, for a request that is too old.
  */
 export async function openOnce<T, Prepared = void>(
   em: EntityManager,
@@ -123,7 +122,7 @@ export async function openOnce<T, Prepared = void>(
       const existing = await findMade(tx, opening, row, find);
       if (existing !== null) return existing;
       refuseDecided(opening, row);
-      // What cannot be made at all, as its key was lost, ends so.
+      // A resource that cannot be created because its key was lost fails here.
       if (row.has_lapsed) refuseLapsed();
       const made = await make(tx, prepared);
       await tx.flush();
@@ -131,7 +130,7 @@ export async function openOnce<T, Prepared = void>(
         `update requests set made = ?::bigint, refusal = null, ${ofThis} and not ${hasLapsed} returning 1`,
         [stamp.number, ...thisOf(opening), ...ageOf(stamp)],
       );
-      // It waited for locks until the request had become too old.
+      // It waited for locks until the request was too old.
       if (decided.length === 0) refuseLapsed();
       return made;
     });
@@ -143,8 +142,8 @@ export async function openOnce<T, Prepared = void>(
 }
 
 /**
- * Refuses a resource for good: no earlier request, not even a running one, will create it. If one already has, its
- * resource is returned instead. `number` is the refused request's, or null when it was refused before it had one.
+ * Refuses a resource permanently: no earlier request, not even a running one, will create it. If one already has, its
+ * resource is returned instead. `number` is the refused request's, or null if it was refused before it had one.
  */
 export async function refuseOnce<T>(
   em: EntityManager,
@@ -155,7 +154,7 @@ export async function refuseOnce<T>(
   const existing = await em.fork().transactional(async (tx) => {
     const row = await lockRequest(tx, asked, asked.number ?? noNumber, null);
     const made = await findMade(tx, asked, row, find);
-    // Where the key stands for something else, nothing is made by this request anyway.
+    // If the key belongs to something else, this request creates nothing anyway.
     if (made !== null || row.is_made) return made;
     if (row.is_refused && row.is_this && row.refusal !== null) throw fromStored(row.refusal);
     await tx.execute(
@@ -169,11 +168,11 @@ export async function refuseOnce<T>(
   throw refusal;
 }
 
-/** Greater than every number: no refusal applies yet to a request without one. */
+/** Greater than every number, as no refusal applies yet to a request without one. */
 const noNumber = String(2n ** 63n - 1n);
 
 /**
- * Whether the error tells the caller that nothing has happened and nothing will: a 4xx, which is written down first.
+ * Whether the error promises the caller that nothing has happened or will happen: a 4xx, which must be recorded first.
  */
 export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
@@ -181,7 +180,7 @@ export const isVerdict = (error: unknown): error is DomainError =>
 const refuseLapsed = (): never =>
   refuse('SERVICE_UNAVAILABLE', 'The request is too old to start; try again', { retryAfterSeconds: 1 });
 
-/** A refusal as it is written down, with its first complaints: a batch may have thousands. */
+/** A refusal as recorded, with its first errors, as a batch may have thousands. */
 export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({
   code,
   complaint,
@@ -190,41 +189,44 @@ export const toStored = ({ code, complaint, field, messages, details }: DomainEr
   details: Array.isArray(details) ? details.slice(0, mostComplaints) : (details ?? null),
 });
 
-/** A complaint names unknown fields as they were sent; the database stores neither NUL nor half of a character. */
+/** An error may quote unknown fields as sent; the database stores neither NUL nor lone surrogates. */
 const storable = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{FFFD}') : value;
 
-/** A stored refusal as the error it was. */
+/** The original error of a stored refusal. */
 export const fromStored = ({ code, complaint, ...options }: StoredRefusal): DomainError =>
   new DomainError(code, complaint, options);
 
 export interface Creation<Found, Prepared> {
-  /** The created resource, as it is in the database now. */
+  /** The created resource, as it now is in the database. */
   find(em: EntityManager): Promise<Found | null>;
-  /** Throws whatever can be refused before the workflow starts. */
+  /** Throws the refusals that can be determined before the workflow starts. */
   prepare(): Promise<Prepared>;
-  /** Starts the workflow or joins the running one, and waits for its first step: null in vain. Throws that step's refusal. */
+  /**
+   * Starts the workflow or joins the running one, and waits for its first step; null on a time-out. Throws that step's
+   * refusal.
+   */
   start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
 }
 
 type Opening = OpeningPlace & { stamp: OpeningStamp; unavailable: string };
 
-/** A request without a key lives no longer than it waits: nobody joins what it has begun. */
+/** A request without a key lives no longer than it waits, as nobody can join it. */
 const isKeyed = ({ stamp }: Opening): boolean => stamp.livesMs === undefined;
 
-/** One step of such a run is shorter than all looks together. */
+/** One step of such a run takes less time than all look-ups together. */
 const mostLooks = 15;
 const lookEveryMs = 200;
 
 /**
- * Creates a resource that a workflow owns. A refusal is final here too: an earlier request under the same key, or the
- * workflow that reported the refusal, may still be running. So a refusal is written down before it is returned, and a
- * resource that was made meanwhile is returned instead. Without a key no other request can have this id: nothing is written
- * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws what
- * the steps refuse, and SERVICE_UNAVAILABLE with `unavailable` when nothing was made in time: a retry under the same key
- * joins what may still begin, and without a key, where a retry is another request, nothing begins any more. If the
- * database cannot be asked after the workflow has answered, the resource may have been made: only a key makes it safe to
- * repeat that, and without one the refusal names the resource and is not to be repeated.
+ * Creates a resource that a workflow owns. A refusal is final here, too: an earlier request under the same key, or the
+ * workflow that reported the refusal, may still be running, so a refusal is recorded before it is returned, and a
+ * resource created since is returned instead. Without a key no other request can have this id, so nothing is written
+ * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws the
+ * steps' refusals, and SERVICE_UNAVAILABLE with `unavailable` when nothing was created in time: a retry under the same
+ * key joins a workflow that may still start; without a key, where a retry is a new request, nothing starts any more. If
+ * the database fails after the workflow has answered, the resource may exist: with a key it is safe to retry; without
+ * one, the error names the resource and must not be retried.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
@@ -260,13 +262,13 @@ async function begin<Found, Prepared>(
       answer = await start({ ...prepared, stamp });
     } catch (error) {
       if (!isVerdict(error)) throw error;
-      // It came through Temporal, which anyone with access can write to: record it first, or return the recorded one.
+      // It came through Temporal, to which anyone with access can write: record it first, or return the recorded one.
       return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
     }
     const found = await find(em.fork());
     if (found !== null) return found;
-    // A run that answers without a row began before the database was restored. The question wakes it, it finds its row
-    // gone, and ends: the next one begins anew.
+    // A run that answers without a row began before the database was restored. The query makes it find its row gone and
+    // complete, so that the next one starts afresh.
     if (answer === null || looks === mostLooks) break;
     await delay(lookEveryMs);
   }

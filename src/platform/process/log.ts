@@ -19,12 +19,12 @@ const redacted = [
   'account_holder',
 ].flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
-/** Bytes of lines that may wait to be written; lines beyond that are dropped. */
+/** The most bytes of lines waiting to be written; lines beyond that are dropped. */
 const mostWaitingBytes = 1024 * 1024;
 
 /**
- * Where lines go: written at once, without waiting for the reader. Lines that cannot be written, because the disk is
- * full or the reader is slow, are retried with the next ones; no request fails, waits or ends because of them.
+ * Writes lines at once, without waiting for the reader. Lines that cannot be written, because the disk is full or the
+ * reader is slow, are retried with the next ones; requests never wait or fail because of them.
  */
 function openOutput(): DestinationStream {
   const output = pino.destination({

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { budgets } from '../../shared/budgets.ts';
 import type { Logger } from './log.ts';
 
-/** How long a process waits for what it depends on before it gives up. */
+/** How long a process waits for its dependencies before it gives up. */
 const startTimeoutMs = budgets.start.whole;
 const retryMs = 500;
 
-/** Waits until every part answers, for at most a minute; throws naming the parts that did not. */
+/** Waits until every part answers, for at most a minute; then throws, naming the parts that did not. */
 export async function waitForParts(parts: Record<string, () => Promise<void>>, log: Logger): Promise<void> {
   const endsAt = performance.now() + startTimeoutMs;
   let missing = Object.keys(parts);
@@ -15,7 +15,7 @@ export async function waitForParts(parts: Record<string, () => Promise<void>>, l
     missing = missing.filter((_, index) => states[index]?.status === 'rejected');
     if (missing.length === 0) return;
     if (performance.now() > endsAt) throw new Error(`could not reach ${missing.join(', ')} within a minute`);
-    if (round % 10 === 0) log.info({ missing }, 'waiting for what this process depends on');
+    if (round % 10 === 0) log.info({ missing }, 'waiting for dependencies of this process');
     await delay(retryMs);
   }
 }
@@ -37,7 +37,7 @@ export function stopSignal(own?: Promise<string>): Promise<string> {
   return promise;
 }
 
-/** From now on `/readyz` answers 503, so that the load balancer stops sending requests here. */
+/** Makes `/readyz` answer 503, so that the load balancer stops sending requests. */
 export function endReadiness(readiness: Record<string, () => Promise<void>>): void {
   readiness.serving = () => Promise.reject(new Error('this process stops'));
 }
@@ -47,14 +47,14 @@ export function announceReady(): void {
   if (process.connected) process.send?.('ready');
 }
 
-/** A process whose parent has exited, or that was asked to stop, exits after this time no matter what it waits for. */
+/** A process whose parent has exited, or that was asked to stop, exits after this time at the latest. */
 const endLater = (): void => void setTimeout(() => process.exit(1), budgets.shutdown.process).unref();
 
 /**
  * Runs a main function; an error that it does not handle is printed, a ConfigError as one sentence, with exit code 1.
  */
 export async function runMain(main: () => Promise<void>): Promise<never> {
-  // Also during start-up, when nothing listens for a stop signal yet.
+  // Also during start-up, before anything handles a stop signal.
   if (process.channel) process.once('disconnect', endLater);
   try {
     await main();

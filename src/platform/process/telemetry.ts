@@ -29,7 +29,7 @@ export function startTelemetry(config: Config, process: string): Telemetry {
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({
-          // Below the endpoint's own path, as the specification has it.
+          // Below the endpoint's own path, as specified.
           url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
           headers: parseKeyPairsIntoRecord(config.OTEL_EXPORTER_OTLP_HEADERS),
         }),

@@ -43,7 +43,7 @@ export interface Storage {
    * later.
    */
   put(key: string, object: StoredObject, body: Readable): Promise<void>;
-  /** What is stored under the key, or null. */
+  /** The object's metadata, or null. */
   find(key: string): Promise<StoredObject | null>;
   /** The bytes under the key, at most `maximumBytes` of them, or null. */
   read(key: string, maximumBytes: number): Promise<Buffer | null>;
@@ -58,12 +58,12 @@ export interface Storage {
   close(): void;
 }
 
-/** Storage that cannot be reached, or has not answered, within these times is down. */
+/** Storage counts as down when it cannot be reached, or does not answer, within these times. */
 const connectTimeoutMs = budgets.reach.storage;
 const shortCallTimeoutMs = budgets.storage.call;
-/** An upload to storage ends when nothing is sent or received for this long. */
+/** An upload to storage is aborted when nothing is sent or received for this long. */
 const silenceTimeoutMs = budgets.storage.silence;
-/** The longest upload to storage; beyond it storage is down. The sweep waits longer than this. */
+/** The longest upload to storage; beyond it storage counts as down. The sweep waits longer than this. */
 export const putTimeoutMs = budgets.storage.put;
 
 type StorageConfig = Pick<

@@ -18,7 +18,7 @@ import { type CommandResult, runSubcommands, type Subcommand } from './run-subco
 const person = {
   email: 'E-mail address, the login',
   name: 'Name of the person',
-  password: 'At least 12 characters; made and printed when absent',
+  password: 'At least 12 characters; generated and printed when absent',
 };
 const address = { email: 'E-mail address of the user' };
 
@@ -64,7 +64,7 @@ const changeStatus = (status: 'active' | 'suspended', did: string, summary: stri
   },
 });
 
-/** Creates what must exist before the API can be used, and does what only operators may do. */
+/** The operators' commands: set-up before the API can be used, and actions reserved for operators. */
 const commands: Record<string, Subcommand> = {
   'create-super-admin': createPlatform('platform_super_admin', 'platform super admin'),
   'create-platform-admin': createPlatform('platform_admin', 'platform admin'),
@@ -90,7 +90,7 @@ const commands: Record<string, Subcommand> = {
     },
   },
   'suspend-user': changeStatus('suspended', 'Suspended', 'Suspend a user; their tokens stop working at once'),
-  'activate-user': changeStatus('active', 'Activated', 'Let a suspended user back in'),
+  'activate-user': changeStatus('active', 'Activated', 'Reactivate a suspended user'),
   'set-organization-status': {
     summary: 'Set the status of an organization',
     options: { organization: 'Id of the organization', status: organizationLaw.statuses.join(', ') },
@@ -111,7 +111,7 @@ const commands: Record<string, Subcommand> = {
     summary: 'Print who may use which route',
     options: {},
     async run() {
-      // Only this command needs the whole application.
+      // Imported here because only this command needs the whole application.
       const [{ routeGroups }, { describeAccess }] = await Promise.all([
         import('../app.ts'),
         import('../../platform/http/openapi.ts'),

@@ -16,8 +16,8 @@ export interface ArchiveTools {
 }
 
 /**
- * Runs a command that does something with a month of each divided table, or of the one that is named, as the owner of the
- * database; prints what came of each, as `describe` says it or as JSON.
+ * Runs a command on a month of each partitioned table, or of the named one, as the owner of the database; prints each
+ * result as `describe` words it or as JSON.
  */
 export const runArchiveCommand = <Outcome>(
   usage: string,

@@ -8,14 +8,12 @@ const usage = `Usage: npm run demo [-- --story top-up|giving|circle] [--amount 5
 
 Against a running "npm start", as the demo users.
 
-  --story top-up  (the default) tops up by QRIS, pays in the sandbox, waits for the settlement, and prints the balance before
-                  and after, the journal, and where the workflow is to be seen
-  --story giving  a cause is registered and approved, a donation is paid by QRIS and disbursed to a bank account, and its trace
-                  leads from the one to the other
-  --story circle  an arisan of three members through three rounds; the days between them are not waited for
-  --amount N      whole rupiah, of the top-up or the donation (default 50000; a donation at least 10000, as banks take no
-                  smaller transfer)
-  --wait          of a top-up: do not pay, print the link of the payment page and wait until somebody pays there (10 minutes)`;
+  -- story top-up (the default) tops up by QRIS, pays in the sandbox, waits for the settlement, and prints the balance
+  -- before and after, the journal, and a link to the workflow story giving a cause is registered and approved, a
+  -- donation is paid by QRIS and disbursed to a bank account, and its trace is printed story circle an arisan of three
+  -- members through three rounds, skipping the days between them amount N whole rupiah, of the top-up or the donation
+  -- (default 50000; a donation at least 10000, the smallest bank transfer) wait top-up only: print a link to the
+  -- payment page and wait until somebody pays there (10 minutes)`;
 
 await runCommand(usage, async () => {
   const { values } = parseArgs({
@@ -32,7 +30,7 @@ await runCommand(usage, async () => {
   if (wait && story !== 'top-up') throw new CommandError('--wait is only for a top-up');
   const amount = Number(values.amount);
   if (story === 'giving' && amount < 10_000) {
-    throw new CommandError('--amount of a donation is at least 10000: banks take no smaller transfer');
+    throw new CommandError('--amount of a donation is at least 10000, the smallest bank transfer');
   }
   switch (story) {
     case 'top-up':

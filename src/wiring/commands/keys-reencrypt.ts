@@ -37,13 +37,13 @@ const run: Subcommand = {
     const moved = results.reduce((sum, result) => sum + result.moved, 0);
     if (unreadable.length > 0) {
       throw new CommandError(
-        `${moved} values re-encrypted, but no configured key opens ${unreadable.length}, which stay as they are:\n${unreadable.slice(0, shownUnreadable).join('\n')}`,
+        `${moved} values re-encrypted, but no configured key opens ${unreadable.length}, which are unchanged:\n${unreadable.slice(0, shownUnreadable).join('\n')}`,
       );
     }
     const lines = results.map((result) => `${result.table}.${result.column}: ${result.moved} of ${result.rows} moved`);
     return {
       json: { key_id: newestKeyId, moved, columns: results },
-      text: `${lines.join('\n')}\n${moved} values re-encrypted; everything is encrypted with the key ${newestKeyId} now. Older keys can be taken out once no process runs with them first.`,
+      text: `${lines.join('\n')}\n${moved} values re-encrypted; everything is now encrypted with the key ${newestKeyId}. Older keys can be removed once no process has them first.`,
     };
   },
 };

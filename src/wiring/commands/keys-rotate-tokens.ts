@@ -3,14 +3,14 @@ import { signingKeysMaxAgeMs } from '../../people/identity/signing-key.ts';
 import { runSubcommands, type Subcommand } from './run-subcommands.ts';
 
 const rotate: Subcommand = {
-  summary: 'Make a new key for signing access tokens',
+  summary: 'Create a new key for signing access tokens',
   options: {},
   async run({ orm, openSealer, config }) {
     const tokenTtlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
     const id = await rotateSigningKey(orm.em.fork(), { sealer: openSealer(), tokenTtlSeconds });
     return {
       json: { key_id: id },
-      text: `Made the signing key ${id}. Running processes sign with it within ${signingKeysMaxAgeMs / 1000} seconds; the one before stays published until its last token has expired.`,
+      text: `Created the signing key ${id}. Running processes sign with it within ${signingKeysMaxAgeMs / 1000} seconds; the previous one stays published until its last token has expired.`,
     };
   },
 };

@@ -35,19 +35,18 @@ export interface MigrateOptions {
   list?: readonly NamedMigration[];
   /** The roles that use the database besides its owner. */
   roles?: readonly DatabaseRole[];
-  /** How long a migration is retried before it is given up, in milliseconds. */
+  /** How long a migration is retried before it fails, in milliseconds. */
   givesWayMs?: number;
   /** Called with a sentence each time a migration gives way. */
   tell?: (sentence: string) => void;
 }
 
 /**
- * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs, and
- * with the partitions of the coming months.
- * Safe to run from several processes at once and on a migrated database. Runs migration by migration: one that does not
- * get a lock within two seconds gives way, so that nobody queues behind it for longer, and is retried. Needs a direct
- * connection: a transaction-mode pooler would lose the lock and the time-outs. Returns the names of the migrations that
- * were run.
+ * Brings a database to the newest schema, as its owner, with the roles that use it, their rights and their time-outs,
+ * and with the partitions of the coming months. Safe to run from several processes at once and on a migrated database.
+ * Runs migration by migration: one that does not get a lock within two seconds gives way, so that no statement queues
+ * behind it for longer, and is retried. Needs a direct connection: a transaction-mode pooler would lose the lock and
+ * the time-outs. Returns the names of the migrations that were run.
  */
 export async function migrate(
   url: string,
@@ -76,9 +75,7 @@ export async function migrate(
       givingWay(make, {
         givesWayMs,
         tell: () =>
-          tell(
-            `${name} waits for a lock that somebody holds; it is made again in ${budgets.migration.pause / 1000} s.`,
-          ),
+          tell(`${name} waits for a lock that somebody holds; it is retried in ${budgets.migration.pause / 1000} s.`),
       });
     for (const { name } of await orm.migrator.getPending()) {
       await inTime(name, async () => {
@@ -95,7 +92,7 @@ export async function migrate(
   }
 }
 
-/** The same for the database of the keys. */
+/** The same for the keys database. */
 export const migrateKeys = (
   url: string,
   passwords: RolePasswords,
@@ -112,8 +109,8 @@ async function takeTurn(em: EntityManager): Promise<void> {
 }
 
 /**
- * Settings of roles and of the database itself, not of any table: a dump does not carry them. Only missing ones are
- * issued, so that an administrator can have set them for an owner who may not.
+ * Settings of roles and of the database itself, which a dump does not contain. Only missing ones are issued, so that an
+ * administrator can set them for an owner who may not.
  */
 async function settleRoles(
   tx: EntityManager,
@@ -135,7 +132,7 @@ async function settleRoles(
   } catch (error) {
     if (errorCodeOf(error) !== mayNot) throw error;
     throw new ConfigError(
-      `Nothing was migrated, because the role ${owner} may not say what others may in the database ${database}. Let ` +
+      `Nothing was migrated, because the role ${owner} may not grant rights in the database ${database}. Let ` +
         `an administrator of the database run: ${statements.join('; ')}; Then run "npm run migrate" again.`,
       { cause: error },
     );
@@ -147,7 +144,7 @@ async function settleRoles(
   } catch (error) {
     if (errorCodeOf(error) !== mayNot) throw error;
     tell(
-      `The role ${owner} may not keep the statements that fail out of the server's log. Let an administrator of the ` +
+      `The role ${owner} may not keep failed statements out of the server's log. Let an administrator of the ` +
         `database run: ${quieting.join('; ')};`,
     );
   }
@@ -159,7 +156,7 @@ async function run(): Promise<void> {
   const { owner, application, reader, keysOwner, keysApplication } = readMigrationConfig();
   const passwords = { ...passwordFor(applicationRole, application), ...passwordFor(readerRole, reader) };
   const tell = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-  // The keys first: no person can be stored without them.
+  // Migrate the keys first: no person can be stored without them.
   const done = [
     ...(await migrateKeys(keysOwner, passwordFor(keysRole, keysApplication), { tell })),
     ...(await migrate(owner, passwords, { tell })),

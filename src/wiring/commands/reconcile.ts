@@ -20,9 +20,7 @@ import { CommandError, runCommand } from './run-command.ts';
 const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]
 
 Compares the provider's records of a day (UTC+7; yesterday unless given) with our books and prints every difference.
-Changes no money. Ends with 1 when a difference of the day is open. Goes on where a run that died has stopped, and is
-refused while another one is at work on the day.
-Without DATABASE_URL it speaks to the stack that runs on DATA_DIR.`;
+Changes no money. Exits with 1 when a difference of the day is open. Resumes an interrupted run, and is refused while another run compares the day. Without DATABASE_URL it uses the stack that runs on DATA_DIR.`;
 
 const dayMs = 24 * 60 * 60 * 1000;
 const perPage = 100;
@@ -43,7 +41,7 @@ await runCommand(usage, async () => {
   if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
   await using parts = await openParts();
   const { em, gateways, workflows, log } = parts;
-  const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'the owner of a payment was not woken');
+  const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'could not wake the owner of a payment');
   const summary = await reconcileDay(
     em(),
     { gateways, workflows, findOwner, failed },

@@ -1,6 +1,6 @@
 /**
- * Runs a command that people type: prints its answer, if any; an error is one sentence and the exit code `failure`,
- * which is 2 unless the command answers by that code, or has set its own before.
+ * Runs a command that people type: prints its result, if any; an error is one sentence and the exit code `failure`, by
+ * default 2, unless the command has already set its own.
  */
 export async function runCommand(usage: string, command: () => Promise<string | null>, failure = 2): Promise<void> {
   try {

@@ -8,28 +8,28 @@ import { ConfigError, isDomainError } from '../../shared/errors.ts';
 import { openDatabase } from '../open-database.ts';
 import { CommandError } from './run-command.ts';
 
-/** What a command works with: the databases and their keys; nothing else has to be running. */
+/** A command's dependencies: the databases and their keys; nothing else has to be running. */
 export interface CommandTools {
   config: OperatorConfig;
   orm: MikroORM;
-  /** The database of the keys of people. Throws ConfigError when the environment names none. */
+  /** The keys database. Throws ConfigError when the environment names none. */
   openKeys(): MikroORM;
-  /** For what is no person's. Throws ConfigError when the environment holds no keys. */
+  /** Seals data that belongs to no person. Throws ConfigError when the environment has no keys. */
   openSealer(): Sealer;
-  /** For people, too. Throws ConfigError when the environment holds no keys, or names no database of theirs. */
+  /** Also seals people's data. Throws ConfigError when the environment has no keys or names no keys database. */
   openPeople(): Sealer;
 }
 
 export interface CommandResult {
-  /** What `--json` prints. */
+  /** The output with `--json`. */
   json: object;
-  /** What people read otherwise. */
+  /** The output without it. */
   text: string;
 }
 
 export interface Subcommand {
   summary: string;
-  /** Named options with their explanation; those in `required` must be given. */
+  /** Options with their explanations; those in `required` are mandatory. */
   options: Readonly<Record<string, string>>;
   required?: readonly string[];
   run(tools: CommandTools, options: Readonly<Record<string, string | undefined>>): Promise<CommandResult>;
@@ -120,7 +120,7 @@ const row = (name: string, text: string): string => `  ${name.padEnd(28)}${text}
 
 function describeAll(title: string, commands: Readonly<Record<string, Subcommand>>): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => row(name, summary));
-  return `${title} <command> [options]\n\nCommands:\n${rows.join('\n')}\n\nEvery command takes --help and --json. Without DATABASE_URL it speaks to the stack that runs on DATA_DIR.`;
+  return `${title} <command> [options]\n\nCommands:\n${rows.join('\n')}\n\nEvery command accepts --help and --json. Without DATABASE_URL it uses the stack that runs on DATA_DIR.`;
 }
 
 function describeOne(title: string, name: string, { summary, options, required = [] }: Subcommand): string {

@@ -10,9 +10,7 @@ import { statementsOf, transactionWords } from './statements.ts';
 const usage = `Usage: npm run sql -- "select ..."
        npm run sql < file.sql
 
-Reads the database by statements, given or on the standard input, and prints what each answers. It writes nothing: it
-reads as the reader that READER_DATABASE_URL names, or by DATABASE_URL in transactions that only read; without both the
-stack that runs on DATA_DIR.`;
+Runs read-only statements, given or on the standard input, and prints their results. It reads as the role of READER_DATABASE_URL, or through DATABASE_URL in read-only transactions; without both it uses the stack that runs on DATA_DIR.`;
 
 await runCommand(usage, async () => {
   const { values, positionals } = parseArgs({
@@ -25,7 +23,7 @@ await runCommand(usage, async () => {
   for (const statement of statements) {
     const words = transactionWords(statement);
     if (words !== null)
-      throw new CommandError(`"${words}" is refused: what is asked here is one transaction, which only reads.`);
+      throw new CommandError(`"${words}" is refused: the statements run in one read-only transaction.`);
   }
   const url = readDatabaseToRead();
   const client = new pg.Client({
@@ -37,7 +35,7 @@ await runCommand(usage, async () => {
     await client.connect();
     await client.query('start transaction read only');
     const answers: pg.QueryResult<Record<string, unknown>>[] = [];
-    // Makes the server refuse several statements in one text, because only the first was checked here.
+    // Makes the server refuse several statements in one text, as only the first was checked here.
     for (const statement of statements) {
       const query = { text: statement, queryMode: 'extended' };
       answers.push(await client.query<Record<string, unknown>>(query));

@@ -1,4 +1,4 @@
-/** What lies within quotes or a comment ends no statement; a comment in a comment is found by `commentAt`. */
+/** Semicolons within quotes or comments do not end a statement; `commentAt` handles nested comments. */
 const piece =
   /--[^\r\n]*|e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?<tag>(?:[\p{L}_][\p{L}\w]*)?)\$.*?\$\k<tag>\$|[\p{L}_][\p{L}\w$]*|\s+|./gisuy;
 

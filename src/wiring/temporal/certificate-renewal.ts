@@ -20,8 +20,8 @@ const minuteMs = 60_000;
 
 /**
  * Resolves, with the reason, when the certificates this process uses for Temporal were renewed. A connection keeps the
- * certificates that it began with, so the process exits and its supervisor restarts it with the new ones. Certificates
- * that cannot be used are logged and waited out. Never resolves when none are configured.
+ * certificates with which it was opened, so the process exits and its supervisor restarts it with the new ones. Invalid
+ * certificates are logged and ignored. Never resolves when none are configured.
  */
 export async function certificatesRenewed(
   env: TemporalEnvironment,
@@ -30,7 +30,7 @@ export async function certificatesRenewed(
   if (certificateFiles.every((name) => env[name] === undefined)) return new Promise(() => undefined);
   const first = digestOf(env);
   while (digestOf(env) === first || !isUsable(env, log)) await delay(everyMs, undefined, { ref: false });
-  log.info('the certificates for Temporal were renewed: this process ends soon, to be restarted with them');
+  log.info('the certificates for Temporal were renewed: this process will exit, to be restarted with them');
   await delay(Math.random() * spreadMs, undefined, { ref: false });
   return 'the certificates for Temporal were renewed';
 }

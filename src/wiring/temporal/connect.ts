@@ -5,7 +5,7 @@ import { tracedCalls } from './trace-temporal.ts';
 
 export interface TemporalOptions extends TemporalConnectionOptions {
   namespace: string;
-  /** Whether calls carry the trace of the request that makes them. */
+  /** Whether calls carry the trace of their request. */
   traced?: boolean;
 }
 
@@ -34,8 +34,8 @@ export function openTemporal({ namespace, traced = false, ...how }: TemporalOpti
 }
 
 /**
- * The SDK's own retries, made awaitable. The SDK retries a call from a timer that nothing stops, not even aborting the
- * call, and that crashes the process when the channel has been closed meanwhile.
+ * The SDK's own retries, made awaitable. The SDK retries a call from a timer that cannot be stopped, even by aborting
+ * the call, and that crashes the process if the channel has been closed.
  */
 function createRetries() {
   const standard = defaultGrpcRetryOptions({ maxIntervalMs: () => longestRetryMs });
@@ -50,7 +50,7 @@ function createRetries() {
         return pause;
       },
     }),
-    /** No call is retried from now on; resolves when the last timer has fired. */
+    /** Stops further retries; resolves when the last timer has fired. */
     async settled() {
       isClosing = true;
       const left = lastRetryAt - performance.now();

@@ -1,10 +1,10 @@
 /** Fire-and-forget calls: they never fail, because a sweep makes up for a lost one. */
 export interface Hints {
-  /** Resolves to whether the call succeeded; after `settled` was called, no more calls are made. */
+  /** Resolves to whether the call succeeded; makes no calls after `settled`. */
   send(call: () => Promise<unknown>): Promise<boolean>;
   /**
-   * Ends them: resolves when none is under way. The SDK retries a call from a timer, which crashes when its channel is
-   * closed meanwhile.
+   * Stops new calls and resolves when none is in progress. The SDK retries a call from a timer, which crashes if its
+   * channel is closed.
    */
   settled(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import { canonicalId } from '../../shared/uuid.ts';
 import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
 import { type Temporal, updateIdOf, type WorkflowRun } from './temporal.ts';
 
-/** The workflows that wait for money: orders, partners' payments, their instruments, and money that nothing takes. */
+/** The workflows that wait for money: orders, partners' payments, their instruments, and unmatched money. */
 export const createMoneyInWorkflows = (
   temporal: Temporal,
 ): GatewayPaymentWorkflows & PartnerPaymentWorkflows & PartnerInstrumentWorkflows & ReceiptWorkflows => ({
@@ -84,7 +84,7 @@ export const createMoneyInWorkflows = (
   openUnmatchedReceipt: (stray) => temporal.signalWithStart(caseOf(stray), 'receiptChanged'),
 });
 
-/** The workflow of something that has its row: joined if it runs, otherwise started again. */
+/** The workflow of an existing row: joined if it runs, otherwise restarted. */
 const again = <Name extends 'gatewayPayment' | 'partnerPayment' | 'partnerInstrument'>(
   workflow: Name,
   subject: string,

@@ -55,18 +55,18 @@ interface ScheduleEntry {
 }
 
 /**
- * How late a missed run may still be made after an outage of Temporal. Schedules of seconds or minutes just continue
- * with their next run; a daily run is made up for.
+ * How late a missed run may still start after an outage of Temporal. Schedules of seconds or minutes just continue with
+ * their next run; a missed daily run is caught up.
  */
 const catchUpOf = ({ every }: ScheduleEntry) => (every === '15 seconds' ? '1 minute' : every);
 
-/** What runs on a schedule, and how often. */
+/** The scheduled workflows and their intervals. */
 export const schedules: readonly ScheduleEntry[] = [
   {
     scheduleId: 'callback-redelivery',
     workflowType: 'redeliverCallbacks',
     every: '15 seconds',
-    note: 'Hands over callbacks that were stored while Temporal was away',
+    note: 'Delivers callbacks that were stored while Temporal was down',
   },
   {
     scheduleId: 'sweep',
@@ -80,19 +80,19 @@ export const schedules: readonly ScheduleEntry[] = [
     every: '1 day',
     // 02:00 in UTC+7.
     offset: '19 hours',
-    note: "Compares the books of each day that is over with the provider's",
+    note: "Compares the books of each past day with the provider's",
   },
   {
     scheduleId: 'forgetting',
     workflowType: 'forgetOldRows',
     every: '15 minutes',
-    note: 'Forgets events of reads after 90 days, and answers under idempotency keys and expired invitations after 30',
+    note: 'Deletes events of reads after 90 days, and responses under idempotency keys and expired invitations after 30',
   },
   {
     scheduleId: 'ledger-checks',
     workflowType: 'runLedgerChecks',
     every: '15 minutes',
-    note: 'Reads the check_* views, each night whole, and raises a metric',
+    note: 'Reads the check_* views, in full each night, and sets a metric',
   },
   {
     scheduleId: 'journal-seals',
@@ -100,16 +100,16 @@ export const schedules: readonly ScheduleEntry[] = [
     every: '1 day',
     // 01:00 in UTC+7, when the accounting day is over.
     offset: '18 hours',
-    note: 'Seals every journal that is in no seal yet',
+    note: 'Seals every unsealed journal',
   },
   {
     scheduleId: 'clearing-comparison',
     workflowType: 'compareClearing',
     every: '1 day',
-    // 03:00 in UTC+7, after the reconciliation has woken what was forgotten. The run after a missed day covers it too:
-    // it compares with the last day that agreed.
+    // 03:00 in UTC+7, after the reconciliation has woken forgotten rows. A run covers missed days too, as it compares
+    // with the last day that agreed.
     offset: '20 hours',
-    note: "Holds gateway clearing against the provider's balance",
+    note: "Compares gateway clearing with the provider's balance",
   },
 ];
 
@@ -121,18 +121,18 @@ interface Preparation {
   namespace: string;
   taskQueue: string;
   log: Logger;
-  /** Called when Temporal has lost our state: whatever was woken there lately must be woken again. */
+  /** Called when Temporal has lost our state: everything recently woken there must be woken again. */
   beginAnew(): Promise<void>;
 }
 
-/** How often a worker checks that Temporal still has its registrations: Temporal may lose them while workers run. */
+/** How often a worker checks that Temporal still has its registrations, which it may lose while workers run. */
 const preparesEveryMs = 60_000;
-/** When preparation takes longer than this, a worker starts polling without waiting for it. */
+/** How long a worker waits for the preparation before it starts polling. */
 const firstWaitMs = 15_000;
 
 /**
  * Registers our search attributes and schedules with Temporal, now and every minute (`everyMs`) until it is disposed
- * of. A failure is logged and retried the next time; it never ends the process. Resolves after the first time, at most
+ * of. A failure is logged and retried the next time; it never stops the process. Resolves after the first time, at most
  * 15 seconds later. `ready` rejects while the server lacks search attributes, naming them.
  */
 export async function keepPrepared(
@@ -154,7 +154,7 @@ export async function keepPrepared(
         await ensureSchedules(preparation);
       })
       .catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ err: error }, 'could not prepare Temporal; tries again soon');
+        if (!signal.aborted) log.warn({ err: error }, 'could not prepare Temporal; will retry soon');
       });
   const first = prepare();
   const keeping = (async () => {
@@ -174,9 +174,9 @@ export async function keepPrepared(
 }
 
 /**
- * Creates the missing schedules; safe to repeat from several workers at once. One that cannot be created is logged and does
- * not hold up the rest. The last schedule is created only after `beginAnew`: its existence says that this has been done.
- * Returns how many it created.
+ * Creates the missing schedules; safe to repeat from several workers at once. One that cannot be created is logged and
+ * does not hold up the rest. The last schedule is created only after `beginAnew`, so its existence proves that this was
+ * done. Returns how many it created.
  */
 export async function ensureSchedules({
   client,
@@ -187,7 +187,7 @@ export async function ensureSchedules({
   let made = 0;
   for (const entry of schedules) {
     const handle = client.schedule.getHandle(`${taskQueue}/${entry.scheduleId}`);
-    // Each call has its own deadline; work restarted between them may take a minute.
+    // Each call has its own deadline; restarting work between them may take a minute.
     const inTime = <T>(call: () => Promise<T>) =>
       client.withDeadline(Date.now() + budgets.reach.temporalPreparation, call);
     try {
@@ -198,10 +198,10 @@ export async function ensureSchedules({
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) continue;
       if (grpcCodeOf(error) === unimplemented) {
-        log.warn({ schedule: entry.scheduleId }, 'this server does not support schedules: nothing is swept');
+        log.warn({ schedule: entry.scheduleId }, 'this server does not support schedules: no sweeps will run');
         break;
       }
-      log.warn({ err: error, schedule: entry.scheduleId }, 'could not create a schedule; tries again soon');
+      log.warn({ err: error, schedule: entry.scheduleId }, 'could not create a schedule; will retry soon');
     }
   }
   return made;
@@ -224,7 +224,7 @@ async function createSchedule(client: Client, taskQueue: string, entry: Schedule
   });
 }
 
-/** Whether a schedule is there. */
+/** Whether a schedule exists. */
 async function isThere(handle: ScheduleHandle): Promise<boolean> {
   try {
     await handle.describe();

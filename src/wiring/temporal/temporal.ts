@@ -17,28 +17,28 @@ import { workflowIds } from '../../shared/workflow-ids.ts';
 import { withinWait } from './within-wait.ts';
 import type { ResultOf, SignalOf, UpdatesOf, WorkflowContract, WorkflowName } from './workflow-contract.ts';
 
-/** Temporal is down when it cannot be reached within this (a 503 within 3 seconds). */
+/** How long to wait for Temporal before it counts as down (a 503 within 3 seconds). */
 const reachTimeoutMs = budgets.reach.temporal;
-/** The bound for a process that is too busy to read the answer: patient, but finite. */
+/** The longer bound for a process that is too busy to read the answer. */
 const longestReachMs = 10_000;
-/** Signals and starts answer within this, or have failed. */
+/** The time-out of signals and starts. */
 const callTimeoutMs = budgets.reach.temporalCall;
 const retryAfterSeconds = 2;
 
-/** One run of a workflow; starting it for a subject that already has one joins that run. */
+/** A workflow to start; starting it for a subject that already has a run joins that run. */
 export interface WorkflowRun<Name extends WorkflowName> {
   workflow: Name;
-  /** The id of the workflow's subject; with the workflow's name it makes the workflow id. */
+  /** The id of the workflow's subject; with the workflow's name it forms the workflow id. */
   subject: string;
   input: WorkflowContract[Name]['input'];
-  /** One line for Temporal's web UI: never about people. */
+  /** One line for Temporal's web UI, never with personal data. */
   summary?: string;
   attributes?: SearchAttributePair[];
-  /** Whether a workflow may be started again for a subject whose run has ended; it may, unless this says otherwise. */
+  /** Whether a workflow may be restarted for a subject whose run has ended; allowed by default. */
   reusePolicy?: WorkflowIdReusePolicy;
 }
 
-/** An update of a workflow; sent repeatedly under the same id it is one update. */
+/** An update of a workflow; repeated under the same id it is one update. */
 export interface WorkflowUpdate<Update> {
   name: Update;
   id?: string;
@@ -46,13 +46,13 @@ export interface WorkflowUpdate<Update> {
 }
 
 /**
- * How the product talks to Temporal, for the workflow families' files beside this one. Every call is bounded; nothing
- * here knows the database.
+ * The product's access to Temporal, for the workflow families' files beside this one. Every call is bounded; nothing
+ * here uses the database.
  */
 export interface Temporal {
   client: Client;
   taskQueue: string;
-  /** The opening with a proof that it comes from here. Throws in a process that starts no workflows. */
+  /** The opening with a proof that this process created it. Throws in a process that starts no workflows. */
   prove<Opening extends object>(place: OpeningPlace, opening: Opening): Proved<Opening>;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
@@ -60,7 +60,7 @@ export interface Temporal {
   serverVersion(): Promise<string>;
   /**
    * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null
-   * when the wait ended without one. Throws the workflow's own refusal, and SERVICE_UNAVAILABLE when Temporal is down.
+   * when the wait timed out. Throws the workflow's own refusal, and SERVICE_UNAVAILABLE when Temporal is down.
    */
   startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(
     run: WorkflowRun<Name>,
@@ -71,13 +71,13 @@ export interface Temporal {
   startAndAwaitEnd<Name extends WorkflowName>(run: WorkflowRun<Name>, waitMs: number): Promise<ResultOf<Name> | null>;
   /** Signals the workflow, starting it first if it does not run. Throws when Temporal does not accept it in time. */
   signalWithStart<Name extends WorkflowName>(run: WorkflowRun<Name>, signal: SignalOf<Name>): Promise<void>;
-  /** Starts the workflow unless it runs, or `reusePolicy` says that its work is done. Throws like `signalWithStart`. */
+  /** Starts the workflow unless it runs, or `reusePolicy` treats its work as done. Throws like `signalWithStart`. */
   startOnce<Name extends WorkflowName>(run: WorkflowRun<Name>): Promise<void>;
 }
 
 /**
- * Wraps a Temporal client for the workflows of one task queue; `prover` proves openings. The web UI shows of each workflow
- * that is begun a link to the console at `publicUrl`.
+ * Wraps a Temporal client for the workflows of one task queue; `prover` proves openings. In the web UI, each started
+ * workflow has a link to the console at `publicUrl`.
  */
 export function createTemporal(client: Client, taskQueue: string, prover?: Prover, publicUrl?: string): Temporal {
   const withinCall = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + callTimeoutMs, call);
@@ -94,7 +94,7 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
     await serverVersion();
   };
   let asking: Promise<void> | null = null;
-  /** Called before anything is started. Requests that come while Temporal is being asked share the answer. */
+  /** Called before anything is started. Concurrent requests share one ping of Temporal. */
   const reach = async (): Promise<void> => {
     asking ??= ping().finally(() => {
       asking = null;
@@ -168,8 +168,8 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
 }
 
 /**
- * The id of an update that waits for what a request opens: one per request, the same however often its call is retried.
- * The server remembers an update's outcome after its workflow has ended; with one id for all requests, a key whose first
- * request was refused would get that refusal for ever, and a number of the database's comes again after a restore.
+ * The id of an update that waits for a request's opening: one per request, the same for every retry of its call. The
+ * server remembers an update's outcome after its workflow has ended: with one id for all requests, a key whose first
+ * request was refused would get that refusal forever, and the database's numbers repeat after a restore.
  */
 export const updateIdOf = (name: string, resourceId: string): string => `${name}-${resourceId}-${randomUUID()}`;

@@ -5,10 +5,10 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
 const tracer = trace.getTracer('amanah/temporal');
 
-/** As Temporal's own interceptors name it: workflows/carry-trace.ts passes it on, and histories keep it. */
+/** The name that Temporal's own interceptors use: workflows/carry-trace.ts passes it on, and histories contain it. */
 const traceHeader = '_tracer-data';
 
-/** The name of the error alone: its message may quote what must not leave the process. */
+/** Only the name of the error: its message may quote data that must not leave the process. */
 async function inSpan<T>(name: string, kind: SpanKind, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   return tracer.startActiveSpan(name, { kind, attributes }, async (span: Span) => {
     try {
@@ -25,7 +25,7 @@ async function inSpan<T>(name: string, kind: SpanKind, attributes: Attributes, w
   });
 }
 
-/** A span for a call to Temporal; the headers that carry it to what the call starts. */
+/** A span for a call to Temporal, with the headers that propagate it. */
 function called<T>(name: string, workflowId: string, call: (carrying: Headers) => Promise<T>): Promise<T> {
   return inSpan(name, SpanKind.CLIENT, { temporalWorkflowId: workflowId }, () => {
     const carrier = {};

@@ -14,7 +14,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     input: { deliveryId },
   });
   const hasten = (deliveryId: string) => temporal.signalWithStart(runOf(deliveryId), 'redeliveryAsked');
-  /** What is left of each call, the one whose turn is next first. */
+  /** The rest of each call, in order of turn. */
   let line: Iterator<string>[] = [];
   let isBeating = false;
   const take = (most: number): string[] => {
@@ -31,7 +31,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     for (isBeating = true; line.length > 0; ) {
       const over = sleep(beatMs, undefined, { ref: false });
       const part = take(replayedPerSecond);
-      // Where all fail Temporal is down: the sweep continues when it is back.
+      // If all fail, Temporal is down, and the sweep continues when it is back.
       const sent = await Promise.all(part.map((deliveryId) => hints.send(() => hasten(deliveryId))));
       if (!sent.includes(true)) line = [];
       if (line.length > 0) await over;
@@ -42,7 +42,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     startWebhookDelivery: (deliveryId) => temporal.startOnce(runOf(deliveryId)),
     hastenWebhookDelivery: hasten,
     hastenWebhookDeliveries(deliveryIds, { inMs = 0 } = {}) {
-      // What finds no place here, and what dies with this process, the sweep finds when it is due.
+      // The sweep handles whatever finds no place here or is lost with this process.
       const begin = () => {
         if (line.length >= mostCalls) return;
         line.push([...deliveryIds].values());

@@ -3,12 +3,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { budgets } from '../../shared/budgets.ts';
 import { DomainError, type ErrorCode, errorStatuses } from '../../shared/errors.ts';
 
-/** Signals and starts answer within this, or have failed. */
+/** The time-out of signals and starts. */
 export const callTimeoutMs = budgets.reach.temporalCall;
 
 const retryAfterSeconds = 2;
 
-/** Waits for an update or a result; null when the wait ended first. Throws the workflow's refusal. */
+/** Waits for an update or a result; null when the wait timed out. Throws the workflow's refusal. */
 export async function withinWait<T>(client: Client, waitMs: number, call: () => Promise<T>): Promise<T | null> {
   const endsAt = performance.now() + waitMs;
   try {
@@ -16,15 +16,15 @@ export async function withinWait<T>(client: Client, waitMs: number, call: () => 
   } catch (error) {
     const refusal = error instanceof WorkflowUpdateFailedError ? refusalBehind(error.cause) : undefined;
     if (refusal !== undefined) throw refusal;
-    // After any other error the workflow may be running, or may have ended before it answered: the caller looks for the
-    // row.
+    // After any other error the workflow may still run, or may have completed without an answer: the caller looks for
+    // the row.
     if (performance.now() >= endsAt - 50 || error instanceof WorkflowUpdateFailedError || mayHaveStarted(error))
       return null;
     throw error;
   }
 }
 
-/** Our own refusal behind a failed update, under whatever wraps it. */
+/** Our own refusal behind a failed update, unwrapped. */
 function refusalBehind(cause: unknown): DomainError | undefined {
   for (let failure = cause; Error.isError(failure); failure = failure.cause) {
     if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {

@@ -18,7 +18,7 @@ import type { WebhookDeliveryInput } from '../../partners/webhooks/webhook-deliv
 
 /**
  * Inputs and results of the workflows that requests start, by workflow name; histories keep the names forever. The
- * workflow code is not imported, because it leads through the activities back to the API. A test compares the two.
+ * workflow code is not imported, because it leads through the activities back to the API. A test compares them.
  */
 export interface WorkflowContract {
   gatewayPayment: {

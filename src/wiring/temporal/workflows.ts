@@ -21,7 +21,7 @@ import { createCircleWorkflows } from './saving-circles.ts';
 import { createTemporal, type Temporal } from './temporal.ts';
 import { createDeliveryWorkflows } from './webhook-deliveries.ts';
 
-/** The workflows as use cases see them: each use case takes the ports it needs, which its own domain declares. */
+/** The workflows as use cases see them: each use case accepts the ports it needs, which its own module declares. */
 export interface Workflows
   extends GatewayPaymentWorkflows,
     ReceiptWorkflows,
@@ -47,8 +47,8 @@ export interface Workflows
 }
 
 /**
- * The workflows of one task queue, through a Temporal client. Without a prover nothing can be started, only looked
- * after.
+ * The workflows of one task queue, through a Temporal client. Without a prover no workflow can be started, only
+ * signalled or resumed.
  */
 export function createWorkflows(client: Client, taskQueue: string, prover?: Prover, publicUrl?: string): Workflows {
   const temporal = createTemporal(client, taskQueue, prover, publicUrl);
@@ -79,6 +79,6 @@ const createErasureWorkflows = (temporal: Temporal): ErasureWorkflows => ({
       workflow: 'personErasure',
       subject: erasureId,
       input: { erasureId: canonicalId(erasureId) },
-      summary: 'The erasure of a person, as two people have decided',
+      summary: 'The erasure of a person, as decided by two people',
     }),
 });

@@ -14,17 +14,17 @@ import { preloadModules, workflowInterceptorModules, workflowsPath } from './wor
 
 /**
  * Concurrent activities per queue, by what they wait for. Activities that wait for the provider or a partner's endpoint
- * hold no database connection while they wait; ledger activities do.
+ * hold no database connection meanwhile; ledger activities do.
  */
 const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
 /**
- * A workflow task holds its slot while a local activity runs. Two kinds of those wait for the provider, and leave the
- * others as many slots as the ledger's steps have.
+ * A workflow task holds its slot while a local activity runs. Two kinds of local activities wait for the provider, and
+ * leave the others as many slots as the ledger's steps have.
  */
 const maxConcurrentWorkflowTasks = slots.ledger + 2 * boundOfLocal;
 /**
- * Workflows that a worker caches; an evicted one is replayed from its history at its next event, which takes about 10
- * ms of CPU time for a payment. Each takes up to 0.5 MB, and the worker another 300 MB, so it stays below 700 MB. By
+ * The workflows that a worker caches; an evicted one is replayed from its history at its next event, which takes about
+ * 10 ms of CPU time for a payment. Each uses up to 0.5 MB, and the worker another 300 MB, so it stays below 700 MB. By
  * default the SDK caches as many as V8's heap allows: 2,300 on a machine with 8 GB.
  */
 const maxCachedWorkflows = 400;
@@ -50,7 +50,7 @@ export interface QueueWorker {
 
 /**
  * The workers of this process, one per configured task queue. Each can run every activity, whichever queue an earlier
- * release put it on; the ledger's runs the workflows, from the prebuilt bundle or bundled at start.
+ * release used for it; the ledger's worker runs the workflows, from the prebuilt bundle or bundled at start.
  */
 export async function createWorkers(
   deps: Dependencies,

@@ -82,7 +82,7 @@ describe('Files of an erased person', () => {
     const write = 'update documents set url_sealed = ? where id = ?';
     await withoutTriggers(stack, write, ['no key opens this', documentId]);
     const { goOn, status } = await erasing(person);
-    await expect(goOn()).rejects.toThrow(`the file of document ${documentId} was not given up`);
+    await expect(goOn()).rejects.toThrow(`the file of document ${documentId} was not abandoned`);
     expect(await status()).toBe('erasing');
     expect(await keysOf(stack, person.id)).toHaveLength(1);
     await withoutTriggers(stack, write, [sealed, documentId]);

@@ -83,7 +83,7 @@ describeInBrowser('The console', () => {
       expect(shown).toContain(fact);
     }
     await keepPicture(second, 'decision-390');
-    await second.getByRole('button', { name: 'Approve and execute' }).click();
+    await second.getByRole('button', { name: 'Approve and carry out' }).click();
     expect(await heading(second)).toBe('Decision carried out');
     await second.getByRole('link', { name: 'All details' }).click();
     const ended = await main(second);

@@ -334,7 +334,7 @@ describeInBrowser('The pages for operators', () => {
       );
       expect(await first.getByRole('button', { name: /Approve/ }).count()).toBe(0);
       const second = await pageOf();
-      await second.getByRole('button', { name: 'Approve and execute' }).click();
+      await second.getByRole('button', { name: 'Approve and carry out' }).click();
       expect(await heading(second)).toBe('Decision carried out');
       await withdrawalWhen(stack, owner, id, 'succeeded');
     },

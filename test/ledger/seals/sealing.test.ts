@@ -200,7 +200,7 @@ describe('A failing sealing activity', () => {
     const pass = newId();
     for (let index = 0; index < 3; index += 1) {
       const failing = makeSeal(stack.em(), { ...parts(), storage }, pass);
-      await expect(failing).rejects.toThrow('the file store is away');
+      await expect(failing).rejects.toThrow('the file store is down');
     }
     expect(await countSeals(stack)).toBe(before + 1);
     expect(await makeSeal(stack.em(), parts(), pass)).toMatchObject({ number: null, done: true });

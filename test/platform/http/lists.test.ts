@@ -125,7 +125,7 @@ describe('Every list', () => {
         expect([after, status, JSON.stringify(body)]).toEqual([
           after,
           400,
-          expect.stringContaining('after: must be the id of a row, or a next'),
+          expect.stringContaining('after: must be the id of a row, or a value of next'),
         ]);
       }
     },

@@ -60,7 +60,7 @@ describe('npm run demo', () => {
       code: 0,
       output: expect.stringContaining('The circle is completed and holds IDR 0.0000.'),
     });
-    const pots = [...output.matchAll(/Round (\d): everybody has paid, and the pot is with (\S+)\./g)];
+    const pots = [...output.matchAll(/Round (\d): everybody has paid, and (\S+) has received the pot\./g)];
     expect(pots.map(([, round]) => round)).toEqual(['1', '2', '3']);
     expect(new Set(pots.map(([, , member]) => member)).size).toBe(3);
     expect(output.match(/: paid 300000\.0000, received 300000\.0000, stands at 0\.0000/g)).toHaveLength(3);

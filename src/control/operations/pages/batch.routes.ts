@@ -47,7 +47,7 @@ const itemsPerPage = 50;
 export function batchPages(router: Router, pages: Console): void {
   const { call, readPart, readMe, readNames, show, goTo, workflowLink } = pages;
 
-  /** How a key of the partner is recognized: by its prefix, where the caller may read that. */
+  /** The display name of a partner's key: its prefix, if the caller may read it. */
   async function readKeys(ctx: Context, id: string): Promise<readonly KeyShown[]> {
     const partner = await readPart<{ keys: KeyShown[] }>(ctx, 'get', '/v1/partner-accounts/:id', { params: { id } });
     return partner === null || partner === unreadable ? [] : partner.keys;

@@ -26,10 +26,10 @@ interface Input {
   body?: object;
 }
 
-/** What every page for operators uses: the API's own routes, called as the logged-in user, and the frame around pages. */
+/** Shared by all operators' pages: the API's own routes, called as the logged-in user, and the frame around pages. */
 export type Console = ReturnType<typeof createConsole>;
 
-/** What the pages work with. */
+/** The dependencies of the pages. */
 export interface PagePorts extends ServingPorts {
   config: Pick<Config, 'PUBLIC_URL' | 'NODE_ENV' | 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>;
   log: Logger;
@@ -64,14 +64,14 @@ export function createConsole<Ports extends PagePorts>({
       bytes,
       readBody: async () => body ?? {},
     });
-    // A response stored for an idempotency key arrives as the bytes that are sent.
+    // A response stored under an idempotency key is already in bytes.
     const sent: unknown = Buffer.isBuffer(answered.body) ? JSON.parse(String(answered.body)) : answered.body;
     return (sent as { data: Data }).data;
   }
 
   /**
-   * The same for a part of a page: null when the caller may not read it. A part that cannot be read now does not fail
-   * the page.
+   * The same for a part of a page: null when the caller may not read it. A part that is temporarily unreadable does not
+   * fail the page.
    */
   async function readPart<Data>(...asked: Parameters<typeof call>): Promise<Part<Data>> {
     try {
@@ -120,7 +120,7 @@ export function createConsole<Ports extends PagePorts>({
     return html`<p><a href="${to}">Its workflow in Temporal</a></p>`;
   };
 
-  /** Does what a form asks for; a refusal is shown beside the form. */
+  /** Carries out a form's action; a refusal is shown with the form. */
   async function orShowWhy(
     ctx: Context,
     act: () => Promise<void>,

@@ -4,7 +4,7 @@ import type { Markup } from '../../../platform/http/card-page.ts';
 import { complain } from './layout.ts';
 import { instant, money, type Names, nameOf } from './spell.ts';
 
-/** The parts of a decision in the API's answers that the pages show. */
+/** The fields of a decision in API responses that the pages show. */
 export interface DecisionShown {
   id: string;
   kind: DecisionKind;
@@ -52,7 +52,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
   book_external: ({ amount, reference, account_id }) =>
     `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
 };
-/** What a decision would do. */
+/** The effect of a decision. */
 export const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
 
 /** One decision, and the actions open to the caller. */
@@ -99,10 +99,10 @@ function stepsOf({ id, kind, proposed_by, approved_by }: DecisionShown, userId: 
   if (approvals.includes(userId))
     return html`<p class="quiet">You approved this: a second person must also approve it.</p>`;
   if (!mayApprove) return html`<p class="quiet">Approving needs the permission approve-decision.</p>`;
-  // The platform proposes no disbursement: it takes two approvals, and the first carries nothing out.
+  // A disbursement, which no operator proposed, needs two approvals; the first does not carry it out.
   const isFirstOfTwo = kind === 'disburse' && approvals.length === 0;
   return html`<div class="steps">
-<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and execute'}</button></form>
+<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and carry out'}</button></form>
 <form method="post" action="/operations/decisions/${id}/reject"><button class="plain">Reject</button></form>
 </div>`;
 }

@@ -13,7 +13,7 @@ const complaintsOf = ({ message, messages = [] }: DomainError): Markup =>
 <ul>${messages.map((one) => html`<li>${one}</li>`)}</ul></div>`
     : html`${complain(message)}`;
 
-// The key makes a form that is sent twice one batch.
+// With the key, a form that is submitted twice creates one batch.
 const importForm = (partnerId: string, refusal: DomainError | null): Markup => html`${refusal && complaintsOf(refusal)}
 <form method="post" enctype="multipart/form-data" action="/operations/partners/${partnerId}/import?key=${newId()}">
 <label for="file">File in CSV</label>

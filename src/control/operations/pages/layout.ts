@@ -65,7 +65,7 @@ button.plain { background: transparent; color: var(--act); }
 .steps { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0.75rem 0; }
 `;
 
-/** Hold or release all payouts, as the API answers it. */
+/** The state of the switch for all payouts, as returned by the API. */
 export interface SwitchShown {
   enabled: boolean;
   reason: string | null;

@@ -81,7 +81,7 @@ ${items.length > 0 && tableOf(list, items, buttonOf)}
 ${next !== undefined && html`<a rel="next" href="${linkTo(list.path, { ...filters, after: next })}">Older ones</a>`}</div>`;
 }
 
-/** The pages that list everything of one kind, each also as CSV. */
+/** The list pages, each also as CSV. */
 export function listPages(router: Router, { call, readMe, show, orShowWhy }: Console): void {
   for (const listed of listsShown) {
     router.get(listed.path, async (ctx) => {

@@ -6,14 +6,14 @@ import { payoutKinds, payoutLaw } from '../../../money-out/payouts/payout.ts';
 import { webhookDeliveryLaw } from '../../../partners/webhooks/webhook-delivery.ts';
 import { instant, money, words } from './spell.ts';
 
-/** A row of a list as the API answers it. */
+/** A row of a list as returned by the API. */
 export type Row = Record<string, unknown>;
 
 interface Column {
   head: string;
-  /** What is shown. */
+  /** The displayed value. */
   cell(row: Row): string;
-  /** What stands in a CSV file, where that is not what is shown. */
+  /** The value in CSV, if different. */
   csv?(row: Row): string;
   link?(row: Row): string | null;
 }
@@ -37,7 +37,7 @@ export interface ListOf {
   path: string;
   api: string;
   title: string;
-  /** What an empty list says. */
+  /** The text of an empty list. */
   none: string;
   filters: Filter[];
   columns: Column[];

@@ -4,7 +4,7 @@ import { type DecisionShown, saysWhat } from './decision-page.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 import { instant, money, type Names, nameOf } from './spell.ts';
 
-/** The parts of the API's answers that the pages show. */
+/** The fields of API responses that the pages show. */
 export interface OverviewShown {
   at: string;
   cases: WaitingShown[];
@@ -80,7 +80,7 @@ function spellAge(seconds: number | null): string {
 const proposeLink = (words: string, query: Record<string, string>): Markup =>
   html`<a href="/operations/propose?${new URLSearchParams(query).toString()}">${words}</a>`;
 
-/** What waits, by kind; kinds with nothing waiting are left out. */
+/** What waits, by kind; omits kinds without any. */
 function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
   const rows = kinds.filter(({ count }) => count > 0);
   if (rows.length === 0) return html`<p class="quiet">Nothing.</p>`;
@@ -120,7 +120,7 @@ export interface Overview {
   mayPropose: boolean;
 }
 
-/** The first page: what waits for people, and the state of the system. */
+/** The first page: items that wait for people, and the state of the system. */
 export function overviewPage(shown: Overview): Markup {
   const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
   const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
@@ -160,9 +160,9 @@ ${overview === unreadable ? cannotBeRead('Status') : overview && standing(overvi
 ${mayPropose && html`<p>${proposeLink('Book the platform’s own transfer at the provider', { kind: 'book_external' })}</p>`}`;
 }
 
-/** The list of stuck payouts marks a final one in this way. */
+/** How the list of stuck payouts marks a final one. */
 const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
-const afterTheEnd = html`<br>It has ended, and what was booked stays. Ask the provider; then explain the difference below, under its day.`;
+const afterTheEnd = html`<br>It is final, and its bookings do not change. Ask the provider; then explain the difference below, under its day.`;
 
 const spellSide = (side: SideShown | null): string =>
   side === null ? 'nothing' : `${side.status}${side.amount === null ? '' : `, ${money(side.amount)}`}`;

@@ -52,8 +52,8 @@ interface Pages<Ports> {
 
 /**
  * The operators' pages, rendered on the server without scripts: a client of the API's own routes, called in this
- * process, so that their access rules, validation and refusals decide everything. The login is the API's, with its
- * cookie as session. Forms are accepted from our own origin only.
+ * process, so that their access rules, validation and refusals apply. The login is the API's, with its cookie as
+ * session. Forms are accepted from our own origin only.
  */
 export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, doors, origins }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true, prefix: '/operations' });
@@ -76,7 +76,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
       // A logged-in user keeps the navigation, and the banner.
       const me = error.code === 'UNAUTHENTICATED' ? null : await readMe(ctx).catch(() => null);
-      const title = isSafe(ctx.method) ? 'This cannot be shown' : 'This could not be done';
+      const title = isSafe(ctx.method) ? 'This page is not available' : 'The action failed';
       await show(ctx, title, content, me, errorStatuses[error.code]);
     }
   });
@@ -110,7 +110,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     ]);
     if (overview === null && decisions === null) {
       const why = 'These pages are for platform operators; log out, then log in as an operator';
-      return show(ctx, 'This cannot be shown', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
+      return show(ctx, 'This page is not available', html`${complain(why)}`, me, errorStatuses.FORBIDDEN);
     }
     const names = await readNames(
       ctx,
@@ -145,7 +145,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     );
   });
 
-  /** The payout that a decision is about, as its proposer saw it, and what happens to the money. */
+  /** The payout of a decision, as its proposer saw it, and the effect on the money. */
   async function readAbout(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
     const id = decision.payout_id ?? decision.withdrawal_id;
     if (id === null) return '';
@@ -199,7 +199,7 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
   return router;
 }
 
-/** The kind of decision that a form is about. */
+/** The kind of decision that a form proposes. */
 function kindOf({ kind }: Filled): ProposedKind {
   return (
     proposedKinds.find((known) => known === kind) ??

@@ -7,7 +7,7 @@ import { unreadable } from './part.ts';
 import { choices, noteField, outcomes } from './propose-page.ts';
 import { instant, instantOr, money, words } from './spell.ts';
 
-/** The parts of a payout in the API's answers that the pages show. */
+/** The fields of a payout in API responses that the pages show. */
 export interface PayoutFacts {
   id: string;
   reference: string;
@@ -65,7 +65,7 @@ const workflowOf: Record<PayoutFacts['kind'], (id: string) => string> = {
 };
 export const payoutWorkflow = ({ kind, id }: PayoutFacts): string => workflowOf[kind](id);
 
-/** A fact; nothing where there is none. */
+/** A row with a fact; nothing without one. */
 export const row = (name: string, value: Markup | string | null | undefined): Markup | string =>
   value === null || value === undefined || value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
 
@@ -103,7 +103,7 @@ export const nextOf = ({ next }: TimelineShown): Markup | string =>
 export const timelineOf = ({ items }: TimelineShown): Markup =>
   html`<ol class="cards">${items.map(({ at, text }) => html`<li><span class="quiet">${instant(at)}</span><br>${text}</li>`)}</ol>`;
 
-/** A part of a page; nothing where the caller may not read it. */
+/** A part of a page; nothing if the caller may not read it. */
 export function sectionOf<Shown>(title: string, part: Part<Shown>, show: (shown: Shown) => Markup): Markup | string {
   if (part === null) return '';
   return html`<h2>${title}</h2>
@@ -128,7 +128,7 @@ export const eventsOf = ({ items }: Listed<EventShown>): Markup =>
 ${typeof data?.journal_id === 'string' && html`<br><span class="quiet">Journal <code>${data.journal_id}</code></span>`}`,
   );
 
-/** Webhooks, each with a form that sends it again. */
+/** Webhooks, each with a form to resend it. */
 export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<DeliveryShown>): Markup =>
   cards(
     'There are none.',
@@ -149,13 +149,13 @@ export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
 <br><span class="quiet">${instant(decision.created_at)}: ${decision.note}</span>`,
   );
 
-/** What the money does when a payout ends so. */
+/** The effect of an outcome on the money. */
 export const moneyOf = ({ amount, fee, net_amount }: PayoutFacts, outcome: string | null): string =>
   outcome === 'succeeded'
     ? `${money(net_amount)} is booked as paid out, and the fee of ${money(fee)} is charged.`
     : `The reservation of ${money(amount)} is released, including the fee.`;
 
-/** The form that proposes how a payout ended, or to book one that left although it failed here. */
+/** The form that proposes a payout's outcome, or to book one whose money left although it failed here. */
 export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): Markup | string {
   const isContradicted = payout.status === 'failed' && payout.contradicted_at !== null;
   if (payout.status !== 'pending' && !isContradicted) return '';

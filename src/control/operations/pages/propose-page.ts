@@ -32,7 +32,7 @@ export const noteField = (filled: Filled): Markup => html`<label for="note">Note
 <textarea id="note" name="note" rows="3" minlength="3" maxlength="300" required aria-describedby="about-note">${filled.note ?? ''}</textarea>
 <p class="quiet" id="about-note">References to the evidence: ticket, statement. Never personal data.</p>`;
 
-/** How a payout may have ended, and what the money does then. */
+/** The possible outcomes of a payout, and their effect on the money. */
 export const outcomes: [value: string, words: string][] = [
   ['succeeded', 'The bank paid it: the reserved money is spent'],
   ['failed', 'It was not paid: the money returns to the account it came from'],

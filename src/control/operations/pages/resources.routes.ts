@@ -64,7 +64,7 @@ interface FoundShown {
   at: string;
 }
 
-/** Where the pages show what a search finds; other things have none. */
+/** The page of a search result; some types have none. */
 const pagesOf: Readonly<Record<string, string>> = {
   payout: '/operations/payouts/',
   payout_batch: '/operations/batches/',

@@ -13,7 +13,7 @@ export const money = (amount: string): string => {
 };
 /** An instant in Western Indonesia Time, to the minute. */
 export const instant = (text: string): string => `${formatWesternIndonesia(new Date(text)).slice(0, 16)} WIB`;
-/** The same where there may be none. */
+/** The same for an optional instant. */
 export const instantOr = (text: string | null, none: string): string => (text === null ? none : instant(text));
-/** A word of the API as people read it. */
+/** An API value in words. */
 export const words = (value: string): string => value.replaceAll('_', ' ').toLowerCase();

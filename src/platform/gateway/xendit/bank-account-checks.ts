@@ -32,7 +32,7 @@ export async function checkBankAccount(
       throw new ProviderUnknown(`${call}: the provider answered ${status}`);
     });
   } catch (error) {
-    // A refused look-up says nothing about the account.
+    // A refused look-up proves nothing about the account.
     if (error instanceof ProviderRefusal) throw new ProviderUnknown(`${call}: the provider answered ${error.code}`);
     throw error;
   }

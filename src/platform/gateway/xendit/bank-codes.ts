@@ -1,6 +1,6 @@
 /**
- * The banks that payouts reach: our short code (docs/contract.md 8) to the provider's channel code. No other table
- * knows the provider's codes.
+ * The banks available for payouts: our short code (docs/contract.md 8) to the provider's channel code. The provider's
+ * codes are in no other table.
  */
 export const payoutChannelCodes = {
   ALADIN: 'ID_ALADIN',
@@ -32,7 +32,7 @@ export const payoutChannelCodes = {
   UOB: 'ID_UOB',
 } as const satisfies Record<string, `ID_${string}`>;
 
-/** The provider's channel code for one of our bank codes; null for a bank that we do not know. */
+/** The provider's channel code for one of our bank codes; null for an unknown bank. */
 export function payoutChannelCodeOf(bankCode: string): string | null {
   const entry = Object.entries(payoutChannelCodes).find(([short]) => short === bankCode);
   return entry?.[1] ?? null;

@@ -79,7 +79,7 @@ const readers: Record<string, (event: string, data: unknown) => CallbackHint> = 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The bytes as JSON, or what is wrong with them. */
+/** The bytes as JSON, or why they cannot be read. */
 function parse(bytes: Buffer): { json: unknown } | { unread: string } {
   if (bytes.length === 0) return { unread: 'the body is empty' };
   let decoded: string;

@@ -29,15 +29,15 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** The provider's definite no to a request as its outcome; throws every other error again. */
+/** Returns the provider's refusal as the request's outcome; rethrows every other error. */
 export function refusalOf(error: unknown): { outcome: 'refused'; code: string; message: string } {
   if (!(error instanceof ProviderRefusal)) throw error;
   return { outcome: 'refused', code: error.code, message: error.message };
 }
 
 /**
- * The SDK has neither time-out nor abort signal; its only hook is the configuration, which each API instance reads at
- * every request. So every call gets its own instances, bound to its own deadline.
+ * The SDK supports neither time-outs nor abort signals; its only hook is the configuration, which each API instance
+ * reads at every request. So every call gets its own instances, bound to its deadline.
  */
 function bound<T extends object>(api: T, configuration: Configuration): T {
   const read: { config: Configuration } = Reflect.get(api as object, 'configuration');
@@ -45,7 +45,7 @@ function bound<T extends object>(api: T, configuration: Configuration): T {
   return api;
 }
 
-/** The provider's Name Validator, which the SDK does not have: it is called as everything else is. */
+/** The provider's Name Validator, which the SDK lacks; it is called like everything else. */
 class NameValidator extends BaseAPI {
   readonly #authorization: string;
 
@@ -75,14 +75,14 @@ function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<t
 }
 
 /**
- * Statuses below 500 that do not prove that nothing happened: 408 (an intermediary gave up waiting), 409 (the key is in
- * use, by a first call that still runs or by another body: something may exist under it), 425 and 429 (not examined
- * yet: a later call may be accepted, so it does not refuse the payment). The provider's own 429 proves that nothing
- * happened, and says when to retry.
+ * Statuses below 500 that do not prove that nothing happened: 408 (an intermediary timed out), 409 (the key is in use
+ * by a call in progress or with another body, so something may exist under it), 425 and 429 (not examined: a later call
+ * may be accepted, so the payment is not refused). The provider's own 429 proves that nothing happened, and gives the
+ * time to retry.
  */
 const indefiniteStatuses = new Set([408, 409, 425, 429]);
 
-/** Codes that say that something already exists under this key or reference, whatever their status. */
+/** Codes meaning that something already exists under this key or reference, whatever the status. */
 const duplicateCodes = new Set([
   'DUPLICATE_ERROR',
   'DUPLICATE_REFERENCE',
@@ -93,8 +93,8 @@ const duplicateCodes = new Set([
 ]);
 
 /**
- * The codes of a 403 by which the provider itself declines the request. Any other may come from an intermediary, or be
- * about access that can be given: the same request may be accepted later.
+ * The codes of a 403 with which the provider itself declines the request. Any other may come from an intermediary or
+ * concern access that can be granted, so the same request may be accepted later.
  */
 export const decliningCodes: ReadonlySet<string> = new Set([
   'ACCOUNT_ACCESS_BLOCKED',
@@ -105,7 +105,8 @@ export const decliningCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes of a 403 that are about our API key, not about the request: nothing was done, and a corrected key may retry.
+ * Codes of a 403 that concern our API key, not the request: nothing was done, and a retry with a corrected key may
+ * succeed.
  */
 const codesOfOurKey = new Set([
   'INVALID_API_KEY',
@@ -164,9 +165,9 @@ function describe(error: unknown): string {
 
 /**
  * Talks to the provider under one deadline and one signal, counting each request against the call budget. All exchanges
- * of a step share the time it may wait for the provider: the last one gets what is left, and none begins after it.
- * Throws ProviderRefusal for the provider's definite no, ProviderUnknown for everything else: no answer, a 5xx, an
- * answer that is not JSON or has another shape. The unknown error does not quote the provider: it is logged, and the
+ * of a step share the time it may wait for the provider: the last one gets the rest, and none begins after it. Throws
+ * ProviderRefusal for a definite refusal, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not
+ * JSON or has another shape. The error for an unknown outcome is logged, so it does not quote the provider, whose
  * answer may name people and accounts.
  */
 export async function exchange<T>(
@@ -210,8 +211,8 @@ async function verdictOf(
 }
 
 /**
- * A further question within an exchange: a refusal of it is unknown, as it does not answer what the exchange asks.
- * Throws ProviderUnknown then, and whatever else the call throws.
+ * A subsequent call within an exchange: its refusal leaves the exchange's outcome unknown. Throws ProviderUnknown then,
+ * and whatever else the call throws.
  */
 export async function askFurther<T>(call: string, asked: Promise<T>): Promise<T> {
   try {
@@ -224,8 +225,8 @@ export async function askFurther<T>(call: string, asked: Promise<T>): Promise<T>
 }
 
 /**
- * Looks something up at the provider; null when it answers that it knows no such thing. Any other refusal is unknown: a
- * rejected API key says nothing about the thing asked for.
+ * Looks something up at the provider; null when the provider reports that it does not exist. Any other refusal is
+ * unknown: a rejected API key, for example, proves nothing about it.
  */
 export async function lookUp<T>(
   settings: ClientSettings,

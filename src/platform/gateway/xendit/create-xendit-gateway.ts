@@ -64,7 +64,7 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
   };
 }
 
-/** The transfer of the reference, or the refund of it that has the `known` id. */
+/** The transfer with the reference, or its refund with the `known` id. */
 async function findTransferOrRefund(
   settings: ClientSettings,
   reference: string,

@@ -10,14 +10,14 @@ import { indonesianMobileOf } from '../../../shared/mobile-number.ts';
 import type { InstrumentRequest } from '../gateway.ts';
 import { wireAmount } from './wire-amount.ts';
 
-/** The code for a channel that the SDK does not know; nothing was sent. */
+/** The code for a channel that the SDK lacks; nothing was sent. */
 export const unsupportedChannel = 'CHANNEL_CODE_NOT_SUPPORTED_ERROR';
 
 export function channelIn<T extends string>(codes: Record<string, T>, code: string): T | null {
   return Object.values(codes).find((known) => known === code && known !== 'UNKNOWN_ENUM_VALUE') ?? null;
 }
 
-/** Banks show the name on the payer's screen; if they can show none of its characters, ours is used. */
+/** Banks show the name on the payer's screen; if they can show none of its characters, use ours. */
 export function customerNameOf({ customer }: Pick<InstrumentRequest, 'customer'>): string {
   const name = foldForBank(customer?.name ?? '')
     .slice(0, 50)
@@ -72,7 +72,7 @@ export function buildPaymentRequest(request: InstrumentRequest): PaymentRequestP
     currency: 'IDR',
     paymentMethod,
     ...(request.description === undefined ? {} : { description: request.description }),
-    // A wallet's payment has no expiry on the wire: this says when we end it.
+    // A wallet's payment has no expiry on the wire; we expire it at this time.
     ...(request.method === 'ewallet' && { metadata: { expires_at: request.expiresAt.toISOString() } }),
   };
 }

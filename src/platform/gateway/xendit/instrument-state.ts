@@ -3,7 +3,7 @@ import { compareMoney, type Money } from '../../../shared/money.ts';
 import { type Instrument, type InstrumentState, type ProviderPayment, ProviderUnknown } from '../gateway.ts';
 import { moneyFromWire } from './wire-amount.ts';
 
-/** What we read of the SDK's `PaymentRequest`; the SDK types answers without checking them. */
+/** The fields of the SDK's `PaymentRequest` that we read; the SDK does not validate answers. */
 export const paymentRequestAnswer = z.object({
   id: z.string().min(1),
   referenceId: z.string(),
@@ -28,7 +28,7 @@ export const paymentRequestAnswer = z.object({
 
 export type PaymentRequestAnswer = z.infer<typeof paymentRequestAnswer>;
 
-/** `GET /v2/payment_methods/{id}/payments`, which the SDK passes on unchanged. */
+/** `GET /v2/payment_methods/{id}/payments`, which the SDK returns unchanged. */
 export const paymentsAnswer = z.object({
   data: z.array(
     z.object({
@@ -93,9 +93,9 @@ export function isFinalMethodStatus(status: string | undefined): boolean {
 }
 
 /**
- * The state of the request as a whole. A request still waiting on a payment method that has ended is expired, unless a
+ * The state of the request as a whole. A request that still waits on a closed payment method is expired, unless a
  * payment of the right amount exists that the request does not show yet. An inactive method has been used: the request
- * is paid, even if neither it nor the list of payments says so yet.
+ * is paid, even if neither it nor the list of payments shows it yet.
  */
 export function instrumentStateOf(answer: PaymentRequestAnswer, payments: ProviderPayment[]): InstrumentState {
   const status = requestStatuses[answer.status];

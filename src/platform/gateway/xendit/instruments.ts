@@ -22,7 +22,7 @@ import type { ClientSettings } from './settings.ts';
 
 const paymentsPerPage = 50;
 const mostPaymentPages = 20;
-/** The reference is the idempotency key, so one is expected; more than a few would be a bug of the provider. */
+/** The reference is the idempotency key, so one is expected; more than a few would be the provider's bug. */
 const mostRequestsPerReference = 10;
 
 /** Creates the instrument, with its reference as the idempotency key of every attempt. */
@@ -51,8 +51,8 @@ export async function requestInstrument(
 }
 
 /**
- * The payments under one payment method, newest first, page by page until the provider has no more, or has given the one
- * with the id `sought`. Of more than can be read at once, `rest` is when the oldest of those that were read was made.
+ * The payments under one payment method, newest first, page by page until the last, or until the one with the id
+ * `sought`. If there are more than can be read at once, `rest` is the time of the oldest one read.
  */
 export async function readPayments(
   client: Client,
@@ -95,8 +95,8 @@ const whole = ({ payments, rest }: PaymentsRead): ProviderPayment[] => {
 const tellingFirst: InstrumentState['status'][] = ['paid', 'waiting', 'failed', 'expired'];
 
 /**
- * The provider's state of the instrument of this reference, with every payment made under it; asked `briefly`, without
- * those of one that waits for a payment.
+ * The provider's state of the instrument with this reference, with every payment made under it; with `briefly`, without
+ * those of a pending one.
  */
 export async function findInstrument(
   settings: ClientSettings,
@@ -117,7 +117,7 @@ export async function findInstrument(
         states.push(unpaid);
         continue;
       }
-      // The instrument is there: that its payments are not found says nothing about them.
+      // The instrument exists, so a 404 for its payments proves nothing about them.
       const payments = whole(await askFurther('find payments', readPayments(client, answer.paymentMethod.id)));
       states.push(instrumentStateOf(answer, payments));
     }
@@ -129,9 +129,9 @@ export async function findInstrument(
 }
 
 /**
- * One payment by the provider's ids. The provider reads no payment by its own id: the list under its method is read,
- * newest first, up to the one that is sought. A method that is paid once has one payment; of a reusable one that has
- * taken more than can be read since, an older payment is unknown, and never missing.
+ * One payment by the provider's ids. The provider has no look-up by payment id, so the list under its method is read,
+ * newest first, up to the payment sought. A single-use method has one payment; if a reusable one has received more than
+ * can be read since, an older payment is unknown, never missing.
  */
 export async function findPayment(
   settings: ClientSettings,
@@ -147,8 +147,8 @@ export async function findPayment(
 }
 
 /**
- * Expires a payment method. The provider refuses to expire one that has ended, so a failed call is followed by a
- * look-up; the outcome is unknown only when the method may still take money or the provider does not know it.
+ * Expires a payment method. The provider refuses to expire a closed one, so a failed call is followed by a look-up; the
+ * outcome is unknown only when the method may still accept money or the provider does not know it.
  */
 export async function expireInstrument(
   settings: ClientSettings,

@@ -2,7 +2,7 @@ import { awaitCall } from '../call-budget.ts';
 import { type CallOptions, ProviderUnknown } from '../gateway.ts';
 import type { ClientSettings } from './settings.ts';
 
-/** What happened to the requests of one exchange. */
+/** The requests of one exchange. */
 export interface Passage {
   /** How many were sent, as far as can be known. */
   sent: number;
@@ -10,19 +10,19 @@ export interface Passage {
   restMs: number;
 }
 
-/** The share of its exchange's time that a request may wait for the call budget; the rest is for the call itself. */
+/** The share of an exchange's time that a request may wait for the call budget; the rest is for the call itself. */
 const patience = 3 / 8;
 
 /**
- * The `fetch` given to the SDK: takes each request out of the call budget, calls `beforeSend` right before sending, and
- * notes what happened. Throws ProviderUnknown when the request must not or cannot be sent now.
+ * The `fetch` given to the SDK: counts each request against the call budget, calls `beforeSend` right before sending,
+ * and records what happened. Throws ProviderUnknown when the request must not or cannot be sent now.
  */
 export function passThrough(
   { fetch: send, budget, payout, timeoutMs }: ClientSettings,
   passage: Passage,
   { signal, beforeSend, partnerId = null, follows = false }: CallOptions & { signal: AbortSignal },
 ) {
-  // A suspended process sees its signal's time-out only after it resumes.
+  // A suspended process notices its signal's time-out only after it resumes.
   const endsAt = performance.now() + timeoutMs;
   return async (input: string, init: RequestInit): Promise<Response> => {
     await awaitCall(budget, { payout, partnerId, follows, patienceMs: timeoutMs * patience, signal });
@@ -37,7 +37,7 @@ export function passThrough(
   };
 }
 
-/** The default when the provider does not say how long. */
+/** The default when the provider gives no delay. */
 const usualRestMs = 5_000;
 /** Its limits are per minute: a longer wait would leave a payout unattended for hours. */
 const longestRestMs = 60_000;

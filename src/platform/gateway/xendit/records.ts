@@ -7,7 +7,7 @@ import { moneyFromWire } from './wire-amount.ts';
 
 const perPage = 50;
 
-/** Without an entry's id the list cannot continue; any other defect makes only this entry unreadable. */
+/** Without an entry's id the list cannot continue; any other defect makes only that entry unreadable. */
 const transactionAnswer = z.object({
   id: z.string().min(1),
   productId: z.string().min(1).nullish().catch(null),

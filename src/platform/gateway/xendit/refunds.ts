@@ -14,7 +14,7 @@ import { type ClientSettings, first } from './settings.ts';
 import { mostTelling } from './transfers.ts';
 import { moneyFromWire, wireAmount } from './wire-amount.ts';
 
-/** As it is on the wire: the SDK's model of a refund leaves out its status. */
+/** The wire format: the SDK's model of a refund lacks its status. */
 const refundAnswer = z.object({
   id: z.string().min(1),
   payment_request_id: z.string().nullish(),
@@ -53,7 +53,7 @@ function stateOf({
   };
 }
 
-/** The body that is sent, the same for every attempt. The partner's own reason stays with us. */
+/** The request body, the same for every attempt. The partner's own reason is not sent. */
 const bodyOf = ({ reference, refundOf, amount }: RefundRequest) => ({
   paymentRequestId: refundOf,
   referenceId: reference,
@@ -66,7 +66,7 @@ const bodyOf = ({ reference, refundOf, amount }: RefundRequest) => ({
 export const digestRefund = (request: RefundRequest): string =>
   sha256(JSON.stringify(CreateRefundToJSON(bodyOf(request))));
 
-/** Asks for a refund, with its reference as the idempotency key of every attempt. */
+/** Requests a refund, with its reference as the idempotency key of every attempt. */
 export async function requestRefund(
   settings: ClientSettings,
   request: RefundRequest,
@@ -85,7 +85,7 @@ export async function requestRefund(
     });
     return { outcome: 'accepted', transfer };
   } catch (error) {
-    // Another refund of the same payment is under way: nothing was done, and later it may be.
+    // Another refund of the same payment is in progress: nothing was done, and a later request may succeed.
     if (error instanceof ProviderRefusal && error.code === 'REFUND_IN_PROGRESS') {
       throw new ProviderUnknown('request refund: another refund of the payment is in progress', { neverSent: true });
     }
@@ -111,10 +111,10 @@ export async function findRefundById(
 }
 
 const perPage = 50;
-/** More refunds of one payment than this are not searched: the result is then inconclusive. */
+/** No more refunds of one payment than this are searched; beyond, the result is inconclusive. */
 const mostPages = 20;
 
-/** The provider's state of the refund of this reference among those of a payment request; null when it knows none. */
+/** The provider's state of the refund with this reference among those of a payment request; null when it has none. */
 export async function findRefund(
   settings: ClientSettings,
   { reference, refundOf }: { reference: string; refundOf: string },
@@ -134,7 +134,7 @@ export async function findRefund(
       const { data, has_more } = refundList.parse(await raw.json());
       found.push(...data.filter(({ reference_id }) => reference_id === reference).map(stateOf));
       afterId = data.at(-1)?.id;
-      // A full page that does not say whether it is the last may not be.
+      // A full page may not be the last unless it says so.
       if (afterId === undefined || !(has_more ?? data.length === perPage)) break;
     }
     return mostTelling(found, known);

@@ -35,7 +35,7 @@ function reusableOf(answer: unknown): ReusableInstrument {
   return { providerPaymentMethodId: id, paymentCode };
 }
 
-/** The body for a reusable payment method; null for a channel that the provider does not have. */
+/** The request body for a reusable payment method; null for a channel that the provider lacks. */
 function bodyOf(request: ReusableRequest): PaymentMethodParameters | null {
   const { reference, method, channelCode, amount, description, customer } = request;
   const common = {
@@ -64,7 +64,7 @@ async function search(client: Client, reference: string): Promise<ReusableInstru
   return made[0] === undefined ? null : reusableOf(made[0].item);
 }
 
-/** Makes the payment method of this reference, unless the provider has it. */
+/** Creates the payment method with this reference, unless the provider has it. */
 export async function requestReusable(
   settings: ClientSettings,
   request: ReusableRequest,
@@ -86,7 +86,7 @@ export async function requestReusable(
   }
 }
 
-/** The oldest reusable payment method of this reference; null when the provider knows none. */
+/** The oldest reusable payment method with this reference; null when the provider has none. */
 export const findReusable = (
   settings: ClientSettings,
   reference: string,

@@ -50,7 +50,7 @@ function transferOf(answer: unknown): TransferState {
   };
 }
 
-/** The body that is sent, the same for every attempt; null for a bank that the provider does not have. */
+/** The request body, the same for every attempt; null for a bank that the provider lacks. */
 function payoutBodyOf(request: TransferRequest) {
   const channelCode = payoutChannelCodeOf(request.bankCode);
   if (!channelCode) return null;
@@ -64,7 +64,7 @@ function payoutBodyOf(request: TransferRequest) {
   };
 }
 
-/** At most 100 characters, as the provider takes them: some letters are written as two. */
+/** At most 100 characters as the provider counts them: some letters become two. */
 const holderOf = ({ accountHolder }: TransferRequest): string => foldForBank(accountHolder).slice(0, 100).trim();
 
 /** SHA-256 (hex) over the body that the request sends. */
@@ -94,7 +94,7 @@ export async function requestTransfer(
   }
 }
 
-/** If the provider ever holds two transfers or refunds of one reference, one whose money may have left comes first. */
+/** If the provider has two transfers or refunds of one reference, one whose money may have left comes first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
 
 /** The most conclusive of the transfers that the provider has under one reference, and the others; null when it has none. */
@@ -107,7 +107,7 @@ export function mostTelling(states: TransferState[], known: string | null | unde
   return told === undefined ? null : { ...told, further: sorted.filter((state) => state !== told) };
 }
 
-/** The provider's state of the transfer of this reference; null when it knows none. */
+/** The provider's state of the transfer with this reference; null when it has none. */
 export async function findTransfer(
   settings: ClientSettings,
   reference: string,
@@ -115,7 +115,7 @@ export async function findTransfer(
 ): Promise<FoundTransfer | null> {
   return lookUp(first(settings), 'find transfer', options, async (client) => {
     const { data } = await client.payouts.getPayouts({ referenceId: reference });
-    // An answer without a list does not prove that there is no transfer.
+    // An answer without a list does not prove that no transfer exists.
     if (!data) throw new ProviderUnknown('find transfer: the provider answered without a list');
     return mostTelling(
       data.map(transferOf).filter((state) => state.reference === reference),

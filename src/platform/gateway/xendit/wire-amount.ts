@@ -3,7 +3,7 @@ import { compareMoney, formatMoney, isWholeRupiah, type Money, presentMoneyAsNum
 /** An amount as the provider's JSON number: positive whole rupiah. Throws RangeError on anything else. */
 export function wireAmount(amount: Money): number {
   if (!isWholeRupiah(amount) || compareMoney(amount, '0') <= 0) {
-    throw new RangeError(`what goes to the provider is a positive whole number of rupiah, not ${amount}`);
+    throw new RangeError(`the provider accepts only positive whole rupiah, not ${amount}`);
   }
   const number = presentMoneyAsNumber(amount);
   if (!Number.isSafeInteger(number)) throw new RangeError('the amount is too large for the provider');

@@ -71,7 +71,7 @@ export async function tellCircle(): Promise<string> {
       read,
       ({ status, current_turn }) => status === 'completed' || current_turn > turn,
     );
-    say(`Round ${turn}: everybody has paid, and the pot is with ${names.get(receiver)}.`);
+    say(`Round ${turn}: everybody has paid, and ${names.get(receiver)} has received the pot.`);
   }
   const { status } = await read();
   if (status !== 'completed') throw new CommandError(`The circle is ${status}.`);

@@ -69,7 +69,7 @@ export async function tellGiving({ amount }: { amount: number }): Promise<string
     (donations) => donations.data.items.some(({ payment_order_id: paid }) => paid === order.payment_order_id),
   );
   const donation = data.items.find(({ payment_order_id: paid }) => paid === order.payment_order_id);
-  if (donation === undefined) throw new CommandError('The donation is not there.');
+  if (donation === undefined) throw new CommandError('The donation was not found.');
   say(`The donation ${donation.id} is ${donation.status}.`);
   await disburse(stage, organizer, { causeId: cause.id, amount });
   say(`What ${donor.email} sees of the donation:`);
@@ -84,7 +84,7 @@ export async function tellGiving({ amount }: { amount: number }): Promise<string
   return `The page to print: ${new URL(path, urls.api).href} (logged in, in a browser)`;
 }
 
-/** Sends the cause's money to a bank account of the organizer's, and waits until the provider says that it is there. */
+/** Disburses the cause's money to the organizer's bank account, and waits until the provider reports success. */
 async function disburse(
   { api }: Stage,
   { email, token, accountId }: Actor,
@@ -116,6 +116,6 @@ async function disburse(
   );
 }
 
-/** Of a disbursement: how it stands, what it is for, and the reference that the bank shows. */
+/** A disbursement's status, purpose and the reference that the bank shows. */
 const describeStep = ({ type, status, purpose_note: note, reference }: Step): string =>
   type === 'disbursement' ? `  ${status}: "${note}" (${reference})` : '';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { dataDirectory } from '../../../platform/config/command-config.ts';
 import { CommandError } from '../run-command.ts';
 
-/** What every demo story needs: the logins, the API, the sandbox, and polling. */
+/** Shared by the demo stories: the logins, the API, the sandbox, and polling. */
 
 const settledWithinSeconds = 30;
 const pollMs = 250;
@@ -77,7 +77,7 @@ export function openStage() {
   const balanceOf = async ({ token, accountId }: Actor): Promise<string> =>
     (await api(accountShape, `/v1/accounts/${accountId}`, { token })).data.balance;
 
-  /** Opens an order to be paid by QRIS. `amount` is whole rupiah. */
+  /** Opens a QRIS order. `amount` is whole rupiah. */
   async function orderByQris(
     { token }: Actor,
     subject: { reference_type: string; reference_id: string; amount: number },
@@ -91,7 +91,7 @@ export function openStage() {
 
   /** Pays as the customer would, in the sandbox. */
   async function payInSandbox({ qr_code }: Order): Promise<void> {
-    if (!urls.sandbox) throw new CommandError('There is no sandbox here: pay yourself, with --wait.');
+    if (!urls.sandbox) throw new CommandError('There is no sandbox here; pay yourself with --wait.');
     await call(z.unknown(), new URL('/sandbox/pay', urls.sandbox).href, { body: { payment_code: qr_code } });
   }
 
@@ -123,7 +123,7 @@ export async function until<T>(
   for (;;) {
     const answer = await ask();
     if (isSo(answer)) return answer;
-    if (Date.now() > deadline) throw new CommandError(`The ${what} is not there yet; its workflow goes on without us.`);
+    if (Date.now() > deadline) throw new CommandError(`The ${what} is not there yet; its workflow continues.`);
     await delay(pollMs);
   }
 }

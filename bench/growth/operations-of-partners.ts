@@ -138,4 +138,4 @@ const payouts: Left[] = [
 ];
 
 /** The rows of partners' payments and payouts. */
-export const deedsOfPartners: readonly Left[] = [...partnerPayments, ...payouts];
+export const operationsOfPartners: readonly Left[] = [...partnerPayments, ...payouts];

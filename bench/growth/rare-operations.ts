@@ -519,7 +519,7 @@ const documents: Left[] = [
 ];
 
 /** What the last of each fifty operations writes, beside its own rows. */
-export const rareDeeds: readonly Left[] = onlyEvery(rare, [
+export const rareOperations: readonly Left[] = onlyEvery(rare, [
   ...withdrawals,
   ...disbursements,
   ...refunds,

@@ -173,4 +173,4 @@ const readings: Left[] = [
 ];
 
 /** The rows of donations, top-ups, contributions to circles and reads. */
-export const deedsOfPeople: readonly Left[] = [...donations, ...orders, ...contributions, ...readings];
+export const operationsOfPeople: readonly Left[] = [...donations, ...orders, ...contributions, ...readings];
