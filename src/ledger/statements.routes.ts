@@ -5,6 +5,7 @@ import { allow } from '../platform/http/access.ts';
 import { amount, bomFlag, periodEnd, periodStart, timestamp, uuid } from '../platform/http/fields.ts';
 import { createRouteGroup } from '../platform/http/route-group.ts';
 import { jsonOrCsv, sendDocument } from '../platform/http/stream-document.ts';
+import { isPlatform } from '../shared/caller.ts';
 import { refuse } from '../shared/errors.ts';
 import { isPartnerAccount } from './accounts/account.ts';
 import { getAccount } from './find-accounts.ts';
@@ -61,7 +62,7 @@ routes.get(
       : undefined;
     const columns = describe ? [...statementColumns, ...referenceColumns] : statementColumns;
     const form = { envelope: { message: 'Statement found' }, list: 'postings', columns, bom };
-    const file = { reader: caller.userId, name: `statement-${account.id}` };
+    const file = { reader: { id: caller.userId, signedUp: !isPlatform(caller) }, name: `statement-${account.id}` };
     return sendDocument(ctx, file, form, () => readStatement(em, { accountId: account.id, from, to }, describe));
   },
 );

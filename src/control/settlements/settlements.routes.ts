@@ -74,7 +74,7 @@ routes.get(
     const day = readDay(params.day);
     const form = { envelope: { request_id: requestId }, list: 'lines', columns: settlementColumns, bom };
     const { partnerId } = caller;
-    const file = { reader: partnerId, name: `settlement-${params.day}` };
+    const file = { reader: { id: partnerId, signedUp: false }, name: `settlement-${params.day}` };
     return sendDocument(ctx, file, form, () => readSettlement(em, partnerId, day));
   },
 );

@@ -4,6 +4,7 @@ import { allow } from '../../platform/http/access.ts';
 import { amount, bomFlag, timestamp, uuid } from '../../platform/http/fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { sendDocument } from '../../platform/http/stream-document.ts';
+import { isPlatform } from '../../shared/caller.ts';
 import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { refuse } from '../../shared/errors.ts';
 import { donationLaw, donationTypes } from './donation.ts';
@@ -79,7 +80,12 @@ routes.get(
     };
     const { userId } = caller;
     const read = () => readDonationStatement(em, deps.sealer, { userId, year });
-    return sendDocument(ctx, { reader: userId, name: `donations-${year}`, formats }, form, read);
+    return sendDocument(
+      ctx,
+      { reader: { id: userId, signedUp: !isPlatform(caller) }, name: `donations-${year}`, formats },
+      form,
+      read,
+    );
   },
 );
 

@@ -55,7 +55,7 @@ routes.get(
   async ({ em, caller, query, ctx }) => {
     const day = bookDay(query.day);
     const form = { envelope: { message: 'Journals found' }, list: 'rows', columns: journalColumns, bom: query.bom };
-    const file = { reader: caller.userId, name: `journals-${query.day}` };
+    const file = { reader: { id: caller.userId, signedUp: false }, name: `journals-${query.day}` };
     return sendDocument(ctx, file, form, () => readJournals(em, day));
   },
 );
@@ -87,7 +87,7 @@ routes.get(
   async ({ em, caller, query, ctx }) => {
     const day = bookDay(query.day);
     const form = { envelope: { message: 'Balances found' }, list: 'rows', columns: balanceColumns, bom: query.bom };
-    const file = { reader: caller.userId, name: `balances-${query.day}` };
+    const file = { reader: { id: caller.userId, signedUp: false }, name: `balances-${query.day}` };
     return sendDocument(ctx, file, form, () => readDayBalances(em, day));
   },
 );

@@ -39,8 +39,17 @@ export interface DocumentForm<Facts extends object, Line> {
   page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
 }
 
+/** Who reads a document. */
+export interface DocumentReader {
+  id: string;
+  /** Whether they signed up by themselves, as anybody may with as many accounts as they like. */
+  signedUp: boolean;
+}
+
 /** The most documents that one process streams at a time; each holds a database connection. */
 const concurrentDocuments = 4;
+/** Of these, those of readers who signed up: however slowly they read, one place is left to partners and operators. */
+const ofSignedUp = 3;
 /** A client that reads nothing for this long is cut off. */
 const stalledAfterMs = budgets.download.stalledReader;
 /** The most documents streamed to one reader at a time. */
@@ -49,7 +58,24 @@ const documentsPerReader = 2;
 const mostWaiting = 16;
 const longestWaitMs = 30_000;
 
-const semaphore = createSemaphore(concurrentDocuments, { perKey: documentsPerReader, mostWaiting });
+const bounds = { perKey: documentsPerReader, mostWaiting };
+const semaphore = createSemaphore(concurrentDocuments, bounds);
+const signedUpSemaphore = createSemaphore(ofSignedUp, bounds);
+
+async function enterAs({ id: key, signedUp }: DocumentReader): Promise<() => void> {
+  const turn = { key, waitMs: longestWaitMs };
+  const leaveSignedUp = signedUp ? await signedUpSemaphore.enter(turn) : () => {};
+  try {
+    const leave = await semaphore.enter(turn);
+    return () => {
+      leave();
+      leaveSignedUp();
+    };
+  } catch (error) {
+    leaveSignedUp();
+    throw error;
+  }
+}
 
 async function* asJson<Facts extends object, Line>(
   { envelope, list }: DocumentForm<Facts, Line>,
@@ -97,11 +123,11 @@ function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>
  * it. Waits for this process's semaphore, of which one reader may hold two places at a time.
  */
 export async function streamDocument<Facts extends object, Line>(
-  reader: string,
+  reader: DocumentReader,
   form: DocumentForm<Facts, Line>,
   read: () => AsyncGenerator<DocumentPart<Facts, Line>, void, undefined>,
 ): Promise<Readable> {
-  const leave = await semaphore.enter({ key: reader, waitMs: longestWaitMs });
+  const leave = await enterAs(reader);
   let stalled: NodeJS.Timeout | undefined;
   const reading = read();
   // Read before anything is sent, so that a failing read is refused like any other request.
@@ -140,7 +166,7 @@ function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): Docum
  */
 export async function sendDocument<Facts extends object, Line>(
   ctx: Context,
-  { reader, name, formats = jsonOrCsv }: { reader: string; name: string; formats?: readonly DocumentFormat[] },
+  { reader, name, formats = jsonOrCsv }: { reader: DocumentReader; name: string; formats?: readonly DocumentFormat[] },
   form: Omit<DocumentForm<Facts, Line>, 'format'>,
   read: () => AsyncGenerator<DocumentPart<Facts, Line>, void, undefined>,
 ): Promise<Answer> {

@@ -144,7 +144,11 @@ describeInBrowser('The console', () => {
 
   it('The partner’s page shows its endpoints without secrets, and deliveries by status, each sent again where it stands', async () => {
     const url = 'http://127.0.0.1:9/second';
-    const { status } = await partner.post('/webhook-endpoints', { url, events: ['payment.succeeded'], status: 'disabled' });
+    const { status } = await partner.post('/webhook-endpoints', {
+      url,
+      events: ['payment.succeeded'],
+      status: 'disabled',
+    });
     expect(status).toBe(200);
     const page = await visit(operators.approver, { path: `/partners/${partner.id}` });
     const rows = page.getByRole('table', { name: 'Webhook endpoints' }).locator('tbody tr');
@@ -160,7 +164,10 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'deliveries');
     await page.getByRole('button', { name: 'Send again' }).first().click();
     expect(page.url()).toMatch(/\/deliveries\?status=pending&endpoint_id=[\w-]+$/);
-    await page.getByRole('link', { name: /^payout\./ }).first().click();
+    await page
+      .getByRole('link', { name: /^payout\./ })
+      .first()
+      .click();
     expect(await heading(page)).toMatch(/^Payout PO-/);
     await page.goto(`${stack.url}/operations/partners/${partner.id}/deliveries?status=parked`);
     expect(await main(page)).toContain('No delivery matches.');
