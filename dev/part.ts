@@ -29,7 +29,7 @@ export interface PartOptions {
   /** Called as soon as a process exists, and again for the foreign process inside it. */
   onProcess?: (pid: number) => void;
   onGone?: (pid: number) => void;
-  /** Aborts a start that is under way. */
+  /** Aborts a start in progress. */
   signal?: AbortSignal;
   /** Receives every other message that it sends over IPC. */
   onMessage?: (message: unknown) => void;

@@ -202,9 +202,9 @@ const mail = {
 };
 
 const shutdown = {
-  /** Activities under way, in a worker. */
+  /** Activities in progress, in a worker. */
   steps: Math.max(steps.provider, steps.webhook) + graceAfterSteps,
-  /** Requests under way, in the API. */
+  /** Requests in progress, in the API. */
   requests: Math.max(requests.partnerPayment, requests.payoutReservation) + 5 * second,
   /** After this the process exits unconditionally. */
   process: 35 * second,

@@ -1,4 +1,4 @@
--- Documents, their categories, and uploads under way.
+-- Documents, their categories, and uploads in progress.
 
 create table document_categories (
   id uuid primary key,

@@ -180,21 +180,21 @@ end $$;
 
 /*
  * Payments from balances, one or many, in one round trip: for each its source's lock, idempotency key, journal, transaction
- * row and event. p_targets are where they go, in the order of the payments. Answers what became of each, by its place
- * (from 1); only what is 'paid' has changed anything:
+ * row and event. p_targets are their targets, in the order of the payments. Returns the outcome of each payment by its place
+ * (from 1); only a payment that is 'paid' has changed anything:
  * - 'paid', with the new balance;
  * - 'replayed': it was paid before, under its key or with its id;
- * - 'refused', with the refusal. What was refused under its key (by the request's number) stays refused;
- * - 'busy': its target, source, payer or their organization is locked by somebody else, for whom nobody waits here; or
+ * - 'refused', with the refusal. A payment refused under its key (by the request's number) stays refused;
+ * - 'busy': its target, source, payer or their organization is locked by another transaction, which is not waited for; or
  *   another of these payments has the same source or key, or pays into the source; or a later request with another body was
  *   refused under its key.
  *
- * Nobody is waited for but who holds a key, for as long as lock_timeout says; p_lock_ms sets it for the transaction. Who
+ * Only the holder of a key is waited for, for at most lock_timeout; p_lock_ms sets it for the transaction. A caller that
  * wants to wait for a source or a target locks it first in the same transaction.
  *
  * Locks are taken in the order of src/ledger/lock-order.ts, as on every path: what p_targets has locked, shard 0 of the
  * sources by id, payers, their organizations, then keys, then what the ledger's triggers take, and last what the triggers
- * of transactions take. What is judged is read by statements that begin after the locks were taken.
+ * of transactions take. The checks read with statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets payment_target[], p_lock_ms integer default null)
 returns table (place bigint, outcome text, new_balance numeric, refusal jsonb, payment balance_payment)
