@@ -1,20 +1,43 @@
+import type { EntityDictionary } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { refuse } from '../../shared/errors.ts';
+import { textArray } from '../../shared/postgres.ts';
 import { lockPartner } from '../find-partner.ts';
 import type { TwinnedEndpoint } from '../present-endpoint.ts';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.ts';
-import { type EarlierSecret, endpointSecretPlace } from '../webhook-endpoint.ts';
+import { type EarlierSecret, endpointSecretPlace, type WebhookEndpointStatus } from '../webhook-endpoint.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
 
-/** A page of a partner's endpoints, newest first, with the total. */
+interface EndpointFilter extends ListWindow {
+  partnerId: string;
+  status?: WebhookEndpointStatus | undefined;
+}
+
+/** A page of a partner's endpoints, newest first by default, with the total. */
 export function findEndpoints(
   em: EntityManager,
-  { partnerId, ...window }: ListWindow & { partnerId: string },
+  { partnerId, status, ...window }: EndpointFilter,
 ): Promise<Listed & { items: WebhookEndpoint[] }> {
-  return findPage(em, WebhookEndpoint, { partner_id: partnerId }, window);
+  const within = { partner_id: partnerId };
+  return findPage(em, WebhookEndpoint, { ...within, ...(status && { status }) }, window, { within });
+}
+
+/** The newest delivery of each endpoint that has one. */
+export async function findLastDeliveries(
+  em: EntityManager,
+  endpoints: readonly WebhookEndpoint[],
+): Promise<Map<string, WebhookDelivery>> {
+  const rows = await em.execute<EntityDictionary<WebhookDelivery>[]>(
+    `select last.* from unnest(?::uuid[]) asked (endpoint_id)
+     cross join lateral (select d.* from webhook_deliveries d where d.endpoint_id = asked.endpoint_id
+       order by d.created_at desc, d.id desc limit 1) last`,
+    [textArray(endpoints.map(({ id }) => id))],
+  );
+  return new Map(rows.map((row) => em.map(WebhookDelivery, row)).map((delivery) => [delivery.endpoint_id, delivery]));
 }
 
 /** The endpoint with its twins. */

@@ -6,7 +6,9 @@ import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { getPartner } from '../find-partner.ts';
 import { askableEvents } from '../partner.ts';
 import { managesPartners } from '../partner-accounts.routes.ts';
-import { askedEvents } from '../present-endpoint.ts';
+import { askedEvents, EndpointShape, presentEndpoint } from '../present-endpoint.ts';
+import { webhookEndpointLaw } from '../webhook-endpoint.ts';
+import { findEndpoints, findLastDeliveries } from './find-endpoints.ts';
 import { DeliveryShape, presentDelivery } from './present-delivery.ts';
 import { findDeliveries, redeliverWebhook } from './redeliver-webhook.ts';
 import { rotateWebhookSecret, setWebhook } from './set-webhook.ts';
@@ -24,6 +26,9 @@ const routes = createRouteGroup<Ports>({ prefix: '/v1/partner-accounts', tag: 'P
 
 const message = z.string();
 const partnerId = z.object({ id: uuid() });
+const DeliveringEndpointShape = EndpointShape.extend({
+  last_delivery: DeliveryShape.nullable().meta({ description: 'The newest delivery; null if there was none.' }),
+}).meta({ id: 'WebhookEndpointWithLastDelivery' });
 const answerOf = <T extends z.ZodType>(data: T) => z.object({ message, data });
 
 routes.put(
@@ -71,6 +76,33 @@ routes.post(
 );
 
 routes.get(
+  '/:id/webhook-endpoints',
+  {
+    summary: 'List webhook endpoints with their last deliveries, newest first',
+    description: 'The partner’s own and the one set by `PUT webhook`. Never a secret.',
+    access: managesPartners,
+    params: partnerId,
+    query: listQuery().extend({ status: z.enum(webhookEndpointLaw.statuses).optional() }),
+    answers: { 200: answerOf(z.object({ items: z.array(DeliveringEndpointShape), ...pageFields })) },
+  },
+  async ({ params, query, em }) => {
+    const { id } = await getPartner(em, params.id);
+    const { items, ...listed } = await findEndpoints(em, { partnerId: id, ...query });
+    const last = await findLastDeliveries(em, items);
+    return {
+      message: 'Webhook endpoints found',
+      data: {
+        items: items.map((endpoint) => {
+          const delivery = last.get(endpoint.id);
+          return { ...presentEndpoint(endpoint), last_delivery: delivery ? presentDelivery(delivery) : null };
+        }),
+        ...presentPage(query, listed),
+      },
+    };
+  },
+);
+
+routes.get(
   '/:id/webhook-deliveries',
   {
     summary: 'List webhook deliveries, newest first',
@@ -78,13 +110,14 @@ routes.get(
     params: partnerId,
     query: listQuery().extend({
       status: z.enum(webhookDeliveryLaw.statuses).optional(),
+      endpoint_id: uuid().optional(),
       resource_id: uuid().optional().meta({ description: 'Only deliveries about this payment, payout or refund.' }),
     }),
     answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
-  async ({ params, query: { resource_id: resourceId, ...query }, em }) => {
+  async ({ params, query: { endpoint_id: endpointId, resource_id: resourceId, ...query }, em }) => {
     const { id } = await getPartner(em, params.id);
-    const { items, ...listed } = await findDeliveries(em, { partnerId: id, resourceId, ...query });
+    const { items, ...listed } = await findDeliveries(em, { partnerId: id, endpointId, resourceId, ...query });
     return {
       message: 'Webhook deliveries found',
       data: { items: items.map(presentDelivery), ...presentPage(query, listed) },

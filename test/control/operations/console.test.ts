@@ -142,6 +142,37 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'batch');
   }, 60_000);
 
+  it('The partner’s page shows its endpoints without secrets, and deliveries by status, each sent again where it stands', async () => {
+    const url = 'http://127.0.0.1:9/second';
+    const { status } = await partner.post('/webhook-endpoints', {
+      url,
+      events: ['payment.succeeded'],
+      status: 'disabled',
+    });
+    expect(status).toBe(200);
+    const page = await visit(operators.approver, { path: `/partners/${partner.id}` });
+    const rows = page.getByRole('table', { name: 'Webhook endpoints' }).locator('tbody tr');
+    const [second, first] = await rows.allTextContents();
+    expect(second).toMatch(/second.*payment\.succeeded.*disabled.*none yet.*the partner/s);
+    expect(first).toMatch(/hook.*failing since.*pending, .* WIB: .*operators/s);
+    expect(await page.content()).not.toContain('whsec_');
+    await keepPicture(page, 'partner');
+    await rows.nth(1).getByRole('link').click();
+    expect(await heading(page)).toBe('Webhook deliveries');
+    await page.getByLabel('Status').selectOption('pending');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await keepPicture(page, 'deliveries');
+    await page.getByRole('button', { name: 'Send again' }).first().click();
+    expect(page.url()).toMatch(/\/deliveries\?status=pending&endpoint_id=[\w-]+$/);
+    await page
+      .getByRole('link', { name: /^payout\./ })
+      .first()
+      .click();
+    expect(await heading(page)).toMatch(/^Payout PO-/);
+    await page.goto(`${stack.url}/operations/partners/${partner.id}/deliveries?status=parked`);
+    expect(await main(page)).toContain('No delivery matches.');
+  }, 60_000);
+
   itInFull(
     'The console fits a phone on every page and labels every field',
     async () => {
@@ -158,6 +189,7 @@ describeInBrowser('The console', () => {
         '/events',
         '/switch',
         partnerPath,
+        `${partnerPath}/deliveries`,
         `/payouts/${payout.id}`,
       ]) {
         const answer = await page.goto(`${stack.url}/operations${path}`);

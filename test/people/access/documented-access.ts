@@ -220,6 +220,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'DELETE /v1/partner-accounts/:/organizations/:': needs('manage-partner', ofPlatform),
   'PUT /v1/partner-accounts/:/webhook': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/webhook/rotate-secret': needs('manage-partner', ofPlatform),
+  'GET /v1/partner-accounts/:/webhook-endpoints': needs('manage-partner', ofPlatform),
   'GET /v1/partner-accounts/:/webhook-deliveries': needs('manage-partner', ofPlatform),
   'POST /v1/partner-accounts/:/webhook-deliveries/:/redeliver': needs('manage-partner', ofPlatform),
   // Partners

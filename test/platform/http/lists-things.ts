@@ -230,6 +230,14 @@ export const lists: Record<string, List> = {
       ids: { id: makers.owner.partner.id },
     }),
   },
+  '/v1/partner-accounts/:id/webhook-endpoints': {
+    as: 'platform',
+    make: async (stack, makers) => ({
+      ...(await ofMatrix(stack, makers, '/v1/partners/webhook-endpoints')),
+      ids: { id: makers.owner.partner.id },
+    }),
+    leave: 'delete from webhook_endpoints where id = ?',
+  },
   '/v1/partners/instruments': { as: 'partner', make: ofMatrix },
   '/v1/partners/payout-batches': { as: 'partner', make: ofMatrix },
   '/v1/partners/payout-batches/:id/items': { as: 'partner', make: batchItems },

@@ -22,6 +22,10 @@ const linkTo = (path: string, query: Record<string, string>): string => {
   return `/operations${path}${text && `?${text}`}`;
 };
 
+/** A path with its parameters filled in. */
+const fill = (path: string, params: Record<string, string>): string =>
+  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));
+
 function filtersOf({ path, filters }: ListOf, asked: Record<string, string>): Markup {
   return html`<form class="filters" action="/operations${path}">${filters.map(({ name, label, options, type }) => {
     const value = asked[name] ?? '';
@@ -37,43 +41,60 @@ function filtersOf({ path, filters }: ListOf, asked: Record<string, string>): Ma
 }
 
 /** A table of rows; on a phone each is a card. */
-export function tableOf({ columns, title }: Pick<ListOf, 'columns' | 'title'>, rows: Row[]): Markup {
+export function tableOf(
+  { columns, title }: Pick<ListOf, 'columns' | 'title'>,
+  rows: Row[],
+  buttonOf?: (row: Row) => Markup,
+): Markup {
   return html`<table class="list">
 <caption class="skip">${title}</caption>
-<thead><tr>${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}${buttonOf && html`<td></td>`}</tr></thead>
 <tbody>${rows.map(
     (row) =>
       html`<tr>${columns.map(({ head, cell, link }) => {
         const to = link?.(row);
         return html`<td data-head="${head}">${to ? html`<a href="${to}">${cell(row)}</a>` : cell(row)}</td>`;
-      })}</tr>`,
+      })}${buttonOf && html`<td data-head="">${buttonOf(row)}</td>`}</tr>`,
   )}</tbody>
 </table>`;
 }
 
-function listPage(list: ListOf, asked: Record<string, string>, found: Listed<Row>): Markup {
+function listPage(
+  list: ListOf,
+  asked: Record<string, string>,
+  params: Record<string, string>,
+  found: Listed<Row>,
+): Markup {
   const { after, ...filters } = asked;
   const { items, total, next } = found;
-  return html`${filtersOf(list, asked)}
+  const action = list.action?.(params);
+  const buttonOf =
+    action &&
+    ((row: Row) => html`<form method="post" action="${action.to(row)}">
+<input type="hidden" name="back" value="${linkTo(list.path, asked)}"><button class="plain">${action.label}</button></form>`);
+  return html`${list.within && html`<p><a href="/operations${fill(list.within.path, params)}">${list.within.label}</a></p>`}
+${filtersOf(list, asked)}
 <p class="quiet">${total === 0 ? list.none : `${total.toLocaleString('en')} found, newest first.`}
 ${total > 0 && html`<a href="${linkTo(`${list.path}.csv`, filters)}">As CSV</a> (${(csvPages * csvPerPage).toLocaleString('en')} rows at most)`}</p>
-${items.length > 0 && tableOf(list, items)}
+${items.length > 0 && tableOf(list, items, buttonOf)}
 <div class="steps">${after !== undefined && html`<a href="${linkTo(list.path, filters)}">To the first page</a>`}
 ${next !== undefined && html`<a rel="next" href="${linkTo(list.path, { ...filters, after: next })}">Older ones</a>`}</div>`;
 }
 
 /** The pages that list everything of one kind, each also as CSV. */
 export function listPages(router: Router, { call, readMe, show, orShowWhy }: Console): void {
-  for (const list of listsShown) {
-    router.get(list.path, async (ctx) => {
+  for (const listed of listsShown) {
+    router.get(listed.path, async (ctx) => {
+      const { params } = ctx;
+      const list = { ...listed, path: fill(listed.path, params) };
       const me = await readMe(ctx);
       const asked = filled(ctx);
       await orShowWhy(
         ctx,
         async () => {
           const query = { limit: String(perPage), ...asked };
-          const found = await call<Listed<Row>>(ctx, 'get', list.api, { query });
-          await show(ctx, list.title, listPage(list, asked, found), me);
+          const found = await call<Listed<Row>>(ctx, 'get', list.api, { params, query });
+          await show(ctx, list.title, listPage(list, asked, params, found), me);
         },
         (error) => {
           if (error.code !== 'REQUEST_INVALID') throw error;
@@ -81,19 +102,20 @@ export function listPages(router: Router, { call, readMe, show, orShowWhy }: Con
         },
       );
     });
-    router.get(`${list.path}.csv`, async (ctx) => {
+    router.get(`${listed.path}.csv`, async (ctx) => {
+      const { params } = ctx;
       const asked = filled(ctx);
-      const lines = [csvLine(list.columns.map(({ head }) => head))];
+      const lines = [csvLine(listed.columns.map(({ head }) => head))];
       let after: string | undefined;
       for (let page = 0; page < csvPages; page += 1) {
         const query = { ...asked, limit: String(csvPerPage), ...(after !== undefined && { after }) };
-        const { items, next } = await call<Listed<Row>>(ctx, 'get', list.api, { query });
-        lines.push(...items.map((row) => csvLine(list.columns.map(({ cell, csv }) => (csv ?? cell)(row)))));
+        const { items, next } = await call<Listed<Row>>(ctx, 'get', listed.api, { params, query });
+        lines.push(...items.map((row) => csvLine(listed.columns.map(({ cell, csv }) => (csv ?? cell)(row)))));
         if (next === undefined) break;
         after = next;
       }
       ctx.type = 'text/csv';
-      ctx.attachment(`${list.path.slice(1)}.csv`);
+      ctx.attachment(`${listed.path.split('/').at(-1)}.csv`);
       ctx.body = lines.join('');
     });
   }

@@ -3,6 +3,7 @@ import { receiptLaw } from '../../../money-in/payments/receipt.ts';
 import { decisionKinds, decisionLaw } from '../../../money-out/decisions/decision.ts';
 import { payoutBatchLaw } from '../../../money-out/payout-batches/payout-batch.ts';
 import { payoutKinds, payoutLaw } from '../../../money-out/payouts/payout.ts';
+import { webhookDeliveryLaw } from '../../../partners/webhooks/webhook-delivery.ts';
 import { instant, money, words } from './spell.ts';
 
 /** A row of a list as the API answers it. */
@@ -17,6 +18,12 @@ interface Column {
   link?(row: Row): string | null;
 }
 
+/** A button in each row that posts to a page and comes back. */
+interface Action {
+  label: string;
+  to(row: Row): string;
+}
+
 interface Filter {
   name: string;
   label: string;
@@ -26,7 +33,7 @@ interface Filter {
 
 /** A list of the API as a page. */
 export interface ListOf {
-  /** Under `/operations`. */
+  /** Under `/operations`; its parameters are those of `api`. */
   path: string;
   api: string;
   title: string;
@@ -34,6 +41,9 @@ export interface ListOf {
   none: string;
   filters: Filter[];
   columns: Column[];
+  action?: (params: Record<string, string>) => Action;
+  /** The page of which this list is a part. */
+  within?: { label: string; path: string };
 }
 
 const textOf = (name: string) => (row: Row) => (row[name] === null || row[name] === undefined ? '' : String(row[name]));
@@ -74,6 +84,47 @@ export const batchItemColumns: Column[] = [
   plain('failure_code', 'Failure'),
 ];
 const isPayout = ({ status }: Row): boolean => payoutLaw.statuses.some((one) => one === status);
+
+/** The page of what a webhook is about; instruments and tests have none. */
+const delivered: [type: RegExp, path: string][] = [
+  [/^payout_batch/, '/batches'],
+  [/^payout\./, '/payouts'],
+  [/^payment\./, '/payments'],
+];
+const pageOfDelivered = (row: Row): string | null => {
+  const path = delivered.find(([type]) => type.test(textOf('type')(row)))?.[1];
+  return path === undefined ? null : `/operations${path}/${String(row.resource_id)}`;
+};
+/** The answer to the last attempt: its HTTP status, or why there was none. */
+const responseOf = (row: Row): string => textOf('last_error')(row) || textOf('last_status')(row);
+
+/** A partner's webhook endpoints: there are at most ten, all on the partner's page. */
+export const endpointColumns = (partnerId: string): Column[] => [
+  {
+    ...plain('url', 'URL'),
+    link: (row) => `/operations/partners/${partnerId}/deliveries?endpoint_id=${String(row.id)}`,
+  },
+  { head: 'Events', cell: ({ events }) => (events as string[]).map((one) => (one === '*' ? 'all' : one)).join(', ') },
+  {
+    head: 'Status',
+    cell: (row) =>
+      row.status === 'disabled'
+        ? `disabled${row.disabled_reason === 'failing' ? ' after failing for three days' : ''} since ${instant(textOf('disabled_at')(row))}`
+        : row.failing_since
+          ? `failing since ${instant(textOf('failing_since')(row))}`
+          : 'enabled',
+  },
+  {
+    head: 'Last delivery',
+    cell: ({ last_delivery: last }) => {
+      if (last === null) return 'none yet';
+      const { type, status, created_at, delivered_at, ...rest } = last as Row;
+      const response = status === 'delivered' ? '' : responseOf(rest);
+      return `${String(type)}, ${String(status)}, ${instant(String(delivered_at ?? created_at))}${response && `: ${response}`}`;
+    },
+  },
+  { head: 'Set by', cell: (row) => (row.set_by_operator ? 'operators' : 'the partner') },
+];
 
 /** Every list that has a page. */
 export const listsShown: ListOf[] = [
@@ -187,6 +238,31 @@ export const listsShown: ListOf[] = [
       { head: 'Payouts', cell: (row) => (row.payouts_enabled ? 'on' : 'suspended') },
       at('created_at', 'Since'),
     ],
+  },
+  {
+    path: '/partners/:id/deliveries',
+    api: '/v1/partner-accounts/:id/webhook-deliveries',
+    title: 'Webhook deliveries',
+    none: 'No delivery matches.',
+    within: { label: 'To the partner', path: '/partners/:id' },
+    filters: [
+      { name: 'status', label: 'Status', options: webhookDeliveryLaw.statuses },
+      { name: 'endpoint_id', label: 'Endpoint' },
+      { name: 'resource_id', label: 'Payment, payout or refund' },
+    ],
+    columns: [
+      { ...plain('type', 'Type'), link: pageOfDelivered },
+      said('status', 'Status'),
+      plain('attempts', 'Attempts'),
+      { head: 'Last response', cell: responseOf },
+      at('next_attempt_at', 'Next attempt'),
+      at('created_at', 'Created'),
+      at('delivered_at', 'Delivered'),
+    ],
+    action: ({ id }) => ({
+      label: 'Send again',
+      to: (row) => `/operations/partners/${id}/webhooks/${String(row.id)}/redeliver`,
+    }),
   },
   {
     path: '/events',

@@ -6,6 +6,9 @@ import { readForm } from '../../../platform/http/forms.ts';
 import { workflowIds } from '../../../shared/workflow-ids.ts';
 import type { Console } from './console.routes.ts';
 import type { DecisionShown } from './decision-page.ts';
+import { tableOf } from './lists.routes.ts';
+import { endpointColumns, type Row } from './lists.ts';
+import type { Listed } from './part.ts';
 import {
   type DeliveryShown,
   decisionsOf,
@@ -52,7 +55,6 @@ interface PartnerFacts {
   payouts_enabled: boolean;
   limits: { max_payout_amount: string; max_daily_amount: string; max_hourly_count: number } | null;
   keys: { id: string; prefix: string; permissions: string[]; valid_until: string | null; revoked_at: string | null }[];
-  webhook: { url: string; events: string[] } | null;
 }
 
 interface FoundShown {
@@ -128,10 +130,26 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     const me = await readMe(ctx);
     const params = idOf(ctx);
     const partner = await call<PartnerFacts>(ctx, 'get', '/v1/partner-accounts/:id', { params });
-    const deliveries = await listOf<DeliveryShown>(ctx, '/v1/partner-accounts/:id/webhook-deliveries', {}, params);
+    const [endpoints, deliveries] = await Promise.all([
+      listOf<Row>(ctx, '/v1/partner-accounts/:id/webhook-endpoints', {}, params),
+      readPart<Listed<DeliveryShown>>(ctx, 'get', '/v1/partner-accounts/:id/webhook-deliveries', {
+        params,
+        query: { limit: '5' },
+      }),
+    ]);
     const content = html`${partnerFacts(partner)}
 <p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a> · <a href="/operations/batches?partner_id=${partner.id}">Its batches</a> · <a href="/operations/partners/${partner.id}/import">Import a batch of payouts</a></p>
-${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, ctx.path, shown))}`;
+${sectionOf('Webhook endpoints', endpoints, ({ items }) =>
+  items.length === 0
+    ? html`<p class="quiet">There are none.</p>`
+    : tableOf({ title: 'Webhook endpoints', columns: endpointColumns(partner.id) }, items),
+)}
+${sectionOf(
+  'Latest webhooks',
+  deliveries,
+  (shown) => html`${deliveriesOf(partner.id, ctx.path, shown)}
+${shown.total > 0 && html`<p><a href="/operations/partners/${partner.id}/deliveries">All ${shown.total.toLocaleString('en')} deliveries</a></p>`}`,
+)}`;
     await show(ctx, partner.name, content, me);
   });
 
@@ -141,7 +159,7 @@ ${sectionOf('Latest webhooks', deliveries, (shown) => deliveriesOf(partner.id, c
     const params = { id, delivery_id };
     await call(ctx, 'post', '/v1/partner-accounts/:id/webhook-deliveries/:delivery_id/redeliver', { params });
     // Back to a page of ours, whatever the form says.
-    goTo(ctx, /^\/operations\/[\w/-]+$/.test(back) ? back : `/operations/partners/${id}`);
+    goTo(ctx, /^\/operations\/[\w/-]+(\?[\w=&%.+-]*)?$/.test(back) ? back : `/operations/partners/${id}`);
   });
 
   router.get('/search', async (ctx) => {
@@ -184,14 +202,12 @@ const partnerFacts = ({
   payouts_enabled,
   limits,
   keys,
-  webhook,
   organization_id,
 }: PartnerFacts): Markup => html`<dl>
 <dt>Status</dt><dd><strong>${words(status)}</strong></dd>
 <dt>Payouts</dt><dd>${payouts_enabled ? 'on' : 'suspended'}</dd>
 <dt>Limits</dt><dd>${limits === null ? 'none set, so payouts are suspended' : `${money(limits.max_payout_amount)} a payout, ${money(limits.max_daily_amount)} in 24 hours, ${limits.max_hourly_count} payouts an hour`}</dd>
 <dt>Fees are</dt><dd>${words(fee_mode)}</dd>
-<dt>Webhook</dt><dd>${webhook === null ? 'none set by operators' : `${webhook.url}: ${webhook.events.join(', ')}`}</dd>
 <dt>Organization</dt><dd>${organization_id}</dd>
 <dt>Id</dt><dd><code>${id}</code></dd>
 </dl>
