@@ -288,8 +288,14 @@ create view check_journals_have_their_keys as
 -- The balance of an account is the sum of its postings, and so of the exports of all days, because each posting belongs
 -- to one day. That reads all history, so between the nights only the sum of all balances is checked: it is zero, as for
 -- each journal. While all other checks of the ledger are empty, the postings are right: with API and workers stopped
--- and two people present, a superuser corrects one shard of account_balances (set local session_replication_role =
--- 'replica').
+-- and two people present, a superuser corrects the largest shard:
+--   begin;
+--   set local session_replication_role = 'replica';
+--   update account_balances b set balance = b.balance + c.postings - c.balance
+--     from (select * from check_balances_match_postings) c
+--     where b.account_id = c.account_id and b.shard =
+--       (select shard from account_balances l where l.account_id = b.account_id order by balance desc limit 1);
+--   commit;
 create view check_balances_match_postings as
   select account_id, coalesce(b.balance, 0) as balance, coalesce(p.balance, 0) as postings
   from (select account_id, sum(balance) as balance from account_balances group by account_id) b
