@@ -99,6 +99,7 @@ const steady: [name: RegExp, reason: string, mayBeEmpty?: true][] = [
   [/^platform \/payouts\/stuck, /, 'what is waiting at one moment, which may be nothing', true],
   [/^partner \/partners\/payments\/\{id\}\/refunds, /, 'refunds of one payment, which never exceed it'],
   [/^partner \/partners\/webhook-endpoints, /, 'at most ten for each partner'],
+  [/^platform \/partner-accounts\/\{id\}\/webhook-endpoints, /, 'at most ten for each partner'],
 ];
 
 /** The faults in the pages of a list in databases of growing size: a page is empty, or the list does not grow. */

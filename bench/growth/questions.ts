@@ -88,6 +88,7 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['platform', '/v1/saving-circles', 'status=active'],
   ['platform', '/v1/saving-circles/{id}/contributions'],
   ['platform', '/v1/partner-accounts'],
+  ['platform', '/v1/partner-accounts/{id}/webhook-endpoints', 'status=enabled'],
   ['platform', '/v1/partner-accounts/{id}/webhook-deliveries', 'status=delivered'],
   ['platform', '/v1/addresses'],
   ['platform', '/v1/organizations'],

@@ -95,6 +95,9 @@ routes.get(
         .meta({ description: "The platform's own.", examples: ['PO-019BBFA1B2E07F28A93B'] }),
       external_ref: externalRef().optional().meta({ description: "The partner's own." }),
       kind: z.enum(payoutKinds).optional(),
+      bank_code: text(64)
+        .optional()
+        .meta({ examples: ['BCA'] }),
       from: periodStart().optional(),
       to: periodEnd().optional(),
     }),

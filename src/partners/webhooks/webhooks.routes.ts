@@ -26,9 +26,9 @@ const routes = createRouteGroup<Ports>({ prefix: '/v1/partner-accounts', tag: 'P
 
 const message = z.string();
 const partnerId = z.object({ id: uuid() });
-const DeliveringEndpointShape = EndpointShape.extend({ last_delivery: DeliveryShape.nullable() }).meta({
-  id: 'WebhookEndpointWithLastDelivery',
-});
+const DeliveringEndpointShape = EndpointShape.extend({
+  last_delivery: DeliveryShape.nullable().meta({ description: 'The newest delivery; null if there was none.' }),
+}).meta({ id: 'WebhookEndpointWithLastDelivery' });
 const answerOf = <T extends z.ZodType>(data: T) => z.object({ message, data });
 
 routes.put(

@@ -41,6 +41,8 @@ describe('GET /v1/payouts', () => {
       [`reference=${payout.reference}`, true],
       [`external_ref=${encodeURIComponent(`invoice ${partner.id}`)}`, true],
       [`${ofPartner()}&kind=partner_payout&from=2020-01-01&to=2999-01-01`, true],
+      [`${ofPartner()}&bank_code=BRI`, true],
+      [`${ofPartner()}&bank_code=BCA`, false],
       [`${ofPartner()}&kind=withdrawal`, false],
       [`${ofPartner()}&status=reversed`, false],
       [`${ofPartner()}&to=2020-01-01`, false],

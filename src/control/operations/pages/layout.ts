@@ -73,7 +73,7 @@ export interface SwitchShown {
   changed_at: string | null;
 }
 
-const places: [path: string, words: string][] = [
+const places: [path: string, words: string, permission?: string][] = [
   ['', 'What waits'],
   ['/payouts', 'Payouts'],
   ['/payouts?kind=payment_refund', 'Refunds'],
@@ -81,19 +81,26 @@ const places: [path: string, words: string][] = [
   ['/payments', 'Payments'],
   ['/receipts', 'Receipts'],
   ['/decisions', 'Decisions'],
-  ['/partners', 'Partners'],
+  ['/partners', 'Partners', 'manage-partner'],
   ['/events', 'Events'],
   ['/switch', 'Switch'],
 ];
 
-const navigation = (name: string): Markup => html`<span class="quiet">${name}</span>
+interface Visitor {
+  name: string;
+  permissions: string[];
+}
+
+const navigation = ({ name, permissions }: Visitor): Markup => html`<span class="quiet">${name}</span>
 <form class="search" role="search" action="/operations/search">
 <label class="skip" for="q">Search</label>
 <input id="q" name="q" type="search" maxlength="254" required autocomplete="off" placeholder="Id, reference, e-mail address">
 <button class="plain">Search</button>
 </form>
 <form method="post" action="/operations/log-out"><button class="plain">Log out</button></form>
-<nav aria-label="Operations">${places.map(([path, words]) => html`<a href="/operations${path}">${words}</a>`)}</nav>`;
+<nav aria-label="Operations">${places
+  .filter(([, , permission]) => permission === undefined || permissions.includes(permission))
+  .map(([path, words]) => html`<a href="/operations${path}">${words}</a>`)}</nav>`;
 
 /**
  * A whole page for operators; `who` is the logged-in user, or null. `held` is the switch while it holds all payouts.
@@ -101,7 +108,7 @@ const navigation = (name: string): Markup => html`<span class="quiet">${name}</s
 export const layout = (
   title: string,
   content: Markup,
-  who: { name: string } | null,
+  who: Visitor | null,
   held: SwitchShown | null,
 ): Markup => html`<!doctype html>
 <html lang="en">
@@ -115,7 +122,7 @@ export const layout = (
 <a class="skip" href="#content">To the content</a>
 <header>
 <strong><a href="/operations">Amanah operations</a></strong>
-${who && navigation(who.name)}
+${who && navigation(who)}
 </header>
 <main id="content">
 ${

@@ -85,15 +85,20 @@ export const batchItemColumns: Column[] = [
 ];
 const isPayout = ({ status }: Row): boolean => payoutLaw.statuses.some((one) => one === status);
 
+const pagesOf: Readonly<Record<string, string>> = {
+  payout: '/operations/payouts/',
+  payout_batch: '/operations/batches/',
+  partner_payment: '/operations/payments/',
+  decision: '/operations/decisions/',
+  partner: '/operations/partners/',
+};
+/** The page that shows this thing; most kinds have none. */
+export const pageOf = (type: string, id: string): string | null => (pagesOf[type] ? `${pagesOf[type]}${id}` : null);
+
 /** The page of what a webhook is about; instruments and tests have none. */
-const delivered: [type: RegExp, path: string][] = [
-  [/^payout_batch/, '/batches'],
-  [/^payout\./, '/payouts'],
-  [/^payment\./, '/payments'],
-];
 const pageOfDelivered = (row: Row): string | null => {
-  const path = delivered.find(([type]) => type.test(textOf('type')(row)))?.[1];
-  return path === undefined ? null : `/operations${path}/${String(row.resource_id)}`;
+  const [about = ''] = textOf('type')(row).split('.');
+  return pageOf(about === 'payment' ? 'partner_payment' : about, textOf('resource_id')(row));
 };
 /** The answer to the last attempt: its HTTP status, or why there was none. */
 const responseOf = (row: Row): string => textOf('last_error')(row) || textOf('last_status')(row);
@@ -136,6 +141,7 @@ export const listsShown: ListOf[] = [
     filters: [
       { name: 'status', label: 'Status', options: payoutLaw.statuses },
       { name: 'kind', label: 'Kind', options: payoutKinds },
+      { name: 'bank_code', label: 'Bank' },
       { name: 'reference', label: 'Reference' },
       { name: 'external_ref', label: 'External reference' },
       { name: 'partner_id', label: 'Partner' },
@@ -280,7 +286,10 @@ export const listsShown: ListOf[] = [
       plain('event', 'Event'),
       said('impact', 'Impact'),
       said('resource_type', 'Of what'),
-      plain('resource_id', 'Id of it'),
+      {
+        ...plain('resource_id', 'Id of it'),
+        link: (row) => pageOf(textOf('resource_type')(row), textOf('resource_id')(row)),
+      },
       plain('actor_id', 'By whom'),
       at('created_at', 'When'),
     ],

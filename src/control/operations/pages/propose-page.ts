@@ -13,7 +13,7 @@ export function proposePage(kind: ProposedKind, filled: Filled, complaint: strin
 <input type="hidden" name="kind" value="${kind}">
 ${fieldsOf[kind](filled)}
 ${noteField(filled)}
-<div class="steps"><button>Propose</button> <a href="/operations">Back</a></div>
+<div class="steps"><button>Propose</button> <a href="${filled.payout_id ? `/operations/payouts/${filled.payout_id}` : '/operations'}">Back</a></div>
 </form>`;
 }
 

@@ -7,7 +7,7 @@ import { workflowIds } from '../../../shared/workflow-ids.ts';
 import type { Console } from './console.routes.ts';
 import type { DecisionShown } from './decision-page.ts';
 import { tableOf } from './lists.routes.ts';
-import { endpointColumns, type Row } from './lists.ts';
+import { endpointColumns, pageOf, type Row } from './lists.ts';
 import type { Listed } from './part.ts';
 import {
   type DeliveryShown,
@@ -63,16 +63,6 @@ interface FoundShown {
   text: string;
   at: string;
 }
-
-/** The page of a search result; some types have none. */
-const pagesOf: Readonly<Record<string, string>> = {
-  payout: '/operations/payouts/',
-  payout_batch: '/operations/batches/',
-  partner_payment: '/operations/payments/',
-  decision: '/operations/decisions/',
-  partner: '/operations/partners/',
-};
-const pageOf = ({ type, id }: FoundShown): string | null => (pagesOf[type] ? `${pagesOf[type]}${id}` : null);
 
 /** The pages of one payout, one payment and one partner, and of a search. */
 export function resourcePages(router: Router, { call, readPart, readMe, show, goTo, workflowLink }: Console): void {
@@ -167,13 +157,13 @@ ${shown.total > 0 && html`<p><a href="/operations/partners/${partner.id}/deliver
     const q = new URLSearchParams(ctx.querystring).get('q') ?? '';
     const { items } = await call<{ items: FoundShown[] }>(ctx, 'get', '/v1/search', { query: { q } });
     const [only] = items;
-    const page = only && items.length === 1 ? pageOf(only) : null;
+    const page = only && items.length === 1 ? pageOf(only.type, only.id) : null;
     if (page !== null && page !== undefined) return goTo(ctx, page);
     const content =
       items.length === 0
         ? html`<p class="quiet">No exact match for this id, reference or e-mail address: ${q}</p>`
         : html`<ul class="cards">${items.map((found) => {
-            const to = pageOf(found);
+            const to = pageOf(found.type, found.id);
             return html`<li>${to ? html`<a href="${to}">${found.text}</a>` : found.text}
 <br><span class="quiet">${words(found.type)} ${found.id}, ${instant(found.at)}</span></li>`;
           })}</ul>`;
