@@ -205,6 +205,12 @@ begin
       then 'the approver may no longer decide' end;
 end $$;
 
+-- The evidence of a disbursement that was approved and may not be sent, with the reason.
+create function lapsed_evidence(decided decisions) returns jsonb language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select jsonb_set(decided.evidence, '{books,lapsed}', to_jsonb('the owner is ' || owner_of_disbursement(decided.withdrawal_id)))
+$$;
+
 -- A decision's action, reason and proposer never change. It is approved once, within a day, by somebody entitled to; it
 -- is carried out in the transaction of its effect, and its times are the database's.
 create function keep_decision() returns trigger language plpgsql
@@ -219,6 +225,11 @@ begin
       or num_nonnulls(new.first_approved_by, new.approved_by) > 0 then
       raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
     end if;
+    return new;
+  end if;
+  if old.status = 'carried_out' and exists (select from payouts p where p.id = old.withdrawal_id
+      and p.failure_code = 'DECISION_LAPSED' and new.evidence = lapsed_evidence(old))
+    and to_jsonb(new) - 'evidence' = to_jsonb(old) - 'evidence' then
     return new;
   end if;
   if (new.id, new.kind, new.payout_id, new.outcome, new.receipt_id, new.action, new.account_id, new.reconciliation_id,
@@ -434,6 +445,16 @@ begin
 end $$;
 create trigger payouts_status_proof before update of status on payouts for each row
   when (old.status is distinct from new.status) execute function keep_payouts_end();
+
+-- An approved disbursement whose owner may no longer move money: the evidence says why it was not sent.
+create function note_lapse() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update decisions d set evidence = lapsed_evidence(d) where d.withdrawal_id = new.id and d.status = 'carried_out';
+  return null;
+end $$;
+create trigger payouts_note_their_lapse after update of status on payouts for each row
+  when (new.failure_code = 'DECISION_LAPSED') execute function note_lapse();
 
 -- A payout was reversed only on the provider's report.
 create view check_payouts_are_reversed_as_was_said as

@@ -9,6 +9,8 @@ interface DisbursementRow {
   cause: string;
   decision_id: string | null;
   proposed_at: Date | string | null;
+  /** Why it was not sent though it was approved. */
+  lapsed: string | null;
 }
 
 interface Step {
@@ -20,7 +22,8 @@ interface Step {
 /** The timeline's entries about a disbursement: its cause and its decision. Null for other withdrawals. */
 export async function tellDisbursement(em: EntityManager, payout: Payout): Promise<ToldPayout | null> {
   const [row] = await em.execute<DisbursementRow[]>(
-    `select c.name as cause, d.id as decision_id, d.created_at as proposed_at
+    `select c.name as cause, d.id as decision_id, d.created_at as proposed_at,
+       case d.status when 'carried_out' then d.evidence #>> '{books,lapsed}' end as lapsed
      from withdrawals w join charitable_causes c on c.id = w.cause_id left join decisions d on d.withdrawal_id = w.id
      where w.id = ?`,
     [payout.id],
@@ -38,10 +41,17 @@ export async function tellDisbursement(em: EntityManager, payout: Payout): Promi
         text: 'Two people of the platform have to approve it; nothing is sent before that.',
       },
       ...(await findSteps(em, row.decision_id)),
+      ...(row.lapsed === null || !payout.finalized_at ? [] : [tellLapse(payout.finalized_at, row.lapsed)]),
     ],
     next: await findNext(em, payout, proposedAt),
   };
 }
+
+const tellLapse = (at: Date, reason: string): TimelineItem => ({
+  at,
+  type: 'decision',
+  text: `It may not be sent any more: ${reason}.`,
+});
 
 async function findSteps(em: EntityManager, decisionId: string): Promise<TimelineItem[]> {
   const steps = await em.execute<Step[]>(

@@ -101,6 +101,34 @@ it('A disbursement whose owner is suspended when it would be sent lapses, and it
   expect(await transfersOf(stack, it.id)).toEqual([]);
 }, 120_000);
 
+it('The evidence and the timeline of an approved disbursement say so when its owner is suspended before it is sent', async () => {
+  const it = await buildWaitingDisbursement(stack);
+  await setFaults(stack, { requests: { error_rate: 1 } });
+  await approve(it, 0);
+  expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
+  await saidOf(it.id, 'unsent');
+  await stack.em().execute("update users set status = 'suspended' where id = ?", [it.owner.id]);
+  await setFaults(stack, {});
+  const failed = { status: 'failed', failure_code: 'DECISION_LAPSED' };
+  const token = approvers[0] ?? '';
+  const read = async (path: string) => (await stack.get(path, { token })).body.data;
+  expect(
+    await eventually(
+      () => read(`/v1/payouts/${it.id}`),
+      ({ status }) => status !== 'pending',
+      60_000,
+    ),
+  ).toMatchObject(failed);
+  const { status, evidence } = await read(`/v1/decisions/${it.decisionId}`);
+  expect([status, evidence.books.lapsed]).toEqual(['carried_out', 'the owner is suspended']);
+  expect((await read(`/v1/payouts/${it.id}/timeline`)).items.map(({ text }: { text: string }) => text)).toContain(
+    'It may not be sent any more: the owner is suspended.',
+  );
+  expect(await transfersOf(stack, it.id)).toEqual([]);
+  const changed = "update decisions set evidence = jsonb_set(evidence, '{books,amount}', '\"1\"') where id = ?";
+  await expect(stack.owner().execute(changed, [it.decisionId])).rejects.toThrow('what was decided is never changed');
+}, 120_000);
+
 it('A disbursement that two people settled as failed, and that the provider does not have, is sent again', async () => {
   const it = await buildWaitingDisbursement(stack, '300000', '900004');
   await approve(it, 0);
