@@ -18,6 +18,8 @@ export interface JudgedItem {
 export interface SentItem {
   name: string;
   item: unknown;
+  /** What was wrong with it before its fields were read. */
+  complaint?: string;
 }
 
 /** The schema of an item, field by field. */
@@ -36,7 +38,9 @@ export async function judgeItems(
   schema: BatchItemSchema,
   { partnerId, items }: { partnerId: string; items: readonly SentItem[] },
 ): Promise<{ judged: JudgedItem[]; complaints: FieldComplaint[] }> {
-  const complaints: FieldComplaint[][] = items.map(() => []);
+  const complaints: FieldComplaint[][] = items.map(({ name, complaint }) =>
+    complaint ? [{ field: name, message: `${name} ${complaint}` }] : [],
+  );
   const complain = (place: number, field: string, complaint: string) => {
     const named = `${items[place]?.name}.${field}`;
     complaints[place]?.push({ field: named, message: `${named}: ${complaint}` });

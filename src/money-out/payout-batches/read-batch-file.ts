@@ -41,9 +41,12 @@ export function readBatchFile(bytes: Uint8Array): SentItem[] {
   }
   return lines.map(({ record, info }) => {
     const name = `line ${info.lines}`;
-    if (record.length > names.length) return complain(`${name} has ${record.length} cells, of ${names.length} columns`);
-    const cells = record.flatMap((text, at) => (text === '' ? [] : [[names[at], text] as const]));
-    return { name, item: Object.fromEntries(cells) };
+    const cells = record
+      .slice(0, names.length)
+      .flatMap((text, at) => (text === '' ? [] : [[names[at], text] as const]));
+    const item = Object.fromEntries(cells);
+    if (record.length <= names.length) return { name, item };
+    return { name, item, complaint: `has ${record.length} cells, of ${names.length} columns` };
   });
 }
 
