@@ -16,8 +16,8 @@ routes.get(
   {
     summary: 'Search by id, reference or e-mail address',
     description:
-      `Exactly an id, a reference, an external reference, an id of the provider, or an e-mail address in any case; or the ` +
-      `beginning of a payout's reference, at least four digits of it. Newest first, at most ${mostFound}.`,
+      `Exactly an id, a reference, an external reference, an id of the provider, or an e-mail address in any case. Newest ` +
+      `first, at most ${mostFound}.`,
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: z.object({
       q: verbatimText(254)

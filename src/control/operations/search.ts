@@ -136,16 +136,13 @@ const kinds: Kind[] = [
   { type: 'event', table: 'events', text: "event || ' of ' || resource_type", by: [id] },
 ];
 
-/** The beginning of a payout's reference, as people quote it: four digits or more, in any case, perhaps with an ellipsis. */
-const quoted = /^((?:po|wd|rf)-[0-9a-f]{4,20})(?:…|\.{3})?$/i;
-
 /** One query for each thing that something is found by, so that each reads its index and no more than is shown. */
 const selectOf = ({ type, table, text, at = 'created_at' }: Kind, condition: string): string =>
   `(select '${type}' as type, id, ${text} as text, ${at} as at from ${table} where ${condition} limit ${mostFound})`;
 
 /**
- * Resources with exactly this id, reference, external reference or provider's id, payouts whose reference begins so, and
- * the user with this e-mail address in any case: newest first, at most 20. Throws KeysAway for an address whose digest cannot be computed now.
+ * Resources with exactly this id, reference, external reference or provider's id, and the user with this e-mail address
+ * in any case: newest first, at most 20. Throws KeysAway for an address whose digest cannot be computed now.
  */
 export async function search(
   em: EntityManager,
@@ -160,8 +157,6 @@ export async function search(
       if (condition !== id) asked.push([selectOf(kind, condition), texted]);
       else if (isUuid(sought)) asked.push([selectOf(kind, condition), canonicalId(sought)]);
     }
-    const beginning = kind.type === 'payout' ? quoted.exec(sought)?.[1] : undefined;
-    if (beginning !== undefined) asked.push([selectOf(kind, 'reference like ?'), `${beginning.toUpperCase()}%`]);
     if (!sought.includes('@')) continue;
     if (kind.type === 'user') asked.push([selectOf(kind, 'email_digest = ?'), await emailDigest(sealer, sought)]);
     if (kind.type === 'organization') asked.push([selectOf(kind, 'lower(email) = ?'), foldEmail(sought)]);

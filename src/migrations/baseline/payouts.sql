@@ -29,8 +29,7 @@ create table payouts (
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
   partner_id uuid references partners (id),
-  -- In this collation the index also finds a reference by its beginning.
-  reference varchar(40) collate "C" not null unique,
+  reference varchar(40) not null unique,
   external_ref varchar(128),
   fee_mode text not null check (fee_mode in ('DEDUCTED', 'ADDED')),
   amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),

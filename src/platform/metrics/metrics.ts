@@ -36,9 +36,9 @@ export function gauge<L extends string>(metrics: Metrics, name: string, help: st
 }
 
 /**
- * Sets the gauges by `refresh` when they are scraped: Prometheus collects all at once, and one query serves them. While
- * it hangs they have no value, and the scrape answers without them: one that Prometheus gives up hides every metric of
- * the process.
+ * Sets the gauges by `refresh` when they are scraped: Prometheus collects all at once, and one query serves them.
+ * `refresh` clears them before it asks: while its query hangs, the scrape answers without them. A scrape that Prometheus
+ * gives up would hide every metric of the process.
  */
 export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise<void>): void {
   let asking: Promise<void> | null = null;
@@ -49,11 +49,6 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
     const asked = asking;
     await withPatience(budgets.reach.scrape, () => asked).catch((error) => {
       if (errorCodeOf(error) !== 'ETIMEDOUT') throw error;
-      for (const one of gauges) {
-        one.reset();
-        // Without labels, a reset gauge would report 0.
-        one.remove();
-      }
     });
   };
   for (const one of gauges) Object.assign(one, { collect });
@@ -66,12 +61,12 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
 export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm: MikroORM, query: string): void {
   const named = Object.entries<Gauge>(gauges);
   collectTogether(Object.values<Gauge>(gauges), async () => {
+    for (const [, one] of named) one.remove();
     const [row] = await orm.em
       .fork()
       .execute<Record<string, number | null>[]>(query)
       .catch(() => []);
     for (const [name, one] of named) {
-      one.remove();
       const value = row?.[name];
       if (value !== undefined && value !== null) one.set(value);
     }

@@ -70,11 +70,14 @@ describe('While the database is down', () => {
 
 it('While a query hangs, a scrape answers without the gauges of that query', async () => {
   const metrics = createMetrics({ defaults: false });
-  const hanging = gauge(metrics, 'hanging', 'Of a query that hangs.', []);
+  const hanging = gauge(metrics, 'hanging', 'Of a query that hangs.', ['what']);
   gauge(metrics, 'other', 'Of this process.', []).set(7);
-  hanging.set(3);
+  hanging.set({ what: 'payouts' }, 3);
   const { promise } = Promise.withResolvers<void>();
-  collectTogether([hanging], () => promise);
+  collectTogether([hanging], () => {
+    hanging.reset();
+    return promise;
+  });
   const scraped = await within(budgets.reach.scrape + 1_000, () => metrics.registry.metrics());
   expect(scraped.split('\n').filter((line) => line && !line.startsWith('#'))).toEqual(['other 7']);
 });
