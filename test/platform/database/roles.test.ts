@@ -83,6 +83,7 @@ describe('Functions of the schema', () => {
       'lock_refund',
       'lock_source',
       'make_coming_month',
+      'note_lapse',
       'open_balance',
       'open_payout_attempt',
       'pay_from_balances',
@@ -236,12 +237,12 @@ describe('Processes in production', () => {
     [
       'that may call the function that writes them',
       'grant execute on function write_journal to amanah_app',
-      /may call write_journal, which write rows/,
+      /may call write_journal, which write unproven rows/,
     ],
     [
       'that may call the function that checks decisions',
       'grant execute on function approved_decision to amanah_app',
-      /may call approved_decision, which write rows/,
+      /may call approved_decision, which write unproven rows/,
     ],
     ['that may add seals', 'grant insert on seals to amanah_app', /may write seals directly/],
     ['that may change totals', 'grant update on cause_totals to amanah_app', /may write cause_totals directly/],
@@ -249,7 +250,7 @@ describe('Processes in production', () => {
     ['that may delete from the audit trail', 'grant delete on events to amanah_app', /may change events/],
     ['that may delete balances', 'grant delete on account_balances to amanah_app', /may write account_balances/],
     ['that may create tables', 'grant create on schema public to amanah_app', /may create tables/],
-    ['that reaches partitions', 'grant usage on schema months to amanah_app', /reaches the partitions/],
+    ['that reaches partitions', 'grant usage on schema months to amanah_app', /access to the partitions/],
     [
       'that has settings of its own',
       `alter role amanah_app in database {} set default_transaction_isolation = 'repeatable read'`,
@@ -289,7 +290,7 @@ describe('Processes in production', () => {
     [
       'may call the function that writes them',
       (mighty: string) => `grant execute on function write_journal to ${mighty}`,
-      /may call write_journal, which write rows/,
+      /may call write_journal, which write unproven rows/,
     ],
     [
       'may disable triggers',
