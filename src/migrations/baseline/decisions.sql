@@ -208,7 +208,8 @@ end $$;
 -- The evidence of a disbursement that was approved and may not be sent, with the reason.
 create function lapsed_evidence(decided decisions) returns jsonb language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select jsonb_set(decided.evidence, '{books,lapsed}', to_jsonb('the owner is ' || owner_of_disbursement(decided.withdrawal_id)))
+  select jsonb_set(decided.evidence, '{books,lapsed}', to_jsonb(
+    coalesce('the owner is ' || owner_of_disbursement(decided.withdrawal_id), 'the cause was stopped')))
 $$;
 
 -- A decision's action, reason and proposer never change. It is approved once, within a day, by somebody entitled to; it
@@ -446,7 +447,7 @@ end $$;
 create trigger payouts_status_proof before update of status on payouts for each row
   when (old.status is distinct from new.status) execute function keep_payouts_end();
 
--- An approved disbursement whose owner may no longer move money: the evidence says why it was not sent.
+-- An approved disbursement that may no longer be sent: the evidence says why.
 create function note_lapse() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin

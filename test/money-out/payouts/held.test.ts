@@ -136,6 +136,8 @@ describe('While all payouts are on hold', () => {
     await wake();
     expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_LAPSED' });
     expect(await transfersOf(stack, id)).toEqual([]);
+    const { data } = (await stack.get(`/v1/decisions/${decisionId}`, { token })).body;
+    expect(data.evidence.books).toMatchObject({ lapsed: 'the cause was stopped' });
   }, 60_000);
 
   it('A request that the provider does not have is not repeated while all payouts are on hold', async () => {

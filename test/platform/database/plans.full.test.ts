@@ -30,7 +30,7 @@ const exemptions: Exemption[] = [
   [/^select seal_number, count\(\*\) as journals from seal_journals /, 'any', 'the same'],
   [/^select count\(\*\) as "?(total|count)"? from /, 'any', 'the total of a list counts its rows'],
   [
-    /^select (row|t|"\w+")\.\*.*(kind|status|type|visibility|is_default)"? (= (\?|true|false)|= any\(|in \(\?).* limit \d+/,
+    /^select (row|t|"\w+")\.\*.*(kind|status|type|visibility|is_default|bank_code)"? (= (\?|true|false)|= any\(|in \(\?).* limit \d+/,
     'any',
     'a page filtered by a value that few rows have; not every value has an index',
   ],

@@ -88,7 +88,10 @@ describe('npm run keys:reencrypt', () => {
     const { code, said } = await reencrypt();
     serving = false;
     await Promise.all(visitors);
-    expect({ code, said }).toEqual({ code: 0, said: expect.stringMatching(/\[#+-*\] \d+\/\d+ [\s\S]*key fresh now/) });
+    expect({ code, said }).toEqual({
+      code: 0,
+      said: expect.stringMatching(/\[#+-*\] \d+\/\d+ [\s\S]*encrypted with the key fresh/),
+    });
     expect([refused, served > 0]).toEqual([[], true]);
     // What was written during the rotation is under its owner's key.
     expect([(await withKey('fresh')) + (await withKey('person')), await withKey('old')]).toEqual([count, 0]);
