@@ -113,11 +113,11 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
     'isNew: opening === undefined }, reserveRefund(',
   ],
   [
-    'a withdrawal whose outcome is not stored',
+    'a withdrawal that asks before it sends',
     'withdrawal',
     'workflows/pay-out.ts',
-    'await keep(run, await resolvePayout({ payoutId }));',
-    '',
+    "const act = step === 'send' ? sendTransfer : askTransfer;",
+    "const act = step === 'ask' ? sendTransfer : askTransfer;",
   ],
   [
     'a repeated allocation',

@@ -121,7 +121,7 @@ describe('DATABASE_URL parameters', () => {
     [{ DATABASE_URL: `${far}?sslrootcert=/nowhere.pem` }, 'sslrootcert needs an sslmode that encrypts'],
     [
       { NODE_ENV: 'production', MIGRATION_DATABASE_URL: far },
-      'MIGRATION_DATABASE_URL is malformed: names a database elsewhere',
+      'MIGRATION_DATABASE_URL is malformed: names a remote database',
     ],
   ])('A configuration with %j is refused before connecting, naming variable and parameter', (changes, complaint) => {
     expect(complaintOf(changes)).toContain(complaint);
@@ -137,12 +137,12 @@ describe('DATABASE_URL parameters', () => {
       });
     for (const said of ['disable', 'require', 'verify-ca', 'verify-full']) {
       const complaint = by(['a', 'b', 'c'].map((name) => `${far}_${name}?sslmode=${said}`));
-      expect(complaint).not.toContain('names a database elsewhere');
+      expect(complaint).not.toContain('names a remote database');
     }
     const here = ['localhost', '127.0.3.4', '[::1]'].map(
       (host, index) => `postgresql://u:p@${host}:5432/amanah_${index}`,
     );
-    expect(by(here)).not.toContain('names a database elsewhere');
-    expect(by([far, `${far}_b`, `${far}_c`]).match(/names a database elsewhere/g)).toHaveLength(3);
+    expect(by(here)).not.toContain('names a remote database');
+    expect(by([far, `${far}_b`, `${far}_c`]).match(/names a remote database/g)).toHaveLength(3);
   });
 });
