@@ -11,7 +11,6 @@ import { CircleMember } from './circle-member.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
-/** A requested change to a circle, with its caller. */
 export interface Asking {
   caller: Caller;
   circleId: string;
@@ -23,17 +22,13 @@ export interface AskingForPlace extends Asking {
   memberId: string;
 }
 
-/** What to signal after a change to a circle. */
 export interface WakingCircles {
   workflows: Pick<CircleWorkflows, 'wakeSavingCircle'>;
 }
 
 type Change<T> = (tx: EntityManager, circle: SavingCircle) => Promise<T>;
 
-/**
- * Applies a requested change to a circle, under its lock, in one transaction, and signals its workflow. Throws
- * NOT_FOUND.
- */
+/** Applies a change under the circle's lock, in one transaction, and signals its workflow. Throws NOT_FOUND. */
 export const changeCircle = <T>(
   em: EntityManager,
   { workflows }: WakingCircles,
@@ -78,7 +73,6 @@ export async function getPlace(
   return member ?? refuse('NOT_FOUND', 'the member of this saving circle was not found', { field: 'member_id' });
 }
 
-/** Throws unless the circle has this status. */
 export function requireStatus({ status }: SavingCircle, needed: CircleStatus, what: string, field = 'id'): void {
   if (status !== needed) refuse('REQUEST_INVALID', `${what}; this one is ${status}`, { field });
 }

@@ -41,10 +41,9 @@ interface Joiner {
 }
 
 /**
- * Adds members to a `new` circle, in the order of the accounts, all or none, and signals its workflow. Creator and
- * admins add others; a caller to whom the circle is open may join. Throws NOT_FOUND, FORBIDDEN, and 400 when the circle
- * is not `new` or is full, when an account or its user is a member already, or when its terms require something that
- * only the member can give.
+ * Adds members to a `new` circle in the order of the accounts, all or none, and signals its workflow. Managers add
+ * others; a caller to whom the circle is open may join. Throws NOT_FOUND, FORBIDDEN, and 400 when it is not `new` or is
+ * full, an account or its user is a member already, or only the member can accept its terms.
  */
 export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joining): Promise<CircleMember[]> {
   const { caller, accountIds } = joining;
@@ -72,10 +71,7 @@ export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joi
   return withFieldNames({ id: 'saving_circle_id' }, () => changeCircle(em, ports, joining, add));
 }
 
-/**
- * Removes a member from a `new` circle, for the member, the creator or an admin, and signals its workflow. Throws
- * NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`.
- */
+/** Removes a member, for the member or a manager. Throws NOT_FOUND, FORBIDDEN, and 400 once the circle is not `new`. */
 export function removeMember(em: EntityManager, ports: WakingCircles, leaving: AskingForPlace): Promise<CircleMember> {
   return changeCircle(em, ports, leaving, async (tx, circle) => {
     const member = await getPlace(tx, circle, leaving);
@@ -87,10 +83,7 @@ export function removeMember(em: EntityManager, ports: WakingCircles, leaving: A
   });
 }
 
-/**
- * What the terms require of a joining member: consent to debits, a value for the draw. Members give both only for
- * themselves; both are stored only where required.
- */
+/** A member's consent to debits and value for the draw, given only by themselves and stored only where required. */
 async function acceptTerms(
   tx: EntityManager,
   circle: SavingCircle,
@@ -119,9 +112,8 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
 }
 
 /**
- * The owners of the accounts, in the order asked for. An organization's account joins for the admin who names it. A
- * suspended user could not pay a round, so is refused; waits for a suspension in progress, and a later one waits for
- * this.
+ * The owners of the accounts, in order. An organization's account joins for the admin who names it. A suspended user is
+ * refused, as they could not pay; the lock orders this and a concurrent suspension.
  */
 export async function ownersOf(
   tx: EntityManager,
@@ -143,7 +135,7 @@ export async function ownersOf(
   });
 }
 
-/** Refuses an account or a user that is a member already, or is named twice. Returns the number of members. */
+/** Refuses an account or user that is a member already or is named twice. Returns the number of members. */
 export async function refuseMembers(
   tx: EntityManager,
   { id }: SavingCircle,
@@ -162,9 +154,9 @@ export async function refuseMembers(
 }
 
 /**
- * Asks people of the circle's organization to join, by id or e-mail, for its creator and admins: they may read it while
- * it is `new`, get a mail, and join by themselves. A second invitation sends no second mail. Throws NOT_FOUND,
- * FORBIDDEN, and REQUEST_INVALID when the circle is not `new` or one of them is no active user of its organization.
+ * Invites users of the circle's organization by id or e-mail, for its managers: they may read it while it is `new`, get
+ * one mail, and join by themselves. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID when the circle is not `new` or
+ * one of them is no active user of its organization.
  */
 export async function inviteMembers(
   em: EntityManager,

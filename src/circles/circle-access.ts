@@ -17,7 +17,6 @@ export function isOpenTo(caller: Caller, { visibility, organization_id }: Guarde
   return visibility === 'organization' && caller.organizationId !== null && organization_id === caller.organizationId;
 }
 
-/** Throws FORBIDDEN unless the caller is creator or admin. */
 export function requireManager(caller: Caller, circle: GuardedCircle): void {
   if (!mayManageCircle(caller, circle))
     refuse('FORBIDDEN', 'only its creator or an admin may do this', { field: 'id' });

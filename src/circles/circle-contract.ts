@@ -5,7 +5,6 @@ import type { CircleStatus } from './saving-circle.ts';
 
 /** What a circle's workflow and activities exchange: ids, amounts and instants, no personal data. */
 
-/** The input of a circle's workflow. */
 export interface SavingCircleInput {
   circleId: string;
 }
@@ -15,10 +14,7 @@ export type ToldCircle = Pick<SavingCircle, 'amount' | 'round_interval' | 'turn_
 
 /** The circle workflows' port for use cases; implemented in `temporal/`. */
 export interface CircleWorkflows {
-  /**
-   * Signals the circle's workflow, or starts it from its row, with a summary for operators. Never fails: a sweep makes
-   * up for a lost signal.
-   */
+  /** Signals the workflow, or starts it from the row, with a summary for operators. Never throws: a sweep retries. */
   wakeSavingCircle(circleId: string, told?: ToldCircle): Promise<void>;
   /** The same for that sweep: throws when Temporal does not accept the signal. */
   lookAfterSavingCircle(circleId: string): Promise<void>;
@@ -41,7 +37,6 @@ export interface OpenRound {
   facts: RoundFacts;
 }
 
-/** The next step, and when it is due. */
 export interface NextStep {
   step: 'start' | 'open round' | 'pay the pot' | RoundStep;
   at: string;

@@ -24,9 +24,6 @@ const CircleContributionSchema = defineEntity({
   },
 });
 
-/**
- * A payment by `user_id` for a member (`member_id`) and a turn; a member's first one includes the guarantee.
- * `refund_account_id` is where the money goes if it is refunded.
- */
+/** A payment by `user_id` for a member and a turn; the member's first includes the guarantee. */
 export class CircleContribution extends CircleContributionSchema.class {}
 CircleContributionSchema.setClass(CircleContribution);

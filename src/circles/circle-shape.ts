@@ -15,7 +15,6 @@ function wholeFrom(least: number, most: number) {
   return z.int('must be a whole number').min(least, `must be at least ${least}`).max(most, `must be at most ${most}`);
 }
 
-/** The terms in a request. */
 const AskedTermsBody = z
   .strictObject({
     grace_days: wholeFrom(0, longestGraceDays).nullish().meta({

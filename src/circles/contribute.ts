@@ -12,7 +12,6 @@ import { getPayableCircle } from './find-payable-circle.ts';
 import { presentContribution } from './present-circle.ts';
 import { savingCircleContribution } from './saving-circle-contribution.ts';
 
-/** Dependencies of a contribution besides the database. */
 export type ContributionPorts = GatewayPorts & { workflows: WakingPort };
 type Contributing = Asking & { request: ContributionRequest };
 
@@ -20,9 +19,8 @@ type Contributing = Asking & { request: ContributionRequest };
 const fieldNames = { id: 'saving_circle_id', reference_id: 'saving_circle_id', amount: 'contribution_amount' };
 
 /**
- * Contributes to the open round of a circle on the rail that the request chooses, through the same dispatcher as every
- * payment. Returns the response body: under an idempotency key the first response, byte for byte. Throws as
- * `getPayableCircle` and as the rail does, and IDEMPOTENCY_KEY_REUSED for the key of another request.
+ * Contributes to a circle's open round on the requested rail. Returns the response body, or the first one under the
+ * idempotency key. Throws as `getPayableCircle`, as the rail does, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function contribute(
   em: EntityManager,

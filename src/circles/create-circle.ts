@@ -26,7 +26,6 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
   }
 }
 
-/** A request to create a circle, and its owner. */
 export type NewColumns = Omit<RequiredEntityData<SavingCircle>, 'id' | 'holding_account_id'> & { created_by: string };
 
 /**
@@ -54,10 +53,7 @@ export async function createCircle(
   return circle;
 }
 
-/**
- * Inserts a circle as `new`, with its holding account and, for a lottery, the sealed seed and its commitment, in the
- * caller's transaction.
- */
+/** Inserts a `new` circle with its holding account and, for a lottery, the sealed seed and its commitment. */
 export async function insertCircle(
   tx: EntityManager,
   sealer: Sealer,

@@ -24,9 +24,8 @@ import { settle } from './settlement.ts';
 import { drawsWithEntropy } from './terms.ts';
 
 /**
- * A circle's response: its members in turn order, its open round, its contributions (IDR, scale 4) in the current turn
- * and in total, and the replacements that the caller may see, oldest first; `withAggregation` for web clients.
- * Strangers see neither accounts nor who has not paid.
+ * A circle's response: members in turn order, open round, contributions (IDR, scale 4), and replacements the caller may
+ * see, oldest first; `withAggregation` for web clients. Strangers see neither accounts nor who has not paid.
  */
 export async function describeCircle(
   em: EntityManager,
@@ -106,10 +105,7 @@ export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCi
   };
 }
 
-/**
- * The settlement of a circle, in turn order, for its members, creator and admins. Throws NOT_FOUND, and FORBIDDEN for
- * anybody else.
- */
+/** A circle's settlement in turn order, for members and managers. Throws NOT_FOUND, and FORBIDDEN for anybody else. */
 export async function findSettlement(em: EntityManager, caller: Caller, circleId: string) {
   await getOwnCircle(em, caller, circleId);
   const positions = await findPositions(em, circleId);

@@ -17,10 +17,7 @@ export const ordersInTheWay = `from payment_orders o join saving_circle_contribu
   where o.reference_type = 'saving_circle_contribution' and o.status in ('PENDING', 'WAITING_PAYMENT')
     and c.status = 'cancelled'`;
 
-/**
- * Cancels an order as its payer would: its workflow expires the instrument, and settles and refunds money that the
- * provider received anyway.
- */
+/** Cancels an order as its payer would: its workflow expires the instrument and refunds money received anyway. */
 export async function endOrder(em: EntityManager, { workflows }: Ports, orderId: string): Promise<void> {
   const event = { resourceType: 'payment_order', actorId: null, requestId: null, data: { cancelled: true } };
   await storeCancellation(em, { table: 'payment_orders', id: orderId, event });
@@ -38,8 +35,8 @@ export async function endOrders(em: EntityManager, ports: Ports, circleId: strin
 }
 
 /**
- * Cancels pending contributions for a member and turn, except those of `paidBy`: a payment or a new member supersedes
- * them. `endOrders` then cancels the order; money that still arrives for it is refunded.
+ * Cancels a member's pending contributions to a turn, except those of `paidBy`; `endOrders` then cancels their orders,
+ * and money that still arrives is refunded.
  */
 export const cancelPendingContribution = async (
   tx: EntityManager,

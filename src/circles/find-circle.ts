@@ -7,10 +7,7 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-/**
- * A circle, and whether the caller is a stranger: not its creator, an admin or a member. Strangers see neither accounts
- * nor who owes.
- */
+/** Strangers (neither creator, admin nor member) see neither accounts nor who owes. */
 export interface SeenCircle {
   circle: SavingCircle;
   isStranger: boolean;

@@ -7,7 +7,6 @@ import { guaranteeOf, type TermsColumns } from './terms.ts';
 
 interface Paying {
   circleId: string;
-  /** The payer. */
   userId: string;
   /** The member whose contribution it is; null or absent: the payer. */
   onBehalfOf?: string | null | undefined;
@@ -39,8 +38,7 @@ interface Row extends TermsColumns {
   ordersEnded: boolean;
 }
 
-// Orders expire with the grace period, so none is open when a default is judged or remedied; under `wait` new ones
-// follow.
+// Orders expire with the grace period: none is open when a default is judged. Under `wait`, new ones follow.
 const ordersEndAt = `case when c.on_default <> 'wait' or r.defaulted_at is null
   then r.due_at + c.grace_days * interval '1 day' end`;
 
@@ -69,11 +67,10 @@ export const refuseRepeat = (status: string): never =>
   });
 
 /**
- * The circle, if a user may contribute this amount to it now, for themselves or for another member. Throws NOT_FOUND,
- * also for the member; FORBIDDEN when the user is not a member, or the member's place has ended; 400 while no round is
- * open, for a repeat (DUPLICATE), for an order when the grace period is about to end, and for any other amount. Fields
- * are named as in the payments dispatcher. `total` (IDR, scale 4) is the contribution, and with a member's first one
- * the guarantee.
+ * The circle, if a user may contribute this amount to it now. Throws NOT_FOUND, also for the member; FORBIDDEN for
+ * users without a place; 400 while no round is open, for a repeat (DUPLICATE), for an order shortly before the grace
+ * period ends, and for another amount. Error fields are named as in the payments dispatcher. `total` (IDR, scale 4) is
+ * the contribution, and with a member's first one the guarantee.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying) {
   const { circleId, userId, amount } = paying;

@@ -35,6 +35,5 @@ const query = `
     and c.status in ('pending', 'completed')
   where p.saving_circle_id = ? order by p.turn_number, p.joining_order`;
 
-/** The positions of a circle's members, in turn order. */
 export const findPositions = (em: EntityManager, circleId: string): Promise<Position[]> =>
   em.execute<Position[]>(query, [circleId]);

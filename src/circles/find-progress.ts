@@ -70,10 +70,7 @@ export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<L
   return { progress: { phase: 'collecting', round: open, next, ...standing }, places, round };
 }
 
-/**
- * Standing orders that are due: not yet tried for the open round, and for exactly the amount due (the contribution,
- * plus the guarantee with a first one). At most `limit`, of one member or of all.
- */
+/** Standing orders not yet tried for the open round, for exactly the amount due (a first one with the guarantee). */
 export const findDueOrders = (
   em: EntityManager,
   circleId: string,

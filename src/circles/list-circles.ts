@@ -33,10 +33,9 @@ const isPublic = "row.visibility = 'public'";
 const isShown = "row.visibility in ('public', 'organization')";
 
 /**
- * The circles a caller may list. Individuals: those they created, joined or are invited to. Organization admins: also
- * the organization's, and its users' that are visible to it. Platform: all. With `organization_id`, callers see that
- * organization's public circles and, as its users, those visible to them; individuals may name only their own
- * (docs/contract.md 5).
+ * The circles a caller may list (docs/contract.md 5). Individuals: created, joined or invited to. Organization admins:
+ * also the organization's, and its users' visible to it. Platform: all. With `organization_id`: its public circles and,
+ * for its users, those visible to them; individuals may name only their own.
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const { userId, organizationId: own } = caller;

@@ -24,9 +24,8 @@ interface Ports {
 }
 
 /**
- * Takes the circle's next step, if one is due at `at`: under the circle's lock, in one transaction; each debit has its
- * own. Then cancels superseded orders. Returns the circle's progress. Throws NOT_FOUND, and, after debiting the others,
- * when a member could not be debited for now.
+ * Takes the circle's next step, if due at `at`, under its lock, in one transaction (each debit has its own); then
+ * cancels superseded orders. Returns its progress. Throws NOT_FOUND, and, after all debits, when one failed for now.
  */
 export async function moveCircle(
   em: EntityManager,
@@ -74,9 +73,8 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
 }
 
 /**
- * Starts a `new` circle whose start date is reached at `now`: assigns the turns, sets it `active` and opens its first
- * round, in the caller's transaction, under its lock. With fewer than two members it is `cancelled`; so is a circle
- * whose first turn is beyond its members, as it has no round to run.
+ * Starts a `new` circle due at `now`: assigns the turns and opens the first round. With fewer than two members, or a
+ * first turn beyond its members, it has no round to run and is `cancelled`.
  */
 async function startCircle(tx: EntityManager, sealer: Sealer, circle: SavingCircle, now: Date): Promise<void> {
   const members = await tx.find(

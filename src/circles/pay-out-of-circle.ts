@@ -11,7 +11,6 @@ import { findPositions } from './find-positions.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { shareOut } from './settlement.ts';
 
-/** One person's share of a payout. */
 interface Share {
   user_id: string;
   account_id: string;
@@ -28,9 +27,8 @@ interface Payouts {
 }
 
 /**
- * Pays out of a circle's holding account, in the caller's transaction, under the circle's lock: posts a journal for
- * each payout and the `price` rows of its shares (docs/contract.md 2), in a fixed number of statements. Returns the
- * journals' ids.
+ * Pays out of a circle's holding account under its lock: a journal for each payout and the `price` rows of its shares
+ * (docs/contract.md 2), in a fixed number of statements. Returns the journals' ids.
  */
 export async function payOutOfCircle(
   tx: EntityManager,
@@ -72,10 +70,7 @@ export async function payOutOfCircle(
   return journalIds;
 }
 
-/**
- * Locks the balances of the journals that end a circle before the first is posted: those credited besides the members'
- * own, and those that may get a share of the remainder.
- */
+/** Locks the balances of a circle's final journals, `credited` and every member's, before the first is posted. */
 export async function holdForEnd(
   tx: EntityManager,
   { id, holding_account_id }: SavingCircle,
@@ -92,9 +87,8 @@ export async function holdForEnd(
 }
 
 /**
- * Distributes a circle's remaining balance among its members, as `shareOut` computes it, once: rows, journal,
- * transaction rows and an event in the caller's transaction, under the circle's lock. What cannot be paid remains a
- * debt between members, which the settlement shows.
+ * Distributes a circle's remaining balance by `shareOut`, once, under its lock. The rest stays a debt between members,
+ * which the settlement shows.
  */
 export async function settleCircle(tx: EntityManager, circle: SavingCircle): Promise<void> {
   await tx.flush();

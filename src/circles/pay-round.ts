@@ -15,7 +15,6 @@ import { holdForEnd, payOutOfCircle, settleCircle } from './pay-out-of-circle.ts
 import { coversOf, type Remedy } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 
-/** A circle's open round and the members with a place in it, under the circle's lock. */
 export interface OpenRound {
   circle: SavingCircle;
   round: CircleRound;
@@ -23,9 +22,8 @@ export interface OpenRound {
 }
 
 /**
- * Pays the complete pot of the open round to the member whose turn it is: for each place its contribution, paid by its
- * member or covered. Journal, transaction row, the round's end and the next one's opening time (or the circle's end) in
- * the caller's transaction.
+ * Pays the open round's pot to the member whose turn it is: for each place its contribution, paid or covered. Ends the
+ * round and schedules the next or completes the circle, in the caller's transaction.
  */
 export async function payPot(tx: EntityManager, { circle, round, places }: OpenRound, now: Date): Promise<void> {
   const receiver = must(
@@ -106,10 +104,7 @@ export async function reportMissing(
   );
 }
 
-/**
- * Applies the terms to a round with a default: once covered, or without the defaulters, the pot is paid in the same
- * transaction. A separate step debits members who have received.
- */
+/** Applies the terms to a default: covers it or excludes the defaulters, and pays the pot. Debits are another step. */
 export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: Remedy, now: Date): Promise<void> {
   const { circle, round, places } = open;
   if (remedy === 'cover') {
@@ -129,10 +124,7 @@ export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: 
   }
 }
 
-/**
- * Excludes members who have not paid and moves later turns up. Returns the member whose turn it then is, if anybody is
- * left.
- */
+/** Excludes members who have not paid and moves later turns up. Returns the member whose turn it then is, if any. */
 async function exclude(tx: EntityManager, { circle, places }: OpenRound): Promise<string | undefined> {
   const turn = circle.current_turn;
   const idsOf = (members: readonly Position[]) => members.map(({ member_id }) => member_id);

@@ -39,16 +39,12 @@ export function remedyOf(rule: DefaultRule, amount: Money, places: readonly Plac
 /** What is left of a member's guarantee. */
 const leftOf = ({ guarantee, covered }: PlaceInRound): bigint => unitsOf(guarantee) - unitsOf(covered);
 
-/** Whether the remaining guarantees pay everything that is missing. */
 function canCover(amount: Money, places: readonly PlaceInRound[], missing: number): boolean {
   const left = places.reduce((sum, place) => sum + leftOf(place), 0n);
   return unitsOf(amount) * BigInt(missing) <= left;
 }
 
-/**
- * The covers of a round whose remedy is `cover`: each missing contribution (of `amount`, IDR) is paid first from the
- * member's own guarantee, then in equal parts from all guarantees, as far as each goes.
- */
+/** Covers for each missing contribution (of `amount`, IDR): from the member's own guarantee, then equally from all. */
 export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[] {
   const left = new Map(places.map((place) => [place.member_id, leftOf(place)]));
   const covers: Cover[] = [];
@@ -109,9 +105,8 @@ export interface RoundFacts {
 export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default' | 'debit';
 
 /**
- * What is due next in a round with missing contributions, and when (ISO 8601); null when it waits for its members, or
- * for their orders to become final: each expires with the grace period at the latest, when the provider reports what
- * was paid.
+ * The next step of a round with missing contributions, and when (ISO 8601); null while it waits for members or their
+ * orders, which expire with the grace period at the latest.
  */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);

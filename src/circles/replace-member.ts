@@ -23,15 +23,13 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 import { needsConsent, requireConsent } from './terms.ts';
 
 interface Proposing extends AskingForPlace {
-  /** The new member's account. */
   accountId: string;
 }
 
 /**
- * Proposes that the owner of an account take over a member's place in an `active` circle, for the leaving member (who
- * thereby agrees), the creator or an admin. Withdraws any other proposal for the place; repeating a proposal returns
- * the open one. Signals the circle's workflow. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a
- * place that has ended, and an account whose owner is not eligible or is a member already.
+ * Proposes that an account's owner take over a place in an `active` circle, for the leaving member (who thereby agrees)
+ * or a manager; signals its workflow. Withdraws other proposals for the place; a repeat returns the open one. Throws
+ * NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a place that has ended, and an ineligible owner.
  */
 export function proposeReplacement(
   em: EntityManager,
@@ -130,8 +128,7 @@ async function agree(
     await refuseMembers(tx, circle, [{ accountId: account_id, userId: user_id }], 'account_id');
     replacement.status = 'completed';
     await tx.flush();
-    // The member's row is the place: contributions, turn, debts and dues stay with it; unpaid orders for it are
-    // superseded.
+    // The row is the place: contributions, turn and debts stay with it; its unpaid orders are superseded.
     await cancelPendingContribution(tx, { circleId: circle.id, turn: circle.current_turn, memberId: member.id });
     await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
     Object.assign(member, { user_id, account_id, consented_at: needsConsent(circle) ? joined_at : null });

@@ -18,10 +18,7 @@ import { payOutOfCircle } from './pay-out-of-circle.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import { type ContributionStatus, contributionLaw } from './saving-circle.ts';
 
-/**
- * A member's contribution to the open round of a saving circle, on both rails; one for each member and turn. A member's
- * first contribution also pays the guarantee, where the circle's terms require one.
- */
+/** A contribution to a circle's open round, one per member and turn; the first also pays the guarantee, if required. */
 export const savingCircleContribution = {
   referenceType: 'saving_circle_contribution' as const,
   referenceOf: 'the saving circle',
@@ -59,10 +56,7 @@ export const savingCircleContribution = {
   wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId),
 } satisfies PaymentHandler;
 
-/**
- * Locks what a payment from a balance, or an order, changes: the circle, shared, and the contributions ordered for the
- * same member that it supersedes.
- */
+/** Locks what a balance payment or an order changes: the circle, shared, and the contributions it supersedes. */
 async function holdPlace(
   tx: EntityManager,
   { referenceId: circleId, userId, onBehalfOf }: HandledPayment,
@@ -78,9 +72,7 @@ async function holdPlace(
   );
 }
 
-/**
- * Locks what the settlement of an order changes: its circle (shared), its contribution, and the balances of a refund.
- */
+/** Locks what settling an order changes: its circle (shared), its contribution, and the balances of a refund. */
 async function holdOrdered(tx: EntityManager, circleId: string, orderId: string): Promise<void> {
   const { circle, contribution, isLate } = await lockOrdered(tx, circleId, orderId);
   if (!isLate) return;
@@ -91,10 +83,9 @@ async function holdOrdered(tx: EntityManager, circleId: string, orderId: string)
 }
 
 /**
- * Records a contribution to the open round in the caller's transaction, with its event: `completed` with the
- * transaction that paid it from a balance, or `pending` with an order. `amount` includes the guarantee that is due with
- * a first contribution. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows one pending or
- * completed row per member and turn, and one with the guarantee per member.
+ * Records a contribution and its event: `completed` by `transactionId` from a balance, or `pending` with an order.
+ * `amount` includes a guarantee due. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows
+ * one pending or completed row per member and turn, and one with the guarantee per member.
  */
 async function recordContribution(
   tx: EntityManager,
@@ -104,7 +95,6 @@ async function recordContribution(
   await shareCircle(tx, circleId);
   const payable = await getPayableCircle(tx, { circleId, userId, onBehalfOf, amount, inAll: true });
   const { turn, memberId, contribution, guarantee } = payable;
-  // Another's unpaid order for the member is superseded.
   if (payable.isOwn) await cancelPendingContribution(tx, { circleId, turn, memberId, paidBy: userId });
   const id = newId();
   const made = {
@@ -136,11 +126,7 @@ async function recordContribution(
   });
 }
 
-/**
- * A contribution's gateway payment was posted to the holding account: it becomes `completed`, or, if it was cancelled
- * or its circle or turn is over, `refunded` at once to the account with which the member joined. In the caller's
- * transaction.
- */
+/** Completes a paid contribution, or refunds it at once if it was cancelled or its circle or turn is over. */
 async function settleContribution(
   tx: EntityManager,
   settled: { circleId: string; orderId: string; transactionId: string },
@@ -180,7 +166,6 @@ async function changeStatus(tx: EntityManager, contribution: CircleContribution,
   await recordEvent(tx, changeOf(contribution));
 }
 
-/** The event of a contribution whose status has changed. */
 const changeOf = ({ id, saving_circle_id, turn_number, status }: CircleContribution, data: object = {}) => ({
   event: 'RESOURCE_UPDATED' as const,
   resourceType: 'saving_circle_contribution',
@@ -191,9 +176,8 @@ const changeOf = ({ id, saving_circle_id, turn_number, status }: CircleContribut
 });
 
 /**
- * Refunds contributions from the holding account to where they came from, once: each with a journal, a `reversed`
- * transaction row, the status `refunded` and an event, as `payOutOfCircle`. The guarantee paid with a completed
- * contribution stays until the circle is settled; late money is refunded in full.
+ * Refunds contributions to where they came from, once, as `payOutOfCircle`. The guarantee of a completed contribution
+ * stays until the circle is settled; late money is refunded in full.
  */
 export async function refundContributions(
   tx: EntityManager,

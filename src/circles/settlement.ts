@@ -46,10 +46,7 @@ export function settle(
   };
 }
 
-/**
- * Who owes whom, so that everybody comes out even: debtors pay creditors in member order, each debt as large as
- * possible, so there are fewer debts than members.
- */
+/** Who owes whom: debtors pay creditors in member order, each debt as large as possible, to keep the debts few. */
 function findDebts(sums: readonly MemberSums[]): Debt[] {
   const creditors = sums
     .map((member) => ({ member_id: member.member_id, due: claimOf(member) }))

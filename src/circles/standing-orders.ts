@@ -34,9 +34,9 @@ const present = (order: StandingOrder): StandingOrder =>
 const paidAtOnce = 50;
 
 /**
- * Sets a standing order to pay each round that opens from now on from the member's account: the circle's contribution
- * and guarantee as they are now. Replaces an earlier order. Throws NOT_FOUND; FORBIDDEN for anybody but the member, and
- * for somebody else's account; 400 once the circle or the place has ended.
+ * Sets a standing order, replacing an earlier one: the member's account pays each round that opens, with the current
+ * contribution and guarantee. Throws NOT_FOUND; FORBIDDEN for anybody but the member and for somebody else's account;
+ * 400 once the circle or place has ended.
  */
 export function setStandingOrder(
   em: EntityManager,
@@ -118,9 +118,8 @@ async function getOwnPlace(
 }
 
 /**
- * Pays the open round by members' standing orders, a batch at a time, each in its own transaction and tried once: if
- * the balance is too low or the amount due differs from the order's, the member has to pay. Throws when one could not
- * be tried, after the rest of the batch.
+ * Pays a batch of standing orders, each tried once in its own transaction: if the balance is too low or the amount due
+ * differs, the member has to pay. Throws after the batch when one could not be tried.
  */
 export async function payStandingOrders(em: EntityManager, circleId: string): Promise<void> {
   await forEachOf(await findDueOrders(em, circleId, { limit: paidAtOnce }), async (debit) => {
@@ -134,10 +133,7 @@ export async function payStandingOrders(em: EntityManager, circleId: string): Pr
   });
 }
 
-/**
- * Debits the members who have received but not paid the open round, each in its own transaction. The attempt is
- * recorded last, so that an interrupted one is repeated.
- */
+/** Debits members who received but did not pay, each in its own transaction. Recorded last: interrupted, it repeats. */
 export async function debitMembers(em: EntityManager, circleId: string, now: Date): Promise<void> {
   const { current_turn: turn } = await em.findOneOrFail(SavingCircle, { id: circleId }, { refresh: true });
   const owing = (await findPositions(em, circleId)).filter((place) => place.has_received && !place.has_paid);
@@ -153,9 +149,8 @@ export async function debitMembers(em: EntityManager, circleId: string, now: Dat
 }
 
 /**
- * Pays a member's contribution to the open round without a request, as the member agreed in advance: an ordinary
- * balance payment in its own transaction, at most once per turn. A refusal (low balance, suspended member, round over)
- * changes nothing.
+ * Pays a member's contribution as agreed in advance: a balance payment in its own transaction, at most once per turn. A
+ * refusal (low balance, suspended member, round over) changes nothing.
  */
 export async function payForMember(
   em: EntityManager,

@@ -29,9 +29,8 @@ export function readStartDate(text: string, now: Date): Beginning {
 }
 
 /**
- * Until when a circle with too few members waits for more: its start, or, when it was set to start on the day of the
- * request, the end of that day (UTC+7). An instant earlier that day means now, so such a circle has a `starts_at` after
- * the instant of its `start_date`.
+ * Until when a circle with too few members waits: its start or, if set to start on the day of the request, the end of
+ * that day (UTC+7). An earlier instant that day means now, so `starts_at` is then after `start_date`.
  */
 export function lastHourForMembers({ start_date, starts_at }: Beginning): Date {
   const asked = bareDay.test(start_date) ? startOfWesternIndonesiaDay(start_date) : new Date(start_date);

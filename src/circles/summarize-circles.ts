@@ -23,9 +23,8 @@ const ofAll = queryOf('');
 const ofOrganization = queryOf('and c.organization_id = o.id');
 
 /**
- * Totals over the circles of an organization and its users, as the platform lists them by `organization_id`, without
- * deleted ones. Platform callers name any organization, or none for all circles. Throws FOREIGN_ORGANIZATION when
- * others name another organization, NOT_FOUND for an unknown one. Records the event RESOURCE_FETCHED.
+ * Totals over the circles of an organization and its users, without deleted ones; the platform may omit it for all.
+ * Throws FOREIGN_ORGANIZATION for another's, NOT_FOUND for an unknown one. Records the event RESOURCE_FETCHED.
  */
 export async function summarizeCircles(
   em: EntityManager,

@@ -72,10 +72,7 @@ async function lookAfter(
   });
 }
 
-/**
- * Cancelled by a request whose process may have died before it signalled the workflow, which would check only a day
- * later.
- */
+/** Cancelled by a request that may have died before it signalled the workflow, which checks only a day later. */
 const endedCircles = `
   select id, ended_at as since from saving_circles
   where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;
@@ -84,9 +81,8 @@ const endedCircles = `
 const ordersLeft = `select o.id, c.updated_at as since ${ordersInTheWay} and c.updated_at < now() - interval '1 minute'`;
 
 /**
- * Signals the workflow of every circle whose next step is overdue (past its start, a round's opening time, its interval
- * or its grace period, or with everybody paid), and of those cancelled by a request. Restarts from its row a workflow
- * that Temporal lost. Cancels superseded orders. Returns how many.
+ * Signals the workflow of each overdue circle and of those cancelled by a request, restarting it from its row if
+ * Temporal lost it. Cancels superseded orders. Returns how many.
  */
 export async function sweepCircles(
   em: EntityManager,

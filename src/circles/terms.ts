@@ -42,14 +42,10 @@ export function termsOf({ grace_days, on_default, guarantee_percent }: TermsColu
   return { grace_days: grace_days ?? 0, on_default, guarantee_percent: guarantee_percent ?? 0 };
 }
 
-/** The terms as columns. */
 export const columnsOf = (terms: CircleTerms | null): Required<TermsColumns> =>
   terms ?? { grace_days: null, on_default: null, guarantee_percent: null };
 
-/**
- * What each member leaves with the circle as a guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID, on the field at
- * fault, when it would need more than four decimals or more digits than money has.
- */
+/** A member's guarantee (IDR, scale 4), exact. Throws REQUEST_INVALID on the field at fault if money cannot hold it. */
 export const guaranteeOf = (
   { guarantee_percent }: TermsColumns,
   contribution: Money,

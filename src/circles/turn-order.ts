@@ -14,17 +14,11 @@ export const commitTo = (seed: string): string => sha256(seed);
 /** Combines the members' values, in joining order, for a draw: the SHA-256, in hex, of the values, one per line. */
 export const gatherEntropy = (values: readonly string[]): string => sha256(values.join('\n'));
 
-/**
- * A member's rank in a draw: members take turns by it, ascending. Anyone can compute it. `entropy` is null in a circle
- * whose members give no values.
- */
+/** A member's rank in a draw, ascending; anyone can compute it. `entropy` is null where members give no values. */
 export const drawnRank = (seed: string, entropy: string | null, accountId: string): string =>
   sha256(entropy === null ? `${seed}:${accountId}` : `${seed}:${entropy}:${accountId}`);
 
-/**
- * Members in turn order: as they joined, or as drawn by the lottery's seed, together with the members' `entropy` if
- * they give any. `members` come in joining order.
- */
+/** Members, given in joining order, in turn order: as they joined, or as drawn by seed and the members' `entropy`. */
 export function inTurnOrder<Member extends { account_id: string }>(
   turnOrder: TurnOrder,
   members: readonly Member[],

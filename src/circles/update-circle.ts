@@ -27,10 +27,9 @@ type Changed = Omit<CircleChange, 'terms'> & { terms?: CircleTerms | null | unde
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle and signals its workflow: every field while it is `new`, name and visibility afterwards. Once
- * anybody but the creator has joined, amount, first turn and terms are fixed, and the start can only move later.
- * Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 for any other change, a capacity below the number of
- * members, a turn beyond the capacity, and a day before today.
+ * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, then name and
+ * visibility. Once others have joined, amount, first turn and terms are fixed, and the start can only move later.
+ * Throws NOT_FOUND, FORBIDDEN, and 400 for other changes, too low a capacity, a turn beyond it, and a day before today.
  */
 export function updateCircle(
   em: EntityManager,

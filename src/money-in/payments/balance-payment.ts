@@ -9,8 +9,6 @@ import { newId } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
 import type { HandledPayment, PaymentHandler, PaymentTarget, SqlCall } from './handler.ts';
 
-/** Payments from a balance: the request to the database, and its result. */
-
 /** A payment from a balance, requested by the dispatcher, a subscription, a circle or a transfer. */
 export interface BalancePayment {
   payer: Payer;
@@ -23,16 +21,12 @@ export interface BalancePayment {
   /** The member of a shared target; absent or null: the payer. */
   onBehalfOf?: string | null;
   requestId: string | null;
-  /**
-   * Until when it may be made, by the database's clock (ISO 8601). Absent if no request waits for it; then it is
-   * retried under the same id.
-   */
+  /** Not made after this, by the database's clock (ISO 8601). Absent if no request waits: then retried under its id. */
   deadline?: string;
   /** Only for requests that carry an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
 
-/** A request's idempotency key and fingerprint. */
 export interface NumberedKey {
   keyHash: string;
   fingerprint: string;
@@ -40,7 +34,6 @@ export interface NumberedKey {
   number: string;
 }
 
-/** A payment from a balance as passed to its handler. */
 export const handledOf = (payment: BalancePayment): HandledPayment => ({
   ...payment,
   orderId: null,
@@ -78,7 +71,6 @@ interface Making {
   lockMs?: number;
 }
 
-/** The outcome of a payment, from the database. */
 export interface MadeRow {
   outcome: 'paid' | 'replayed' | 'refused' | 'busy';
   /** The amount, and the source's balance afterwards. */
@@ -151,10 +143,7 @@ export async function refusing<T>(move: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * The target of one payment, as determined by the database (an SQL expression of type payment_target[]); throws its
- * refusal.
- */
+/** Evaluates a payment's target (an SQL expression of type payment_target[]); throws its refusal. */
 export async function readTarget(em: EntityManager, { call, params }: SqlCall): Promise<PaymentTarget> {
   const [row] = await executePrepared<{ account_id: string | null; refusal: StoredRefusal | null }>(
     em,

@@ -10,10 +10,7 @@ import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
-/**
- * The wait before the first read of the row, in milliseconds: a payment usually becomes final within a few hundred.
- * Each further wait is longer.
- */
+/** Milliseconds until the first read; most payments are final within a few hundred. Each further wait is longer. */
 const firstLookMs = 100;
 const longestLookMs = 1_000;
 
@@ -26,10 +23,9 @@ export interface Cancellation {
 }
 
 /**
- * Cancels an open payment: its deadline becomes now, and its workflow, which is signalled, expires the instrument at
- * the provider and asks once more before it closes the payment. Waits at most ten seconds for that and returns the
- * status then; a payment that is still open is closed later. A final payment is not changed. Throws SERVICE_UNAVAILABLE
- * when Temporal is unreachable: the cancellation is stored and the sweeps carry it out.
+ * Cancels an open payment: moves its deadline to now and signals its workflow, which expires the instrument and asks
+ * the provider once more before closing it. Returns the status after at most ten seconds; final payments stay
+ * unchanged. Throws SERVICE_UNAVAILABLE when Temporal is unreachable: the sweeps carry out the stored cancellation.
  */
 export async function cancelInstrument(
   em: EntityManager,
@@ -54,10 +50,7 @@ export async function cancelInstrument(
   return status;
 }
 
-/**
- * Stores the cancellation of an open payment, once; the update locks the row against a settlement. Its workflow carries
- * it out once signalled, by a sweep at the latest.
- */
+/** Stores a cancellation, once, and locks the row against settlement. Its workflow or a sweep carries it out. */
 export async function storeCancellation(
   em: EntityManager,
   { table, id, event }: Omit<Cancellation, 'wake'>,
@@ -74,9 +67,8 @@ export async function storeCancellation(
 }
 
 /**
- * Cancels an order for its payer, as `cancelInstrument` does, and returns it once it is final. Throws NOT_FOUND,
- * FORBIDDEN for anybody but its payer, REQUEST_INVALID when it is paid, and SERVICE_UNAVAILABLE while the provider has
- * not cancelled it: it will still become final, cancelled or paid.
+ * Cancels an order for its payer and returns it once final. Throws NOT_FOUND, FORBIDDEN for others, REQUEST_INVALID
+ * when paid, and SERVICE_UNAVAILABLE while the provider has not cancelled it: it will still become final.
  */
 export async function cancelOrder(
   em: EntityManager,

@@ -19,9 +19,8 @@ export interface InstrumentQuestion {
 }
 
 /**
- * Asks the provider about an order or a partner's payment and compares reference and amount with ours, read after its
- * answer. The first payment of exactly the total pays an open one; every other confirmed payment without a receipt is a
- * stray. Throws ProviderUnknown when the provider does not answer.
+ * Compares the provider's payments with our row, read after its answer. The first of exactly the total pays an open
+ * row; other confirmed ones without a receipt are strays. Throws ProviderUnknown without an answer.
  */
 export async function confirmInstrument(
   em: EntityManager,
@@ -116,7 +115,6 @@ export const strayOf = (
   providerPaymentMethodId,
 });
 
-/** The same for a receipt. */
 export const strayOfReceipt = ({ provider, ...receipt }: Receipt): StrayPayment =>
   strayOf(provider, {
     providerPaymentId: receipt.provider_payment_id,

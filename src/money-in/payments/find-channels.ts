@@ -27,10 +27,7 @@ export async function getChannelFor(em: EntityManager, paymentId: number, nomina
   return channel;
 }
 
-/**
- * The fee that the payer pays on top of `nominal` (IDR, scale 4; docs/contract.md 3). The payer always transfers whole
- * rupiah: a fraction is rounded up to the next rupiah.
- */
+/** The payer's fee on `nominal` (IDR, scale 4), rounded up, as transfers are whole rupiah (docs/contract.md 3). */
 export function adminFee(nominal: Money, { fee_fixed, fee_basis_points }: PaymentChannel): Money {
   const fee = feeOf(nominal, fee_fixed, fee_basis_points);
   if (isWholeRupiah(fee)) return fee;

@@ -22,10 +22,7 @@ export async function findOrder(em: EntityManager, orderId: string): Promise<Ord
   return order && withChannel(em, order);
 }
 
-/**
- * An order that the caller may poll: their own, or with `any` another's. Throws NOT_FOUND or FORBIDDEN
- * (docs/contract.md 0).
- */
+/** An order of the caller, or with `any` of anyone. Throws NOT_FOUND or FORBIDDEN (docs/contract.md 0). */
 export async function getOrder(
   em: EntityManager,
   caller: Caller,

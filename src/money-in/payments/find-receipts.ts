@@ -14,7 +14,6 @@ export interface Awaiting {
   amount: Money;
 }
 
-/** The amount due for an order: its total. */
 export const awaitedBy = ({ id, nominal, admin_fee }: PaymentOrder): Awaiting => ({
   reference: id,
   amount: addMoney(nominal, admin_fee),

@@ -41,7 +41,6 @@ export interface HandledPayment {
   amount: Money;
   /** As `onBehalfOf` of the intent. */
   onBehalfOf: string | null;
-  /** The id of its request. */
   requestId: string | null;
 }
 
@@ -50,9 +49,7 @@ export interface WakingPort {
   wakeSavingCircle(circleId: string): Promise<void>;
 }
 
-/**
- * A call of an SQL function, such as `settle_product(?, ?)`; it refuses by raising SQLSTATE AM004 with field and text.
- */
+/** A call of an SQL function, such as `settle_product(?, ?)`. It refuses with SQLSTATE AM004, field and text. */
 export interface SqlCall {
   call: string;
   params: readonly unknown[];
@@ -60,10 +57,7 @@ export interface SqlCall {
 
 /** The domain effect of one settled payment. On the balance rail `onPending` has not run: `payment.orderId` is null. */
 export interface PaymentEffect {
-  /**
-   * Locks everything that the effect reads or changes, before money is posted and the source is checked, so that these
-   * payments cannot deadlock.
-   */
+  /** Locks what the effect reads or changes before money is posted and the source checked, to prevent deadlocks. */
   hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** `transactionId` is the id of its row of type `price`. Refuses as `SqlCall`. */
   inTransaction(tx: EntityManager, payment: HandledPayment, transactionId: string): Promise<unknown>;
@@ -72,19 +66,15 @@ export interface PaymentEffect {
 /** How payments of this kind are made from balances, one or many per statement. */
 export interface Together {
   /**
-   * The targets, in the order of the payments, as an SQL expression of type payment_target[]: accounts, or refusals. It
-   * locks targets that can be filled up, so that one payment does not get the others refused; null for those locked by
-   * others.
+   * The targets in payment order, as an SQL expression of type payment_target[]: accounts or refusals. Locks targets
+   * that can be filled up, so that one payment does not get others refused; null for those locked by others.
    */
   targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
   /** The domain effect of all of them, if any, as a call over an SQL expression of type balance_payment[]. */
   effect?(paid: string): string;
 }
 
-/**
- * One kind of payment, as data (docs/contract.md 3). A new kind is its name in `referenceTypes`, one file, and one line
- * in `paymentKinds`; the dispatcher knows no reference type by name.
- */
+/** One kind of payment (docs/contract.md 3). A new one is a `referenceTypes` name, a file and a `paymentKinds` line. */
 export interface PaymentHandler {
   referenceType: ReferenceType;
   /** The resource of its `reference_id`, for the API document. */
@@ -97,30 +87,23 @@ export interface PaymentHandler {
   /** How its balance payments are booked, if not as `balance-payment.<reference type>` for `product_transfer`. */
   movement?: { kind: string; purpose: TransactionPurpose };
   /**
-   * Finds the target: 404 when it does not exist, 403 when it is another's, 400 when it does not accept a payment now.
-   * For an order it runs before the workflow and again in the transaction that creates the row, as the request may be
-   * minutes old; for a single payment from a balance it runs in the transaction, after `effect.hold`.
+   * Finds the target. 404 when missing, 403 when another's, 400 when it accepts no payment now. For an order it runs
+   * before the workflow and again in the transaction that creates the row, as the request may be minutes old; for a
+   * single balance payment it runs in the transaction, after `effect.hold`.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Balance rail only: batches payments that arrive together, including target and effect. */
   together?: Together;
-  /**
-   * The domain effect, in the journal's transaction, of payments not made `together`; absent if the movement of money
-   * is all.
-   */
+  /** The domain effect of payments not made `together`, in the journal's transaction; absent if there is none. */
   effect?: PaymentEffect;
-  /**
-   * After the commit, on both rails: signals the target's workflow when a payment was ordered, paid or closed. A sweep
-   * makes up for a lost hint.
-   */
+  /** Both rails: signals the target's workflow after an order, payment or closing commits. A sweep retries it. */
   wake?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
   /** Gateway rail only: updates the pending row when the order was closed unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }
 
-/** The handler of each reference type, defined by its own module. */
 export type PaymentKinds = { [Type in ReferenceType]: PaymentHandler & { referenceType: Type } };
 
 export interface HandlingPorts {

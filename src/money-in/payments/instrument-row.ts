@@ -6,10 +6,8 @@ import type { PaymentOrderStatus } from './payment-order.ts';
 /** A table whose rows have an instrument under their own id. */
 export type InstrumentTable = 'payment_orders' | 'partner_payments';
 
-/** A row with an instrument, as read by every step that calls the provider. */
 export interface InstrumentRow {
   provider: string;
-  /** The partner whose instrument it is, if any. */
   partnerId: string | null;
   /** The exact amount due: IDR, scale 4. */
   total: Money;

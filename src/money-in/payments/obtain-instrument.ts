@@ -11,16 +11,10 @@ import {
 import { failpoint } from '../../shared/failpoint.ts';
 import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 
-/**
- * The provider may list an instrument only some time after creating it: a missing one proves something only this long
- * after the last attempt that the provider may have received.
- */
+/** The provider may list a new instrument late: absence proves something only this long after the last attempt. */
 const listingGraceSeconds = 120;
 
-/**
- * Whether an instrument last requested at `at`, if ever, may still appear at the provider; `now` is the database's
- * clock.
- */
+/** Whether an instrument last requested at `at` may still appear at the provider; `now` is the database's clock. */
 export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
   at instanceof Date && now.getTime() - at.getTime() < listingGraceSeconds * 1000;
 
@@ -30,19 +24,17 @@ export interface InstrumentSearch {
   attempt: Attempt;
   request: InstrumentRequest;
   signal: AbortSignal;
-  /** The partner whose instrument it is, if it is one's. */
   partnerId?: string;
   /** The failpoint between the provider's answer and its handling. */
   after: string;
 }
 
 /**
- * Requests an instrument from the provider under the row's own id, in every attempt. A refusal applies only to its own
- * attempt: if an earlier one may have been received, its instrument is looked up by reference. So it is when this
- * attempt gets no answer: after a change of configuration it may request something different and never get one. The
- * refusal is final when the provider still has no instrument two minutes after the earlier attempt; the row is then
- * closed under `expectNoAttempt`. Throws ProviderUnknown while the outcome is unknown; a repeated request joins the
- * first at the provider.
+ * Requests an instrument from the provider under the row's own id. A refusal applies only to its own attempt, so the
+ * instrument of an earlier one is looked up by reference; the same when this attempt gets no answer, because after a
+ * configuration change it may differ from the earlier one and never get one. The refusal is final if the provider still
+ * has none two minutes after the earlier attempt; the row is then closed under `expectNoAttempt`. Throws
+ * ProviderUnknown while the outcome is unknown; a repeated request joins the first at the provider.
  */
 export async function obtainInstrument(
   em: EntityManager,
@@ -83,10 +75,7 @@ export interface Attempt {
 export const attemptNoted = `new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
   coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`;
 
-/**
- * Records, before sending, that the provider may receive an attempt; returns the previous one. Throws ProviderUnknown
- * for a cancelled or final row, for which nothing may be sent.
- */
+/** Records an attempt before sending; returns the previous one. Throws ProviderUnknown for cancelled or final rows. */
 export async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
     `update ${table} set instrument_asked_at = now() where id = ? and status = 'PENDING' and cancelled_at is null
@@ -98,10 +87,7 @@ export async function noteAttempt(em: EntityManager, table: InstrumentTable, id:
   return earlier;
 }
 
-/**
- * Restores the previous attempt, as this one was refused or never sent, so the provider has created nothing. False when
- * there is a later one, which stays recorded.
- */
+/** Undoes an attempt that was refused or never sent, so created nothing; false if a later one is recorded. */
 export async function forgetAttempt(
   em: EntityManager,
   table: InstrumentTable,
@@ -130,9 +116,8 @@ export async function expectNoAttempt(
 }
 
 /**
- * Expires an instrument, by the provider's id of its payment method or, where none was stored, by its reference, so
- * that the provider's next answer is final. Throws ProviderUnknown when the provider does not answer, and for a
- * cancelled row while an instrument may still appear at the provider, which would stay open until its own deadline.
+ * Expires an instrument, found by method id or reference, so that the provider's next answer is final. Throws
+ * ProviderUnknown without an answer, and for a cancelled row whose instrument may still appear and stay open.
  */
 export async function expireInstrument(
   em: EntityManager,

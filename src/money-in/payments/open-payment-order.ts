@@ -11,11 +11,10 @@ import { PaymentOrder } from './payment-order.entity.ts';
 import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-order.ts';
 
 /**
- * The first step of a payment: its row `PENDING` with the handler's pending row and the idempotency key, in one
- * transaction; its lifetime begins at `at` (ISO 8601), the workflow's clock. Signals the target's workflow. Returns an
- * existing order unchanged. Throws the target's refusal, FORBIDDEN for a payer who is no longer active, DUPLICATE from
- * the handler's pending row, IDEMPOTENCY_KEY_REUSED for a key of another request, and as `openOnce`; then no attempt at
- * this opening has any effect.
+ * The first step of a payment: creates its row `PENDING`, with the handler's pending row and the idempotency key, in
+ * one transaction, and signals the target's workflow; its lifetime begins at `at` (ISO 8601), the workflow's clock.
+ * Returns an existing order unchanged. Throws the target's refusal, FORBIDDEN for an inactive payer, DUPLICATE from the
+ * handler's pending row, IDEMPOTENCY_KEY_REUSED, and as `openOnce`; then no attempt at this opening has an effect.
  */
 export async function openPaymentOrder(
   em: EntityManager,

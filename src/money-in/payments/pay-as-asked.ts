@@ -31,7 +31,6 @@ export interface Asking {
   requestId: string;
 }
 
-/** Builds the response body for a payment. */
 export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: string }) => Promise<string>;
 
 interface Request {
@@ -43,22 +42,19 @@ interface Request {
   changes?: true;
 }
 
-/** The part of a request common to all kinds of payments. */
 type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadline' | 'idempotency'> & {
   payer: Caller;
 };
 
 /**
- * Pays from a balance for a request, under its idempotency key, if any: returns the stored response of the key's first
- * request, or that of `pay`; it is rebuilt from the payment, unless it `changes`. Throws as `pay` does,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is unknown: without a
- * key the error names the transaction that a payment would have, and must not be retried. A payment not decided within
- * its request's wait, by the database's clock, is not made any more. After a lost connection, whose commit may have
- * succeeded, it retries with the same ids as soon as the database accepts connections again: the journal's business key
- * ensures one payment, whatever the lost connection still does.
- *
- * A refusal under a key is final, but another request with the key may have paid since, or be about to. So the refusal
- * is stored under the key's lock before it is returned; if a payment was made first, its response is returned instead.
+ * Pays from a balance under the request's idempotency key, if any. Returns the stored response of the key's first
+ * request, or the response to `pay`, rebuilt from the payment unless it `changes`. A payment not decided within its
+ * request's wait, by the database's clock, is never made. After a lost connection, whose commit may have succeeded, it
+ * retries under the same ids once the database accepts connections: the journal's business key ensures one payment. A
+ * refusal under a key is final, but another request with the key may have paid or be about to; so it is stored under
+ * the key's lock before it is returned, and if a payment came first, its response is returned instead. Throws as `pay`,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is unknown; without a
+ * key that error names the transaction and must not be retried.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -128,9 +124,7 @@ const askedAgainMs = 200;
 /** How long after the loss; the rest is for the request's other work and its response. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
 
-/**
- * The amount paid, which may be more than requested, with the balance after it as in the account statement; or null.
- */
+/** The amount paid, which may exceed the request, and the balance after it as in the account statement; or null. */
 async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
@@ -148,10 +142,7 @@ const presentPaid =
     return JSON.stringify({ status: 'success', statusCode: 201, message, data });
   };
 
-/**
- * Pays from a balance: looks up the key's stored response, then checks handler, rail and permission, pays, and signals
- * the workflow that waits for the payment. Returns the body as sent, byte for byte.
- */
+/** Replays the key's response, or checks handler, rail and permission, pays, and signals the waiting workflow. */
 export async function payAsAsked(
   em: EntityManager,
   ports: HandlingPorts & { payTogether: PayTogether },
@@ -180,9 +171,8 @@ const pocketTransfer: PaymentHandler = {
 };
 
 /**
- * Moves money between two of the caller's own accounts: an ordinary payment with purpose `pocket_transfer`
- * (docs/contract.md 2). Throws 404 for a missing account, 403 for another's, 400 when both are the same or the balance
- * is too low.
+ * Moves money between the caller's accounts, as a payment with purpose `pocket_transfer` (docs/contract.md 2). Throws
+ * 404 for a missing account, 403 for another's, 400 for the same account twice or too low a balance.
  */
 export async function transferBetweenPockets(
   em: EntityManager,

@@ -24,7 +24,6 @@ import type { GatewayPaymentWorkflows, PaymentOpening } from './payment-contract
 import type { PaymentOrder } from './payment-order.entity.ts';
 import { type GatewayPaymentRequest, type PaymentTexts, presentOrder } from './present-order.ts';
 
-/** The dependencies of a gateway payment besides the database. */
 export interface GatewayPorts {
   sealer: Sealer;
   paymentKinds: PaymentKinds;
@@ -43,10 +42,9 @@ type ShownOrder = ReturnType<typeof presentOrder>;
 type GatewayAnswer = { data: ShownOrder } | { payment: ShownOrder };
 
 /**
- * Pays by the gateway: starts the order's workflow and waits at most ten seconds for its instrument. Returns the
- * `answer` for the order; under an idempotency key, the first request's response. Throws the refusals of
- * `prepareGatewayPayment` and the handler's pending row, IDEMPOTENCY_KEY_REUSED for the key of another request,
- * PROVIDER_REFUSED when the provider refuses, and SERVICE_UNAVAILABLE when the workflow could not be started.
+ * Starts the order's workflow and waits up to ten seconds for its instrument. Returns the `answer` for the order, or
+ * the first response under the idempotency key. Throws as `prepareGatewayPayment` and the handler's pending row,
+ * IDEMPOTENCY_KEY_REUSED, PROVIDER_REFUSED, and SERVICE_UNAVAILABLE when the workflow could not be started.
  */
 export async function payByGateway(
   em: EntityManager,
@@ -106,10 +104,7 @@ interface Preparing {
   requestId: string;
 }
 
-/**
- * Makes every check that can refuse a payment before it exists: handler, permission, channel and amount, target.
- * Returns the input of its workflow.
- */
+/** Makes every check that can refuse a payment before it exists, and returns its workflow's input. */
 export async function prepareGatewayPayment(
   em: EntityManager,
   ports: { sealer: Sealer; paymentKinds: PaymentKinds },

@@ -24,12 +24,11 @@ import type { PaymentHandler, WakingPort } from './handler.ts';
 export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => Promise<MadeRow>;
 
 /**
- * Pays for a handler's target from a balance: ownership, idempotency key, journal, transaction row, event and the
- * handler's effect in one database transaction; in a batch with concurrent payments if `payTogether` is given and the
- * handler allows it. The caller checks permission and rail. Throws the handler's refusals, NOT_FOUND for a missing
- * source account, FORBIDDEN for another's, 400 if source and target are the same or the balance is too low,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and the stored refusal of its key, always without effect. Throws
- * SERVICE_UNAVAILABLE, with nothing done, when it cannot get a lock in time.
+ * Pays a handler's target from a balance: ownership, idempotency key, journal, transaction row, event and effect in one
+ * database transaction, batched with concurrent payments if `payTogether` is given and the handler allows it. The
+ * caller checks permission and rail. Throws, without effect, the handler's refusals, NOT_FOUND for a missing source
+ * account, FORBIDDEN for another's, 400 for the same account twice or too low a balance, IDEMPOTENCY_KEY_REUSED, the
+ * stored refusal of its key, and SERVICE_UNAVAILABLE when it gets no lock in time.
  */
 export async function payFromBalance(
   em: EntityManager,
@@ -64,8 +63,7 @@ export async function payAndWake(
   return paid;
 }
 
-// A payment that waits for a lock holds one of the process's usually 16 connections; this leaves some for others. Most
-// such payments wait for their source's or target's lock.
+// A payment waiting for a lock, mostly of its source or target, holds one of usually 16 connections; this leaves some.
 const waiting = createSemaphore(8, { perKey: 3, mostWaiting: 500 });
 
 /** Makes a payment on its own, so that no other waits with it: source and target are first locked, then checked. */
@@ -97,10 +95,7 @@ async function announce(paid: Paid): Promise<Paid> {
   return paid;
 }
 
-/**
- * Group commit of payments from balances: for each handler, payments that arrive while others are being made wait and
- * are then made together. Payments from one source, or under one key, never share a group.
- */
+/** Group commit of a handler's concurrent payments; those from one source or under one key never share a group. */
 export function createPayTogether(orm: MikroORM): PayTogether {
   // Outside any request context; otherwise it would keep that of the first request.
   const asNobody = AsyncLocalStorage.snapshot();
@@ -122,7 +117,6 @@ export function createPayTogether(orm: MikroORM): PayTogether {
   };
 }
 
-/** SQLSTATE lock_not_available. */
 const lockNotAvailable = '55P03';
 
 /** Payments in one statement with a short lock time-out; a single payment that times out is busy. */

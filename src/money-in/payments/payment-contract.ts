@@ -9,7 +9,6 @@ import type { ReceiptReason } from './receipt.ts';
 export interface PaymentOpening {
   /** The order's requested columns. Its texts are sealed: encrypted in transit and at rest. */
   order: Pick<PaymentOrder, AskedColumn>;
-  /** On the request's idempotency key, if it has one. */
   claim: KeyClaim | null;
   stamp: OpeningStamp;
 }
@@ -86,9 +85,8 @@ export type Verdict = (
 };
 
 /**
- * The outcome of a possibly unmatched payment. `owned`: it pays something open of ours, whose workflow was signalled.
- * `unconfirmed`: the provider does not know it, or it is still pending there; `failed`: no money arrived, or it was
- * voided.
+ * `owned`: it pays an open row of ours, whose workflow was signalled. `unconfirmed`: unknown or pending at the
+ * provider. `failed`: no money arrived, or it was voided.
  */
 export type ReceiptOpening =
   | { outcome: 'suspended'; amountIdr: number; reason: ReceiptReason }

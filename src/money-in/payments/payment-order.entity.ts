@@ -35,9 +35,7 @@ const PaymentOrderSchema = defineEntity({
     finalized_at: p.datetime().nullable(),
     /** The last request for the instrument that the provider may have received. */
     instrument_asked_at: p.datetime().nullable(),
-    /**
-     * Since when the provider reports it paid or pending without a payment that can be settled; kept once it is final.
-     */
+    /** Since when the provider reports it paid or pending without a payment we can settle; kept once final. */
     settling_since: p.datetime().nullable(),
   },
 });

@@ -15,10 +15,7 @@ export const referenceTypes = [
 ] as const;
 export type ReferenceType = (typeof referenceTypes)[number];
 
-/**
- * The status transitions of payment orders and of partners' payments (docs/contract.md 3). A declined one becomes
- * FAILED, an expired or cancelled one EXPIRED.
- */
+/** Payment orders and partners' payments (docs/contract.md 3): FAILED if declined, EXPIRED if expired or cancelled. */
 export const paymentOrderLaw = statusLaw({
   initial: ['PENDING'],
   transitions: {

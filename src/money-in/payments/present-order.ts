@@ -44,7 +44,6 @@ export const PaidShape = madeShape(
   }),
 ).meta({ id: 'BalancePayment' });
 
-/** The fields of the gateway response, as in every read of an order. */
 export const OrderShape = z
   .object({
     payment_order_id: uuid(),

@@ -23,9 +23,6 @@ const ReceiptSchema = defineEntity({
   },
 });
 
-/**
- * One payment that the provider confirmed: applied to an order or a partner's payment, or in suspense until a decision
- * about it is carried out.
- */
+/** A payment that the provider confirmed: applied, or in suspense until a decision about it is carried out. */
 export class Receipt extends ReceiptSchema.class {}
 ReceiptSchema.setClass(Receipt);

@@ -1,9 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/**
- * The states of confirmed money: applied to its order or partner payment, or suspended and then credited or refunded by
- * a decision.
- */
+/** Confirmed money: applied to its order or partner payment, or suspended, then credited or refunded by a decision. */
 export const receiptLaw = statusLaw({
   initial: ['applied', 'suspended'],
   transitions: {
@@ -25,8 +22,7 @@ export interface ReceiptSettlement {
 }
 
 /**
- * Whether a closed workflow of a receipt may run again: always. One that completed unconfirmed, or whose history was
- * lost, checks again on the next hint, so that its money is not missed; one whose receipt is settled reads it and
- * completes at once, without effect, because the receipt is unique in the database.
+ * A closed workflow may run again: one that completed unconfirmed or lost its history must not miss its money; one
+ * whose receipt, unique in the database, is settled completes without effect.
  */
 export const receiptReusePolicy = 'ALLOW_DUPLICATE';

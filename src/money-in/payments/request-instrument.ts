@@ -13,9 +13,8 @@ import { returnUrlOf } from './return-url.ts';
 import { closePayment, wakeAfterEnd } from './settle-payment.ts';
 
 /**
- * Requests the order's instrument from the provider and stores the result: `WAITING_PAYMENT` with the payer's code, or
- * `FAILED`. If an earlier attempt has made the order final, signals the waiting workflow again. Throws ProviderUnknown
- * when the outcome is unknown, as `obtainInstrument`, and KeysAway.
+ * Requests the order's instrument and stores it: `WAITING_PAYMENT` with the payer's code, or `FAILED`. If an earlier
+ * attempt made the order final, signals the waiters again. Throws KeysAway, and ProviderUnknown as `obtainInstrument`.
  */
 export async function requestInstrument(
   em: EntityManager,

@@ -19,10 +19,9 @@ import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
 /**
  * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
- * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee, as
- * the provider confirmed it. A final order does not change; other money that arrives for it gets its own receipt
- * workflow before this step ends. Money that already has a receipt does not pay this order: the step only returns the
- * status, and the caller asks again, as when no payment is confirmed (null).
+ * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee. A
+ * final order does not change; other money for it gets its own receipt workflow before this step ends. With no payment,
+ * or money that already has a receipt, only the status is returned, and the caller asks again.
  */
 export async function settlePayment(
   em: EntityManager,
@@ -77,9 +76,8 @@ export async function settlePayment(
 }
 
 /**
- * Writes the receipt of the payment that settles an open order or partner payment, in the settling transaction and
- * before the row becomes final: the receipt proves the settlement's journal. Money of this row that was unidentified
- * and posted to suspense (because of a restore) leaves it; returns whether it did.
+ * Writes the receipt of the payment that settles an open row, before the row becomes final: it proves the settlement's
+ * journal. Returns whether unidentified money of the row left suspense, where a restore had put it.
  */
 export async function applyReceipt(
   tx: EntityManager,
@@ -103,9 +101,8 @@ export async function applyReceipt(
 }
 
 /**
- * The provider's fee for a payment of `amount` under this reference (IDR, scale 4): for a user's order its channel's
- * current fee; for a partner's payment the fee in its price, if `amount` is its amount. 0 when it cannot be known: the
- * reconciliation with the provider's balance shows the difference.
+ * The provider's fee (IDR, scale 4): an order's by its channel's current fee; a partner payment's as in its price, if
+ * `amount` matches; 0 when unknown, as reconciliation shows the difference.
  */
 export async function costOfPayment(
   tx: EntityManager,
@@ -159,9 +156,8 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 }
 
 /**
- * Closes an unpaid order, with the handler's effect, in one transaction, and wakes its waiters. Does not change a final
- * order, or one whose money arrived unidentified and is in suspense. If it is closed because an attempt to get an
- * instrument was `refused`, it throws as `expectNoAttempt`.
+ * Closes an unpaid order with the handler's effect, in one transaction, then wakes its waiters. Skips final orders and
+ * those whose money is in suspense, unidentified. With a `refused` attempt, throws as `expectNoAttempt`.
  */
 export async function closePayment(
   em: EntityManager,

@@ -16,17 +16,13 @@ import { Receipt } from './receipt.entity.ts';
 import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
- * Accounts that may be credited from suspense: those whose owner can move the money on, by a payment, transfer or
- * payout. A product pays nothing out, and a saving goal is released only as a whole; the open pool pays out only
- * donations and a circle only contributions; a partner's pending and reserved money belongs to its payments and
- * payouts. Late money for one of these goes to an account of the person or organization that paid it.
+ * Account kinds whose owner can move money on, by a payment, transfer or payout. Products pay nothing out, saving goals
+ * are released as a whole, the open pool pays out only donations and circles only contributions, and a partner's
+ * pending and reserved money belongs to its payments and payouts. Late money for these goes to an account of its payer.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
-/**
- * Settles a suspended receipt as two people have decided, for its workflow. Returns the receipt's state then. Throws
- * REQUEST_INVALID for anything that is not a decision about this receipt.
- */
+/** Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID for another decision. */
 export async function settleReceipt(
   em: EntityManager,
   ports: DecisionPorts,
@@ -106,8 +102,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
       return 'the person whose account would be credited has been erased';
     }
-    // The money is in suspense because the provider confirmed it. Silence, or its temporary absence from the list, does
-    // not revoke that, now or at the proposal.
+    // Suspended money was confirmed; silence or absence from the list revokes that neither now nor at the proposal.
     const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
     const now = forGood(says);
     const isNew = now !== undefined && now !== said;

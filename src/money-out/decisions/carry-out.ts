@@ -16,9 +16,8 @@ export async function lockDecision(tx: EntityManager, id: string): Promise<Decis
 }
 
 /**
- * Re-checks an operator after a wait for a lock or the provider: throws FORBIDDEN if they have lost the permission
- * since or were never admitted, and UNAUTHENTICATED if their session has ended. They keep the permission until the
- * transaction ends. A suspension is reported in preference to the session that it ended.
+ * Re-checks an operator after a wait. Throws FORBIDDEN without the permission or admission, UNAUTHENTICATED if the
+ * session ended other than by a suspension (FORBIDDEN). The permission then holds until the transaction ends.
  */
 export async function requireOperator(
   tx: EntityManager,
@@ -41,10 +40,7 @@ export async function requireOperator(
 /** SQLSTATE for a change without a decision of two people, or whose decision is no longer valid. */
 const undecided = 'AM010';
 
-/**
- * Runs the work a second time when the database finds, just after our check, that the decision is too old or one of its
- * people has lost the permission; the second check then reports it.
- */
+/** Retries once if the database finds a decision void just after our check, so that the second check says why. */
 export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -86,10 +82,7 @@ export async function endDecision(
 /** Who carried it out: the approver, or the proposer if one person was enough. */
 export const actorOf = ({ approved_by, proposed_by }: Decision): string => approved_by ?? proposed_by;
 
-/**
- * Why a decision has become void: because of its age or its people, as judged by the database, or a change of its
- * subject. Null while it is valid.
- */
+/** Why a decision is void, by its age or people (judged by the database) or its changed subject; null if valid. */
 export async function whyVoid(
   tx: EntityManager,
   { decisionKinds }: DecisionPorts,
@@ -101,10 +94,7 @@ export async function whyVoid(
   return row?.why ?? decisionKinds[decision.kind].whyMoved(tx, decision, heard);
 }
 
-/**
- * Carries out a pending decision, or lets it lapse if it has become void; its effect and its closing are one
- * transaction. Does nothing when it is already closed, or waits for a second person. Returns its current state.
- */
+/** Carries out a pending decision, if no more people are needed, or lets a void one lapse, in one transaction. */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
   await judgingAgain(() => judgeAndAct(em, ports, id));
   return tellOfEnd(em, ports, await getDecision(em.fork(), id));
@@ -173,10 +163,7 @@ const due = `select d.id, d.created_at as since from decisions d
       or outcome_of_word(p.last_word) is not null and p.last_word is distinct from d.evidence -> 'provider' ->> 'says'
       or d.kind <> 'disburse' and not is_operator(d.proposed_by, 'propose-decision'))`;
 
-/**
- * Lapses void decisions, carries out those that were approved or needed only one person if the API process that should
- * have done so died, and resumes work that decisions have started. Returns how many it checked.
- */
+/** Lapses void decisions, carries out due ones whose API process died, and resumes their work; returns the count. */
 export const sweepDecisions = (em: EntityManager, ports: DecisionPorts, failed: SweepFailure): Promise<number> =>
   sweepRows(
     em,

@@ -20,10 +20,9 @@ interface Proposing {
 }
 
 /**
- * Proposes a decision for another operator to approve, with the current evidence of provider and books. One that needs
- * a single person is carried out at once. Throws as its kind's `look` does, and when the caller lost the permission or
- * the session ended while the provider was asked. Returns the decision's current state; if it could not be carried out
- * at once, it waits for a second person.
+ * Proposes a decision for another operator to approve, with the current evidence; carries it out at once if one person
+ * is enough and it can be, and returns its state. Throws as its kind's `look`, and when the caller lost the permission
+ * or session while the provider was asked.
  */
 export async function proposeDecision(
   em: EntityManager,
@@ -63,12 +62,11 @@ interface Deciding {
 }
 
 /**
- * Approves another operator's proposal and carries it out. Returns the closed decision: carried out, `refused` by the
- * subject's own checks, or `lapsed`. Once approved, it is carried out exactly once, by the sweep if this process dies.
- * A disbursement needs two approvals, and the first leaves it pending. Throws NOT_FOUND; FORBIDDEN when the caller
- * proposed it, invited the proposer, was not admitted or has no second factor; UNAUTHENTICATED when the session has
- * ended since; REQUEST_INVALID when the decision is closed; and SERVICE_UNAVAILABLE when it is approved but not carried
- * out yet.
+ * Approves another operator's proposal and carries it out, exactly once, by the sweep if this process dies. A
+ * disbursement needs two approvals, and the first leaves it pending. Returns the closed decision: carried out,
+ * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN when the caller proposed it, invited
+ * the proposer, was not admitted or has no second factor; UNAUTHENTICATED when the session has ended; REQUEST_INVALID
+ * when it is closed; SERVICE_UNAVAILABLE when approved but not carried out yet.
  */
 export async function approveDecision(
   em: EntityManager,

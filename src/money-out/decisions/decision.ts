@@ -4,11 +4,7 @@ import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 export const payoutOutcomes = ['succeeded', 'failed'] as const;
 export type PayoutOutcome = (typeof payoutOutcomes)[number];
 
-/**
- * Pure facts about operators' decisions (docs/contract.md 11): two people decide what the provider's status does not
- * prove. A decision that cannot be carried out is `refused`; one that is too late, or whose subject has changed, is
- * `lapsed`.
- */
+/** Decisions (docs/contract.md 11): `refused` if they cannot be carried out, `lapsed` if void by age or subject. */
 export const decisionLaw = statusLaw({
   initial: ['pending'],
   transitions: {
@@ -21,9 +17,7 @@ export const decisionLaw = statusLaw({
 });
 export type DecisionStatus = StatusOf<typeof decisionLaw>;
 
-/**
- * The age in hours at which a decision lapses; one about a disbursement waits longer, as its owner cannot repeat it.
- */
+/** The age in hours at which a decision lapses; later for a disbursement, as its owner cannot repeat it. */
 export const decisionLivesHours = (kind: DecisionKind): number => (kind === 'disburse' ? 7 * 24 : 24);
 
 export const decisionKinds = [

@@ -81,7 +81,6 @@ routes.get(
   async ({ em, params: { id } }) => ({ message: 'Decision found', data: present(await getDecision(em, id)) }),
 );
 
-/** The text common to approving and rejecting. */
 const second = { access: approves, params, answers: { 200: answer }, refusals: [404] } as const;
 const byAnother =
   'Must not be the proposer (403). A decision that is too old, or whose payout or receipt has changed, is returned ' +

@@ -13,11 +13,9 @@ export interface DecisionWorkflows {
   lookAfterErasure(erasureId: string): Promise<void>;
 }
 
-/** The dependencies of decisions besides the database. */
 export interface DecisionPorts {
   gateways: Gateways;
   sealer: Sealer;
-  /** The kinds, defined by their modules. */
   decisionKinds: DecisionKinds;
   /** Signalled afterwards; their sweeps make up for lost signals. */
   workflows: DecisionWorkflows;
@@ -34,10 +32,7 @@ export interface Look {
 export type Effect = undefined | 'waits' | { status: 'refused' | 'lapsed'; reason: string };
 export const refused = (reason: string): Effect => ({ status: 'refused', reason });
 
-/**
- * How one kind of decision is carried out: its effect, in the transaction that locks, checks and closes it
- * (`carryOut`).
- */
+/** How a kind of decision is carried out: its effect, in the transaction that locks, checks and closes it. */
 export interface CarryingOut {
   /** Whether one person may be enough; its effect decides. */
   ofOne?: true;
@@ -56,10 +51,7 @@ export interface CarryingOut {
 
 /** A kind of decision that operators propose: the checks at its proposal, and how it is carried out. */
 export interface DecisionHandling<Kind extends ProposedKind> extends CarryingOut {
-  /**
-   * Throws NOT_FOUND or REQUEST_INVALID when it cannot currently be carried out, and FORBIDDEN when the proposer must
-   * not take part in it; writes nothing then.
-   */
+  /** Throws NOT_FOUND or REQUEST_INVALID when it cannot be carried out now, FORBIDDEN for a barred proposer. */
   look(em: EntityManager, gateways: Gateways, proposal: ProposalOf<Kind>, proposerId: string): Promise<Look>;
 }
 

@@ -6,7 +6,6 @@ import type { Decision } from './decision.entity.ts';
 import { decisionKinds, decisionLaw, type ProposedKind, payoutOutcomes } from './decision.ts';
 
 const Side = z.record(z.string(), z.unknown());
-/** A decision as the API shows it. */
 export const DecisionAnswer = z
   .object({
     id: uuid(),
@@ -53,7 +52,6 @@ export const noteOfDecision = () => prose(longestNote, 3).describe('References t
 
 const note = noteOfDecision();
 const complaint = (field: string, message: string) => ({ path: [field], message });
-/** The possible proposals: each kind with its subject. */
 export const ProposalBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('settle_payout'), payout_id: uuid(), outcome: z.enum(payoutOutcomes), note }),
   z

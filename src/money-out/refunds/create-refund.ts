@@ -30,9 +30,8 @@ interface RefundCreation {
 }
 
 /**
- * Creates a refund of a partner's payment and waits until its money is reserved. Throws as `prepareRefund` and
- * `reserveRefund`, and SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes, a retry under the same
- * key joins a refund that may still start.
+ * Creates a refund and waits until its money is reserved. Throws as `prepareRefund` and `reserveRefund`, and
+ * SERVICE_UNAVAILABLE on a time-out: for two minutes, a retry under the key joins a refund that may still start.
  */
 export async function createRefund(
   em: EntityManager,
@@ -62,10 +61,9 @@ export async function createRefund(
 }
 
 /**
- * Makes every check that can refuse a refund before its workflow starts; returns the workflow's input. The refundable
- * amount and the balance are checked here only to reject hopeless requests early: the binding check is made under the
- * partner's lock. Throws as `readRefundable`, REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED, and as
- * `refuseRefundBeyond`.
+ * Makes every check that can refuse a refund before its workflow starts; returns its input. Refundable amount and
+ * balance are checked early here, and bindingly under the partner's lock. Throws REQUEST_INVALID_PAYLOAD,
+ * FUNDS_REFUND_EXCEEDED, and as `readRefundable` and `refuseRefundBeyond`.
  */
 export async function prepareRefund(
   em: EntityManager,
@@ -101,10 +99,7 @@ export async function prepareRefund(
   };
 }
 
-/**
- * The payment request whose wallet the provider can refund; null when the refund must be a transfer. If the provider
- * has declined one before, naming a bank account requests a transfer.
- */
+/** The payment request whose wallet to refund. Null: a transfer, which a bank account also selects after a decline. */
 function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
   const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;
   if (refundable.wallet_declined && namesBank) return null;

@@ -7,7 +7,6 @@ import { refuse } from '../../shared/errors.ts';
 import { Payout } from '../payouts/payout.entity.ts';
 import type { WholeRefund } from './present-refund.ts';
 
-/** A refund's payout, with its payment. */
 export async function ofPayment(em: EntityManager, payout: Payout): Promise<WholeRefund> {
   const sql = 'select payment_id from payment_refunds where id = ?';
   const [refund] = await em.execute<{ payment_id: string }[]>(sql, [payout.id]);
@@ -32,10 +31,7 @@ export async function getRefund(
   return refund?.paymentId === paymentId ? refund : refuse('RESOURCE_NOT_FOUND', 'The refund was not found');
 }
 
-/**
- * A page of a payment's refunds, newest first; the caller has checked the payment's owner. Throws REQUEST_INVALID for
- * an `after` that is not one of them.
- */
+/** A page of a payment's refunds, newest first. Callers check the owner. Throws REQUEST_INVALID for a bad `after`. */
 export async function findRefunds(
   em: EntityManager,
   paymentId: string,

@@ -53,7 +53,6 @@ export const RefundShape = z
   })
   .meta({ id: 'Refund' });
 
-/** A refund, and its payment. */
 export interface WholeRefund {
   payout: Payout;
   paymentId: string;

@@ -14,10 +14,7 @@ export interface Refundable {
   /** Whether the provider can refund it to the wallet that paid, in full and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
-  /**
-   * Whether refunds to the wallet have failed, each with a provider status that still holds, and none because the
-   * provider has already refunded the payment.
-   */
+  /** Whether wallet refunds failed, each with a status that still holds, and none as it was already refunded. */
   wallet_declined: boolean;
 }
 

@@ -1,10 +1,7 @@
 import type { Money } from '../../shared/money.ts';
 import type { PayoutOpening, PayoutStatus } from '../payouts/payout.ts';
 
-/**
- * Pure facts about refunds of partners' payments: payouts from the partner's available balance, to the wallet that paid
- * where the provider can, otherwise to a bank account.
- */
+/** Refunds are payouts from the partner's available balance, to the wallet that paid if possible, else to a bank. */
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 
 /** Partners' names for the statuses: a refund that the bank returned has failed. */
@@ -35,10 +32,6 @@ export interface RefundInput {
 
 /** The refund workflows' port for use cases; implemented in `temporal/`. */
 export interface RefundWorkflows {
-  /**
-   * Starts the workflow of a refund, or joins the running one, and waits at most `waitMs` milliseconds until the money
-   * is reserved. Null when that time passed without an answer. Throws as the reservation does, and SERVICE_UNAVAILABLE
-   * when Temporal is unavailable.
-   */
+  /** Starts or joins the workflow; null when `waitMs` pass. Throws as `reserveRefund`, and SERVICE_UNAVAILABLE. */
   startPaymentRefund(refundId: string, opening: RefundOpening, waitMs: number): Promise<PayoutStatus | null>;
 }

@@ -6,9 +6,8 @@ import { presentRefund } from './present-refund.ts';
 import { shownRefundStatuses } from './refund.ts';
 
 /**
- * A refund of a partner's payment: the partner gets a webhook about its final status, also if the bank returned it. A
- * refund that was never sent fails when an earlier, failed one turns out to have been made; about one that may have
- * been sent the provider is asked, without sending it again.
+ * A refund notifies its partner of its final status, or that the bank returned it. One never sent fails when an earlier
+ * failed one turns out paid; about one that may have been sent the provider is asked, without resending.
  */
 export const refundingPayer: PayoutHandling = {
   async heldBy(tx, { id }) {

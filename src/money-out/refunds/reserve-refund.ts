@@ -16,10 +16,9 @@ import { readRefundable, refuseBeyondPaid } from './read-refundable.ts';
 import type { RefundOpening } from './refund.ts';
 
 /**
- * The first step of a refund: checks the refundable amount and the available balance and reserves the money, in one
- * transaction under the partner's lock, so that no number of simultaneous refunds can exceed them. Returns an existing
- * refund unchanged. Throws AUTH_PARTNER_INACTIVE, FUNDS_REFUND_EXCEEDED, FUNDS_INSUFFICIENT_BALANCE or
- * REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`; then no attempt at this opening reserves anything.
+ * The first step of a refund: checks refundable amount and balance and reserves the money under the partner's lock, so
+ * that simultaneous refunds cannot exceed them. Returns an existing refund. Throws AUTH_PARTNER_INACTIVE,
+ * FUNDS_REFUND_EXCEEDED, FUNDS_INSUFFICIENT_BALANCE, REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`.
  */
 export async function reserveRefund(
   em: EntityManager,

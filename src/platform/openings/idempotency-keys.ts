@@ -40,7 +40,6 @@ export function fingerprintOf(method: string, path: string, body: Record<string,
   return sha256(JSON.stringify([method, path, fields]));
 }
 
-/** A user's request with its key, if any. */
 export const claimFor = (userId: string, key: string | undefined, path: string, body: Record<string, unknown>) =>
   key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
 
@@ -76,8 +75,7 @@ export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<
 
 /**
  * Stamps a request on arrival, before it waits or reads anything it depends on, and finds the resource created under
- * its key, in one round trip. `livesMs` is for a request without a key: after its response nobody can join it, so it
- * lives no longer than it waits.
+ * its key, in one round trip. `livesMs` is for a request without a key: nobody can join it after its response.
  */
 export async function arriveUnderKey(
   em: EntityManager,
@@ -102,10 +100,7 @@ export async function arriveUnderKey(
 export const stampOpening = async (em: EntityManager, options?: Pick<OpeningStamp, 'livesMs'>): Promise<OpeningStamp> =>
   (await arriveUnderKey(em, null, options)).stamp;
 
-/**
- * Stores the first response under the key; returns whether it was this one. Responses without a created resource are
- * not stored.
- */
+/** Stores the first response under the key, if a resource was created; returns whether it was this one. */
 export async function keepAnswer(
   em: EntityManager,
   claim: KeyClaim,
@@ -128,15 +123,10 @@ export const answerOf = (kept: KeyRow | null): SentAnswer | null =>
     ? null
     : { status: kept.answer_status, body: kept.answer_body, replayed: true };
 
-/**
- * The first response under this key, or null when there is none yet. Throws when the key belongs to another request.
- */
+/** The first response under this key, or null. Throws when the key belongs to another request. */
 export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<SentAnswer | null> =>
   answerOf(await findUnderKey(em, claim));
 
-/**
- * Stores the first response under this key, and returns it or an earlier stored one. Throws when the key belongs to
- * another request, even a concurrent one.
- */
+/** Returns the first response under this key, storing this one if there is none. Throws for another request's key. */
 export const keepFirstAnswer = async (em: EntityManager, claim: KeyClaim, answer: SentAnswer): Promise<SentAnswer> =>
   (await keepAnswer(em, claim, answer)) ? answer : ((await findFirstAnswer(em, claim)) ?? answer);

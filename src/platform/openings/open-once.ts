@@ -61,10 +61,7 @@ const ofThis = `fingerprint = ?, resource_id = ?, kind = ?, decided_at = clock_t
   where owner_id = ? and key_hash = ?`;
 const thisOf = (asked: Asked) => [asked.claim?.fingerprint ?? '', asked.resourceId, asked.kind, ...rowOf(asked)];
 
-/**
- * Blocks every other attempt at this resource, every refusal of it, and any other request under its key until the
- * transaction ends.
- */
+/** Locks the request's row until the transaction ends: no other attempt, refusal, or request under its key proceeds. */
 async function lockRequest(
   tx: EntityManager,
   asked: Asked,
@@ -102,10 +99,9 @@ function refuseDecided({ claim }: Asked, { is_made, is_refused, is_this, refusal
 }
 
 /**
- * Creates a resource in the first step of its workflow, once. A refusal is final: this request never creates the
- * resource afterwards, however long one of its attempts is delayed. Returns what `find` finds. `prepare` runs before
- * the transaction. Throws the refusals of `prepare` and `make` after recording them; the recorded refusal, to every
- * attempt of this and earlier requests; and SERVICE_UNAVAILABLE, with nothing done, for a request that is too old.
+ * Creates a resource in its workflow's first step, once. A refusal by `prepare`, which runs before the transaction, or
+ * by `make` is recorded and final: it is thrown to every attempt of this and earlier requests, however delayed. Throws
+ * SERVICE_UNAVAILABLE, with nothing done, for a request that is too old.
  */
 export async function openOnce<T, Prepared = void>(
   em: EntityManager,
@@ -171,9 +167,7 @@ export async function refuseOnce<T>(
 /** Greater than every number, as no refusal applies yet to a request without one. */
 const noNumber = String(2n ** 63n - 1n);
 
-/**
- * Whether the error promises the caller that nothing has happened or will happen: a 4xx, which must be recorded first.
- */
+/** Whether the error promises that nothing has happened or will: a 4xx, which must be recorded first. */
 export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
@@ -198,14 +192,10 @@ export const fromStored = ({ code, complaint, ...options }: StoredRefusal): Doma
   new DomainError(code, complaint, options);
 
 export interface Creation<Found, Prepared> {
-  /** The created resource, as it now is in the database. */
   find(em: EntityManager): Promise<Found | null>;
   /** Throws the refusals that can be determined before the workflow starts. */
   prepare(): Promise<Prepared>;
-  /**
-   * Starts the workflow or joins the running one, and waits for its first step; null on a time-out. Throws that step's
-   * refusal.
-   */
+  /** Starts or joins the workflow; waits for its first step. Throws its refusal; null on a time-out. */
   start(prepared: Prepared & { stamp: OpeningStamp }): Promise<NonNullable<unknown> | null>;
 }
 
@@ -219,14 +209,13 @@ const mostLooks = 15;
 const lookEveryMs = 200;
 
 /**
- * Creates a resource that a workflow owns. A refusal is final here, too: an earlier request under the same key, or the
- * workflow that reported the refusal, may still be running, so a refusal is recorded before it is returned, and a
- * resource created since is returned instead. Without a key no other request can have this id, so nothing is written
- * until the workflow has started. `stamp` is taken when the request arrives, before it waits for anything. Throws the
- * steps' refusals, and SERVICE_UNAVAILABLE with `unavailable` when nothing was created in time: a retry under the same
- * key joins a workflow that may still start; without a key, where a retry is a new request, nothing starts any more. If
- * the database fails after the workflow has answered, the resource may exist: with a key it is safe to retry; without
- * one, the error names the resource and must not be retried.
+ * Creates a resource that a workflow owns. An earlier request under the key, or the workflow that reported a refusal,
+ * may still be running, so a refusal is recorded before it is returned, and a resource created since is returned
+ * instead. Without a key no other request can have this id, so nothing is written until the workflow has started.
+ * `stamp` is taken on arrival. Throws the steps' refusals, and SERVICE_UNAVAILABLE with `unavailable` when nothing was
+ * created in time: a retry under the key joins a workflow that may still start; without a key nothing starts any more.
+ * If the database fails after the workflow has answered, the resource may exist: with a key a retry is safe; without
+ * one the error names the resource and must not be retried.
  */
 export async function createOnce<Found, Prepared>(
   em: EntityManager,
