@@ -12,7 +12,7 @@ const optionsSchema = z.object({
   port: z.number().int(),
   /** Without a port there is no web UI. */
   uiPort: z.number().int().optional(),
-  /** Without a file everything is kept in memory. */
+  /** Without a file everything stays in memory. */
   databaseFile: z.string().optional(),
   /**
    * How long the histories of closed workflows are retained, in the format of Temporal's command line; a day by

@@ -169,12 +169,10 @@ const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
 /**
  * Every kind of caller, with few examples of each operation, which find widespread failures; `npm run test:fuzz` runs
  * them all.
- * them all.
  */
 const fuzzed = 'nobody,individual,partner,organization_admin,platform_admin,platform_super_admin';
 /**
- * Half of the operations of which some call succeeded when this was written: a caller who is only refused finds
- * nothing.
+ * Half as many operations as had a successful call when this was written: a caller who is only refused finds nothing.
  */
 const succeeding = 'nobody:2,individual:18,partner:12,organization_admin:24,platform_admin:33,platform_super_admin:37';
 const fuzzSeed = process.env.AMANAH_FUZZ_SEED ?? String(randomInt(1, 2 ** 31));

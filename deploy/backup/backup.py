@@ -1,15 +1,15 @@
 """Backups of one PostgreSQL server, by Barman.
 
-  backup.py                      streams the WAL all the time, makes a base backup each night, drops what is older than
-                                 BACKUP_DAYS, and serves the age of both at :9187/metrics
+  backup.py                      streams the WAL continuously, makes a base backup each night, deletes those older than
+                                 BACKUP_DAYS, and serves the age of WAL and backup at :9187/metrics
   backup.py now                  makes a base backup
-  backup.py copy                 copies elsewhere, now
-  backup.py restore DIR [TIME]   makes DIR a data directory that recovers to TIME, or to the last WAL that was streamed
-  backup.py fetch DIR [TIME]     the same from the copies in BACKUP_S3, where the volume of backups is lost, too
+  backup.py copy                 makes the off-site copies now
+  backup.py restore DIR [TIME]   makes DIR a data directory that recovers to TIME, or to the last streamed WAL
+  backup.py fetch DIR [TIME]     the same from the copies in BACKUP_S3, if the backup volume is lost, too
 
-libpq's variables (PGHOST, PGUSER, PGPASSWORD, PGSSLMODE...) name the server, BACKUP_NAME the backups. BACKUP_S3
-(s3://bucket/path, with AWS_* as the AWS SDK knows them) keeps a copy of all elsewhere: each base backup, and the WAL within
-a quarter of an hour.
+libpq's variables (PGHOST, PGUSER, PGPASSWORD, PGSSLMODE...) name the server, BACKUP_NAME the backups. With BACKUP_S3
+(s3://bucket/path, and the AWS SDK's own variables AWS_*) everything is copied off site: each base backup, and the WAL
+within a quarter of an hour.
 """
 
 import gzip
@@ -32,10 +32,10 @@ hour = int(os.environ.get("BACKUP_HOUR_UTC", "19"))
 port = int(os.environ.get("BACKUP_METRICS_PORT", "9187"))
 elsewhere = os.environ.get("BACKUP_S3", "").rstrip("/")
 for empty in [key for key, value in os.environ.items() if key.startswith("AWS_") and not value]:
-    # The SDK would take it at its word.
+    # The SDK would use the empty value.
     del os.environ[empty]
 settings = home / "barman.conf"
-# Where the copy is, and its last WAL.
+# Holds the copy's address and its last WAL segment.
 copied = home / f"{name}-copied"
 measured = {"backup": 0.0, "wal": 0.0} | ({"copy": 0.0} if elsewhere else {})
 
@@ -59,7 +59,7 @@ minimum_redundancy = 1
 
 
 def run(*command: str, quietly: bool = False, env: dict[str, str] | None = None) -> str | None:
-    """What the command prints, or None when it fails; then its complaint is in the log of this process."""
+    """Returns the command's output, or None if it fails; then this process logs the error."""
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | (env or {}))
     if done.returncode == 0:
         return done.stdout
@@ -73,27 +73,27 @@ def barman(*args: str, quietly: bool = False) -> str | None:
 
 
 def listed() -> list[dict]:
-    """The good backups, the newest first."""
+    """Completed backups, newest first."""
     told = barman("-f", "json", "list-backups", name)
     good = [backup for backup in json.loads(told or "{}").get(name, []) if backup["status"] == "DONE"]
     return sorted(good, key=lambda backup: float(backup["end_time_timestamp"]), reverse=True)
 
 
 def archived() -> list[pathlib.Path]:
-    """The archived WAL and the histories of its timelines, the oldest first."""
+    """Archived WAL segments and timeline histories, oldest first."""
     files = [file for file in (home / name / "wals").rglob("*") if file.is_file() and file.suffix != ".db"]
     return sorted(files, key=lambda file: file.name)
 
 
 def copy() -> bool:
-    """Copies elsewhere the newest base backup and, in order, the WAL that is not there yet; drops there what is too old."""
+    """Copies the newest base backup and, in order, the WAL not yet copied off site; deletes expired copies there."""
     barman("switch-wal", "--force", "--archive", "--archive-timeout", "60", name)
     newest = next(iter(listed()), None)
     there = listed_elsewhere()
     if there is None:
         return False
     if newest and newest["backup_id"] not in [backup["backup_id"] for backup in there]:
-        # As Barman's documentation has it run after a backup; only here it is repeated until it is there.
+        # The hook that Barman's documentation runs once after a backup; here it is retried until the copy exists.
         hook = {"HOOK": "backup_script", "PHASE": "post", "STATUS": "DONE", "BACKUP_ID": newest["backup_id"]}
         facts = home / name / "meta" / f"{newest['backup_id']}-backup.info"
         hook |= {"BACKUP_DIR": str(home / name / "base" / newest["backup_id"]), "BACKUP_INFO_PATH": str(facts)}
@@ -112,7 +112,7 @@ def copy() -> bool:
 
 
 def listed_elsewhere() -> list[dict] | None:
-    """The good copies of base backups, the newest first; None where they cannot be read."""
+    """Completed copies of base backups, newest first; None if they cannot be read."""
     told = run("barman-cloud-backup-list", "--format", "json", elsewhere, name)
     if told is None:
         return None
@@ -125,7 +125,7 @@ def shown(backup: str) -> dict:
 
 
 def newest_backup() -> float:
-    """When the newest good base backup ended, in seconds; 0 without one."""
+    """When the newest base backup completed, in seconds; 0 if there is none."""
     return next((float(backup["end_time_timestamp"]) for backup in listed()), 0.0)
 
 
@@ -136,13 +136,13 @@ def last_night() -> float:
 
 
 def back_up() -> bool:
-    # A base backup waits for the first WAL to arrive, which an idle server does not finish by itself.
+    # A base backup waits for its first WAL segment, which an idle server does not complete by itself.
     barman("switch-wal", "--force", "--archive", name)
     return barman("backup", "--wait", "--wait-timeout", "3600", name) is not None
 
 
 def keep() -> None:
-    """Every minute: WAL into the archive, the stream started anew when it ended, old backups dropped; each night a backup."""
+    """Each minute archives WAL, restarts a broken stream and deletes expired backups; each night makes a backup."""
     serve()
     if elsewhere:
         threading.Thread(target=keep_copied, daemon=True).start()
@@ -157,7 +157,7 @@ def keep() -> None:
 
 
 def keep_copied() -> None:
-    """Beside the rest, as a base backup may take hours."""
+    """Runs in its own thread, because copying a base backup may take hours."""
     while True:
         done = newest_backup() > 0 and copy()
         if done:
@@ -212,7 +212,7 @@ def fetch(directory: pathlib.Path, moment: str | None) -> None:
         sys.exit("the copy of the backup is damaged")
     wal = directory / "restored_wal"
     wal.mkdir()
-    import boto3  # Only copies elsewhere need it.
+    import boto3  # Only off-site copies need it.
 
     bucket, _, path = elsewhere.removeprefix("s3://").partition("/")
     kept = boto3.resource("s3").Bucket(bucket)
@@ -229,7 +229,7 @@ def refuse_full(directory: pathlib.Path) -> None:
 
 
 def is_since(first: str, segment: str) -> bool:
-    """Behind its timeline, a name grows with the WAL; histories of timelines are short, and always needed."""
+    """After its timeline, a segment's name increases with the WAL; timeline histories are small and always needed."""
     return "." in segment or segment[8:] >= first[8:]
 
 
@@ -238,7 +238,7 @@ def make_recover(directory: pathlib.Path, moment: str | None, backup: str) -> No
     # Relative to the data directory, which may be moved.
     settings = f"restore_command = 'cp restored_wal/%f \"%p\"'\nrecovery_end_command = 'rm -r restored_wal'\n{target}"
     written = directory / "postgresql.auto.conf"
-    # A server that was restored itself still has what it was restored with.
+    # A server that was itself restored still has the settings of that restore.
     kept = [line for line in written.read_text().splitlines() if not line.startswith(("restore_command", "recovery_"))]
     written.write_text("\n".join(kept) + "\n" + settings)
     (directory / "recovery.signal").touch()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rolls out a release, or the first one: migrations, then every Deployment of workers, then the API. A new API may send
-# workflows what only new workers understand. It ends where a step fails, and may be run again.
+# Rolls out any release, including the first: migrations, then every worker Deployment, then the API, because only new
+# workers understand a new API's input. Stops at the first failure; safe to run again.
 set -eu
 cd "$(dirname "$0")"
 kubectl delete job amanah-migrate --ignore-not-found

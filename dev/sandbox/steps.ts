@@ -24,7 +24,7 @@ export function hastenSteps(store: Store, table: Stepping, ms: number): number {
   const waiting = store.all(`select id, next_at, document from ${table} where next_at is not null`);
   for (const row of waiting) {
     const due = Number(row.next_at);
-    // What exceeds the wait of the first step is taken from the next ones.
+    // Time beyond the first step's wait is deducted from the next ones.
     let left = ms - Math.max(0, due - Date.now());
     const waited: { steps: Step<string>[] } = JSON.parse(String(row.document));
     const [first, ...later] = waited.steps;

@@ -42,8 +42,9 @@ function movesOnAt(circle: CircleProgress, now: number): number | null {
 }
 
 /**
- * Wakes the workflow of a circle that should have moved on a minute ago. Any other, and a cancelled one once it was woken,
- * is passed over: its rounds until something of the open one is due, and contributions that complete none for good.
+ * Wakes the workflow of a circle that should have moved on a minute ago. Later sweeps skip the rounds of all other
+ * circles, and of a cancelled one after it was woken, until the open round has something due. They skip for good the
+ * contributions that completed no round.
  */
 async function lookAfter(
   em: EntityManager,

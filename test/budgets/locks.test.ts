@@ -58,7 +58,7 @@ describe('Held locks', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('990000.0000');
   }, 30_000);
 
-  it("A held lock never refuses a payout: a reservation that waited too long for the partner's row is retried and succeeds", async () => {
+  it("A held lock never causes a payout to be refused: a reservation that waited too long for the partner's row is retried and succeeds", async () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);

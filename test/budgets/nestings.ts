@@ -34,7 +34,7 @@ const runsWithin: Readonly<Record<string, readonly string[]>> = {
   migration: ['command.whole'],
 };
 
-/** Pairs of budgets of which the first must expire before the second. */
+/** Pairs of budgets; the first must expire before the second. */
 export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['reach.database', 'requests.away'],
   ['callerLookUp.waitMs', 'requests.away'],
@@ -120,7 +120,7 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
 /** Activities that call the provider: one call must fit into the time for all their calls. */
 const providerSteps = ['steps.instrument', 'steps.provider', 'steps.reconciliation'];
 
-/** What does not nest, as sentences; empty if everything does. */
+/** The pairs that do not nest, as sentences; empty if all do. */
 export function findUnnested(flat: FlatBudgets): string[] {
   const of = (name: string): number => flat[name] ?? Number.NaN;
   const pairs = nestings

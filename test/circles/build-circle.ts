@@ -116,7 +116,7 @@ export async function buildActiveCircle(stack: StartingPlace, size: number, fiel
   return { id, creator, members };
 }
 
-/** An active daily circle of this many members with these terms, of which the first `paid` have contributed. */
+/** An active daily circle of this many members with these terms; the first `paid` members have contributed. */
 export async function buildDailyCircle(
   stack: StartingPlace,
   size: number,

@@ -6,7 +6,7 @@ import { type Circle, cancel, contribute, inDefault, type Member, payPot, places
 export interface RunningMember extends Member {
   /** The account of the place's current member, in the model, not in the ledger. */
   account_id: string;
-  /** Ordered by a virtual account and not paid: the owner of which account ordered it. */
+  /** The account whose owner ordered by virtual account and has not paid yet. */
   orderedBy: string | null;
   hasStandingOrder: boolean;
 }

@@ -122,7 +122,7 @@ describe('Prometheus', () => {
 });
 
 describe('Backups on Kubernetes', () => {
-  it('Backups on Kubernetes are made of both servers by confined pods, each with its own name, secret and label', () => {
+  it('Backups on Kubernetes cover both servers, by confined pods, each with its own name, secret and label', () => {
     const [backup] = parseAllDocuments(read('deploy/kubernetes/backup/server/backup.yaml')).map((one) => one.toJS());
     const { spec } = backup.spec.template;
     expect([spec.securityContext.runAsNonRoot, spec.automountServiceAccountToken]).toEqual([true, false]);

@@ -479,7 +479,7 @@ describe('Workers that only send webhooks', () => {
   const anythingOf = (path: string) => parse(path).map((document) => Anything.parse(document));
   const everyQueue = stepQueues.toSorted();
 
-  it('Webhook workers have on Kubernetes what the others have, with their own name, component and queue', () => {
+  it('Webhook workers on Kubernetes differ from the others only in name, component and queue', () => {
     const { kind, resources, patches } = Kustomization.parse(parse(`${directory}/kustomization.yaml`)[0]);
     expect([kind, resources]).toEqual(['Component', ['webhooks.yaml']]);
     const files = ['kustomization.yaml', ...resources, ...patches.map(({ path }) => path)];
@@ -497,7 +497,7 @@ describe('Workers that only send webhooks', () => {
     }
   });
 
-  it('Webhook workers and others share out the queues, none unpolled and none polled by both, on Kubernetes and in docker compose', () => {
+  it('Webhook workers and the others poll every queue between them, and none twice, on Kubernetes and in docker compose', () => {
     const WithQueues = z.looseObject({
       metadata: z.looseObject({ name: z.literal('amanah-worker') }),
       spec: z.object({
@@ -531,7 +531,7 @@ describe('Workers that only send webhooks', () => {
     ]);
   });
 
-  it('Webhook workers get in docker compose what the other worker gets, by the pooler and by TLS', () => {
+  it('Webhook workers in docker compose get the other worker’s settings for the pooler and for TLS', () => {
     for (const name of ['pooler', 'temporal-tls']) {
       const { worker } = Override.parse(parse(`deploy/compose/${name}.yml`)[0]).services;
       expect(worker?.environment).not.toEqual({});
@@ -540,7 +540,7 @@ describe('Workers that only send webhooks', () => {
     }
   });
 
-  it('Webhook workers reach Temporal by its network policy, in the rule of API and workers', () => {
+  it('Webhook workers are admitted by Temporal’s network policy, by the same rule as API and workers', () => {
     const Rule = z.looseObject({
       from: z.array(z.looseObject({ podSelector: z.looseObject({ matchExpressions: z.array(z.looseObject({})) }) })),
     });
@@ -610,7 +610,7 @@ describe('The Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-  it('The last stage of the Dockerfile is without root or development dependencies, with a prebuilt bundle', () => {
+  it('The last stage of the Dockerfile has a prebuilt bundle, and neither root nor development dependencies', () => {
     expect(last).toContain('USER node');
     expect(last.findIndex((line) => line.startsWith('USER'))).toBeLessThan(
       last.findIndex((line) => line.startsWith('CMD')),

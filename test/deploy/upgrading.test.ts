@@ -38,7 +38,7 @@ esac
     return { status, asked: told.trimEnd().split('\n') };
   };
 
-  it('An upgrade on Kubernetes replaces the workers before the API, by its script, which exits at a failed step, and the API’s label', () => {
+  it('An upgrade on Kubernetes replaces the workers before the API, which its script selects by label, and stops at a failed step', () => {
     const all = [
       'delete job amanah-migrate --ignore-not-found',
       'apply -k . -l app.kubernetes.io/component!=api',

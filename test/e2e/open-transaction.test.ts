@@ -72,7 +72,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is wr
     await retry(request, key);
   }, 120_000);
 
-  // budgets/role shows that the database ends it.
+  // budgets/role shows that the database aborts it.
   itInFull(
     'A transaction left waiting by a killed API is terminated by the database and rolled back, and a retry under the key pays once',
     async () => {

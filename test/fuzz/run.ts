@@ -30,7 +30,6 @@ if (bodies >= 0) {
 /**
  * In hooks.py; the partner signs everything it sends. The weakest callers come first: one who may change roles would
  * remove the rights of others, whose calls would then only be refused.
- * remove the rights of others, who would then only be refused.
  */
 const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
 const own = ['--examples', '--callers', '--seed', '--phases', '--least'];

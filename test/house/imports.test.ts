@@ -32,7 +32,7 @@ describe('Imports of the product', () => {
     expect(held.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('Imports keep the rules, and lead only to lower wings', () => {
+  it('Imports follow the rules, and lead only to lower wings', () => {
     expect(findForbidden()).toEqual([]);
   });
 

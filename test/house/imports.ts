@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /**
- * What may import what, types included. `npm run lint` runs this file, and test/house/imports.test.ts checks every rule
- * against all imports.
+ * Which imports are allowed, types included. `npm run lint` runs this file, and test/house/imports.test.ts checks every
+ * rule against all imports.
  */
 
 /** The wings of `src/`, from the lowest: each may import from those before it, never from one after it. */

@@ -44,7 +44,7 @@ beforeAll(async () => {
     (await fetch(`${urls.api}/docs/partners/${page}`)).text(),
   );
   blocks = (await Promise.all(pages)).flatMap(blocksOf);
-  // Everything that a stranger was given.
+  // Everything that a new partner is given.
   reader = new Reader(directory, {
     AMANAH_API_KEY: partner.api_key,
     AMANAH_SIGNING_SECRET: partner.signing_secret,

@@ -26,7 +26,7 @@ interface Channel {
   bank_code?: string;
   minimum_amount: string;
 }
-/** All that is open to a partner. */
+/** All channels and banks open to a partner. */
 async function channelsOf(partner: BuiltPartner): Promise<Channel[]> {
   const { collection, payout_banks } = (await partner.get('/channels')).body.data;
   return [...collection, ...payout_banks];

@@ -215,7 +215,7 @@ describe('The partner client', () => {
     expect(() => connect('pay.example.org')).toThrow('baseUrl is the address of the API');
     expect(() => connect(peer.url, { apiKey: '' })).toThrow('apiKey is missing');
     expect(() => connect(peer.url, { signingSecret: 'ams_secret\n' })).toThrow('signingSecret is missing or has');
-    // @ts-expect-error: a payout without a key of one's own would be another payout when the call is repeated
+    // @ts-expect-error: without its own key, a repeated call would create another payout
     await expect(client.payouts.create(payout)).rejects.toThrow('idempotencyKey must be 8 to 128');
     for (const key of ['short', ' padded-key ', 'päckchen-4711']) {
       await expect(client.payouts.create(payout, { idempotencyKey: key })).rejects.toThrow(

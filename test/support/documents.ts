@@ -192,7 +192,7 @@ export async function keysOf(stack: Pick<Served, 'env'>, space: string): Promise
   return Contents.map(({ Key = '' }) => Key).sort();
 }
 
-/** Multipart uploads under way in storage; null where the server cannot list them. */
+/** Multipart uploads in progress in storage; null where the server cannot list them. */
 export async function multipartUploads(stack: Pick<Served, 'env'>): Promise<string[] | null> {
   const client = clientOf(stack);
   try {

@@ -18,12 +18,12 @@ const periodMs = 6_000;
 const share = (durationMs: number, part: number): number => Math.round(durationMs * part);
 
 /**
- * What a plan of half a minute or more has, whatever its seed: requests that use up what their own twins would be
- * refused for, with APIs that are slow to query the database; two crowds that pay from the same accounts at both APIs;
- * the same donations allocated to two causes at once; keys reused after a refusal; subscription periods that become due
- * while workers lose the answers of their payments; workers that die while the provider has their request; commits that
- * never reach the database; decisions whose proposer also tries to approve them; and simultaneous payouts above the
- * number and amount that their partner may send.
+ * What a plan of half a minute or more has, whatever its seed: requests that use up a limit, so that their own twins
+ * would be refused, with APIs that are slow to query the database; two crowds that pay from the same accounts at both
+ * APIs; the same donations allocated to two causes at once; keys reused after a refusal; subscription periods that
+ * become due while workers lose the answers of their payments; workers that die while the provider has their request;
+ * commits that never reach the database; decisions whose proposer also tries to approve them; and simultaneous payouts
+ * above the number and amount that their partner may send.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };

@@ -78,8 +78,8 @@ function drawTerms(random: Random, channels: readonly number[]): TermsOperation 
 }
 
 /**
- * What has to happen in every run, since chance rarely produces it: a member pays once, with a guarantee of half a
- * contribution, and never the second time. `cover` takes the other half from the guarantees of all others. `exclude`
+ * Cases that every run must include, because chance rarely produces them: a member pays once, with a guarantee of half
+ * a contribution, and never the second time. `cover` takes the other half from the guarantees of all others. `exclude`
  * closes the place of the one whose turn it is: those who have received then owe more than their guarantee, so that at
  * the end the circle holds too little, and the order in which guarantees are returned decides who gets what. (With
  * `cover` all creditors have lost alike, and the order makes no difference.) Created early, both have time to complete.

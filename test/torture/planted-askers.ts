@@ -40,7 +40,7 @@ function cancelTwice({ attempts, events, ends }: Facts): void {
   ends.push({ kind: 'circle', id: 'circle-2', status: 'cancelled' });
 }
 
-/** Violations of who may do what and where money goes, planted in a healthy world. */
+/** Violations of permissions and of where money goes, planted in a healthy world. */
 export const plantedAskers: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'transfers-go-where-asked',

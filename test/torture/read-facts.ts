@@ -199,7 +199,7 @@ const queries = {
 /** Resources that only requests create, with the request that each names. */
 export const readAsked = (em: EntityManager): Promise<Facts['asked']> => em.execute<Facts['asked']>(queries.asked);
 
-/** What withdrawals are judged by: what was known about them before they were requested. */
+/** What was known about withdrawals before they were requested; they are judged by it. */
 async function readMoneyOut(
   em: EntityManager,
   { causes, owners }: Cast,

@@ -194,7 +194,7 @@ const payoutWorkflows = [
 const endedWorkflows = { circle: workflowIds.savingCircle, subscription: workflowIds.donationSubscription };
 
 /**
- * What a request has finished: a process that died then, or lost the answer to its commit, may have signalled no
+ * Resources finished by a request: a process that died then, or lost the answer to its commit, may have signalled no
  * workflow.
  */
 const findEnded = ({ em }: Topology) =>

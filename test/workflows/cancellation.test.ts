@@ -29,7 +29,7 @@ const detailsOf = async (id: string): Promise<string> => {
 };
 const asked = 'CANCELLATION WAS REQUESTED and changes nothing';
 
-/** Requests it, and waits until the workflow's details say that it continues, beside what it waits for. */
+/** Requests it, and waits until the workflow's details say that it continues, and what it waits for. */
 async function requestCancellation(id: string): Promise<string> {
   const before = await eventually(
     () => detailsOf(id),

@@ -30,7 +30,7 @@ export async function settlePartnerPayment(
   { sealer, workflows }: { sealer: Sealer; workflows: ReceiptWorkflows },
   { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment | null },
 ): Promise<PartnerPaymentStep> {
-  /** Whether the money has its own case: one to open, or one that no longer needs to wait for people. */
+  /** Whether the money needs a receipt workflow of its own, or has one that no longer has to wait for people. */
   let hasCase = false;
   let provider = '';
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {

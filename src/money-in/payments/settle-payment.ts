@@ -28,7 +28,7 @@ export async function settlePayment(
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
   ports: HandlingPorts & { workflows: ReceiptWorkflows },
 ): Promise<PaymentOrderStatus> {
-  /** Whether the money has its own case: one to open, or one that no longer needs to wait for people. */
+  /** Whether the money needs a receipt workflow of its own, or has one that no longer has to wait for people. */
   let hasCase = false;
   const { order, status } = await withOrder(em, orderId, async (tx, order) => {
     if (payment === null) return order.status;

@@ -120,7 +120,7 @@ function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>
 
 /**
  * A document rendered while it is sent: a slow client slows down the database read, one that stalls or disconnects ends
- * it. Waits for this process's semaphore, of which one reader may hold two places at a time.
+ * it. Waits for this process's semaphore; one reader may hold two places at a time.
  */
 export async function streamDocument<Facts extends object, Line>(
   reader: DocumentReader,

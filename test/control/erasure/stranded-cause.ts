@@ -24,7 +24,7 @@ export async function erase(stack: Stack, operators: Operators, { id }: Pick<Bui
     status: 'carried_out',
   });
   const { body } = await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token });
-  // The worker's first check, which finds that it has to wait, is over: it would see what follows here.
+  // The worker's first check is over, and found that it must wait; a later one would see the following changes.
   const looks = stack.deps.workflows.client.workflow.getHandle(`person-erasure/${body.data.id}`);
   if (stack.worker !== undefined) {
     await eventually(

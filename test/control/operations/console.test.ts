@@ -208,7 +208,7 @@ describeInBrowser('The console', () => {
     60_000,
   );
 
-  it('The console has the switch for all payouts, and says on every page when they are on hold', async () => {
+  it('The console has the switch for all payouts, and shows on every page when they are on hold', async () => {
     const page = await visit(operators.approver, { path: '/switch' });
     await page.getByLabel('Why').fill('incident 4711');
     await page.getByRole('button', { name: 'Hold all payouts' }).click();

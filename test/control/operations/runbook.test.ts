@@ -59,7 +59,7 @@ describe('The runbook', () => {
     expect(pages.filter((page) => !indexed.has(page))).toEqual([]);
   });
 
-  it('The runbook says what to do about each check that can fail', () => {
+  it('The runbook has instructions for each check that can fail', () => {
     const checks = globSync('src/migrations/baseline/*.sql', { cwd: root }).flatMap((path) =>
       [...read(path).matchAll(/^create view (check_\w+)/gm)].map(([, name = '']) => name),
     );

@@ -41,7 +41,7 @@ const latestOf = async (user: BuiltUser) =>
   (await stack.get('/v1/donations', { token: user.token })).body.data.items[0];
 const openIds = (count: number) => buildOpenDonations(stack, donor, count);
 
-/** One donation of every kind that cannot be allocated, with a word of the reason. */
+/** One donation of every kind that cannot be allocated, with a word from the error. */
 async function buildBadMembers(): Promise<[id: string, reason: RegExp][]> {
   await give(stack, donor, 5, causeId);
   const specific = (await latestOf(donor)).id;

@@ -224,7 +224,7 @@ describe('Seal metrics', () => {
       ]);
     const sealedAt = Number(must(row, 'it has begun').at);
     expect(await read('amanah_last_seal_timestamp_seconds')).toBeCloseTo(sealedAt, 2);
-    // More follow: until then the previous run counts.
+    // More seals of this run follow: until the last, the previous run counts.
     expect(await read('amanah_sealed_until_timestamp_seconds')).toBeLessThan(sealedAt - 0.001);
     let { done } = first;
     while (!done) ({ done } = await makeSeal(stack.em(), { ...parts(), size: 1 }, pass));

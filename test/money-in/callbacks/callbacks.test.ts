@@ -344,7 +344,7 @@ describe('A decision about suspense money', () => {
       async () => (await workflow.describe()).searchAttributes.PaymentState,
       (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
     );
-    // What an activity does whose result is lost.
+    // An activity whose result is lost.
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [

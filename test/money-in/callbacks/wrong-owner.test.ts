@@ -302,7 +302,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return receiptId;
   }
   const giveBack = async (receiptId: string) => {
-    // It was proposed while the provider was silent; that the provider now reports the money is no news.
+    // It was proposed while the provider was silent; that the provider now reports the money changes nothing.
     const evidence = { provider: { says: 'silent' }, books: {} };
     const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };

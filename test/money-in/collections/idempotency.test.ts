@@ -160,7 +160,7 @@ describe('An idempotency key', () => {
     expect(await recordsOf(id)).toHaveLength(1);
   }, 120_000);
 
-  it('A key sent at once with two bodies serves one and refuses the other', async () => {
+  it('A key sent with two bodies at once serves one and refuses the other', async () => {
     const key = freshKey();
     const bodies = [JSON.stringify(va), JSON.stringify({ ...va, amount: '60000' })];
     const answers = await Promise.all(

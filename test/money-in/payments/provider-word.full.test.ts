@@ -6,7 +6,7 @@ import { itInFull } from '../../support/full.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 
-/** The provider's statuses are taken for what they prove, and no more. */
+/** The product concludes from the provider's statuses only what they prove. */
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
 beforeAll(async () => {

@@ -177,7 +177,7 @@ describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
         insistAll(payOut),
       ]);
       await stack.sandbox.put('/sandbox/faults', {});
-      // The requests really met the troubles, as payments and as payouts, and each kind of trouble.
+      // Payments and payouts each met every kind of trouble.
       const kinds = Object.values(faultsMet);
       expect(kinds.map((met) => wanted.some((status) => met.has(status)))).toEqual([true, true]);
       expect(wanted.filter((status) => kinds.some((met) => met.has(status)))).toEqual(wanted);

@@ -15,7 +15,7 @@ it('A batch starts no more payouts while five that it started have not been sent
 
   const begun: string[] = [];
   const hintPayout = async ({ id }: { id: string }) => void begun.push(id);
-  /** Takes so many steps, each of which begins one payout at the most; returns how many began. */
+  /** Runs this many steps, each starting at most one payout; returns how many started. */
   const begin = async (steps: number) => {
     let count = 0;
     for (let step = 0; step < steps; step += 1) {

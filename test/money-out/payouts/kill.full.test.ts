@@ -92,7 +92,7 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
 /** In the shorter run `withdrawals/kill` covers each failpoint. */
 describe('Payouts without an answer whose worker is killed with -9, two at each failpoint', () => {
   it.each(faults)(
-    'Payouts without an answer, their worker killed with -9, end as the provider processed them, and the ledger agrees, callbacks %s',
+    'Payouts without an answer whose worker is killed with -9 take the provider’s outcome, and the ledger agrees, callbacks %s',
     async (fault) => {
       await setFaults(stack, callbackFaults[fault]);
       // Under two of the faults either one waits there, under the others the one whose outcome can be determined.

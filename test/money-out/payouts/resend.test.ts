@@ -271,7 +271,7 @@ describe('A worker paused between storing its attempt and the request', () => {
     goOn();
     expect(await sent).toEqual({ said: 'unsent' });
     expect(gateway.requests).toBe(0);
-    // Nothing had left: it is sent as if for the first time.
+    // Nothing had been sent: it is sent as if for the first time.
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   });
 

@@ -12,7 +12,7 @@ import {
   settleAtProvider,
 } from './build-payouts.ts';
 
-/** Payouts while the provider answers that it takes no calls for an hour. */
+/** Payouts while the provider refuses all calls for an hour. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });

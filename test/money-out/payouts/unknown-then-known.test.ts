@@ -5,7 +5,7 @@ import { askRefund, buildPaid } from '../refunds/build-refunds.ts';
 import { addBankAccount, ask, buildOwner } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, magicAccount, payoutBody, setFaults } from './build-payouts.ts';
 
-/** Money that left while the provider did not report for a time: the outcome is resolved once it does. */
+/** Money sent while the provider reports no outcome: it is resolved once the provider does. */
 let stack: Stack;
 let admin: BuiltUser;
 let partner: BuiltPartner;

@@ -210,7 +210,7 @@ describe('Resources named by id in a route', () => {
       const turn = withIds.findIndex(([each]) => each === name);
       for (const owner of casesOf(owners, (_, index) => index === turn % owners.length)) {
         const ids = await thingsOf(route).make(stack, owner);
-        // Those admitted, whom only the handler keeps from foreign resources.
+        // Admitted callers: only the handler keeps them from foreign resources.
         const restricted = callers
           .filter((caller) => foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign) !== null)
           .filter((caller) => isFullRun() || doorStatus(name, caller) === null);

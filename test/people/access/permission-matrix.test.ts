@@ -236,7 +236,7 @@ describe('The permission matrix', () => {
     it.each(others)('%s needs no token of ours, or a partner’s key', async (name, route) => {
       const status = await call(route, null);
       if (route.access.kind === 'partner') expect(status).toBe(401);
-      // These have tokens of their own.
+      // These routes require their own tokens.
       else if (/\/gateway\/callbacks\/|\/mail\/bounces/.test(name)) expect(status).toBe(401);
       else expect([401, 403]).not.toContain(status);
     });

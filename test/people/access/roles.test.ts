@@ -410,7 +410,7 @@ describe('Roles', () => {
       expect(after.body.permissions.map(({ id }: { id: string }) => id)).toEqual(seen.slice(10));
     });
 
-    it('GET /v1/acl/permissions/:permission_id answers with message and fields side by side; a malformed id is a 400, a missing permission a 404', async () => {
+    it('GET /v1/acl/permissions/:permission_id returns message and flat fields, 400 for a malformed id and 404 for a missing permission', async () => {
       const { body } = await stack.get('/v1/acl/permissions?limit=1', { token: admin.token });
       const [permission] = body.permissions;
       const found = await stack.get(`/v1/acl/permissions/${permission.id}`, { token: admin.token });
@@ -430,7 +430,7 @@ describe('Roles', () => {
       expect((await read('7')).status).toBe(400);
     });
 
-    it('DELETE /v1/acl/roles/:role_id/permissions detaches permissions, answers with a message and emits RESOURCE_UPDATED', async () => {
+    it('DELETE /v1/acl/roles/:role_id/permissions removes permissions, returns a message and records RESOURCE_UPDATED', async () => {
       const { body } = await createOwn({ permissions: ['read-role', 'read-user', 'read-permission'] });
       const path = `/v1/acl/roles/${body.id}/permissions`;
       const answer = await stack.delete(
@@ -443,7 +443,7 @@ describe('Roles', () => {
       expect((await eventsOf(body.id))[0]).toMatchObject({ event: 'RESOURCE_UPDATED', resource_type: 'role' });
     });
 
-    it('DELETE /v1/acl/roles/:role_id/permissions of permissions that the role does not hold leaves no event', async () => {
+    it('DELETE /v1/acl/roles/:role_id/permissions records no event for permissions that the role does not hold', async () => {
       const { body } = await createOwn({ permissions: ['read-role'] });
       const before = await eventsOf(body.id);
       const path = `/v1/acl/roles/${body.id}/permissions`;

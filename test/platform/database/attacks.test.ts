@@ -152,7 +152,7 @@ type Attack = [never: string, statements: (it: Loot) => string[], refusal: strin
 
 const one = (statement: string) => (): string[] => [statement];
 
-/** Refused to both roles with the same error: what belongs to the owner, or to the machine. */
+/** Both roles get the same error for what belongs to the owner or to the machine. */
 const ofTheOwner: Attack[] = [
   ['disables all triggers', one("set session_replication_role = 'replica'"), notPermitted],
   ['disables the triggers of a table', one('alter table postings disable trigger all'), notPermitted],

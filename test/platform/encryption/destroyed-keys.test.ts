@@ -23,7 +23,7 @@ async function fileOf(table: string): Promise<Buffer> {
   const [{ file }] = await inKeys(`select pg_read_binary_file(pg_relation_filepath('${table}')) as file`);
   return file;
 }
-/** What decrypts a key with the encryption key: its first characters suffice to identify it. */
+/** The ciphertext of a key: its first characters suffice to identify it. */
 const ciphertextOf = (sealed: string) => must(sealed.split('.')[3], 'a sealed text has five parts').slice(0, 24);
 
 describe('A key that was destroyed', () => {

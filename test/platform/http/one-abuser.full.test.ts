@@ -12,9 +12,9 @@ import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty } from '../../support/stack.ts';
 
 /**
- * One caller tries to exhaust the API; others are still served. It takes them not much longer than beside a peaceful
- * crowd: as many callers as the abuser has loops, each of whom reads one small resource after another. Both are
- * measured one after the other, on this machine under its current load.
+ * One caller tries to exhaust the API; others are still served, not much more slowly than beside a peaceful crowd: as
+ * many callers as the abuser has loops, each reading one small resource after another. Both are measured one after the
+ * other, on this machine under its current load.
  */
 let stack: ProcessStack;
 let victim: BuiltUser;
@@ -39,8 +39,8 @@ const width = isFullRun() ? 64 : 16;
 const slowOf = (tookMs: number[]): number =>
   tookMs.toSorted((one, other) => one - other)[Math.floor(tookMs.length * 0.95)] ?? 0;
 /**
- * How many times as long as beside the peaceful crowd it may take beside an abuser, plus this, a pause of a busy
- * machine. Measured again up to `tries` times when it took longer: a machine may be delayed, but not each time.
+ * The slowdown allowed beside an abuser, as a factor of the time beside the peaceful crowd, plus this pause of a busy
+ * machine. A slower result is measured again, up to `tries` times: a machine may be delayed, but not every time.
  */
 const patience = { times: 4, ms: 500, tries: 3 };
 /** Where the abuser's client, which shares the machine, has megabytes to write: it uses part of the processor. */

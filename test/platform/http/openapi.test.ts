@@ -119,7 +119,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('The OpenAPI document says of a deprecated route since when it is and until when it works', () => {
+  it('The OpenAPI document states since when a route is deprecated and until when it works', () => {
     const access = open();
     const group = createRouteGroup({ prefix: '/v1/old', tag: 'Old' });
     const deprecated = { since: '2027-01-01', until: '2027-07-01' };

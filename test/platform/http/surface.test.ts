@@ -80,7 +80,7 @@ describe('The surface of the API', () => {
   });
   afterAll(() => stack?.stop());
 
-  it('Every answer of a deprecated route, errors included, says since when it is deprecated and until when it works', async () => {
+  it('Every answer of a deprecated route, errors included, states since when it is deprecated and until when it works', async () => {
     const { status, headers } = await stack.get('/v1/workshop/restricted');
     expect([status, headers.get('deprecation'), headers.get('sunset')]).toEqual([
       401,

@@ -11,7 +11,7 @@ import { casesOf } from '../../support/full.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What was accepted before a suspension completes. */
+/** Requests accepted before a suspension are completed. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 beforeAll(async () => {

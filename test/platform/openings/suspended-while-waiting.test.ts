@@ -287,7 +287,7 @@ describe('A subscription period being paid', () => {
     let isStopped = false;
     let both: Promise<unknown> | undefined;
     await stack.owner().transactional(async (tx) => {
-      // A user who is a little slower.
+      // The lock delays the payment.
       await tx.execute('lock table cause_totals in exclusive mode');
       const paying = paySubscriptionPeriod(
         stack.em(),

@@ -163,7 +163,7 @@ describe('Storage', () => {
     expect((await fetch(bent)).status).toBe(403);
   });
 
-  it('Storage is closed without a signature', async () => {
+  it('Storage refuses requests without a signature', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     const { status } = await fetch(`${stack.env.S3_ENDPOINT}/${stack.env.S3_BUCKET}/${key}`);

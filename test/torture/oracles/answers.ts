@@ -159,8 +159,8 @@ export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
 }
 
 /**
- * What an answer reports as finished is finished, and what it reports as too late is not. After the faults, retrying
- * returns one or the other.
+ * A resource that an answer reports as finished is finished, and one that it reports as too late is not. After the
+ * faults, retrying returns one or the other.
  */
 export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   const standing = new Map(ends.map((end) => [end.id, end]));

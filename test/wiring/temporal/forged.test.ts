@@ -46,7 +46,7 @@ interface Kind {
   /** The field of the input that holds the id, and the field of money or of a person worth changing. */
   idField: string;
   changed: object;
-  /** The part of the facts that has it, where it is not on its own. */
+  /** The part of the facts that holds the field, if it is nested. */
   within?: 'order';
   /** Where the facts are in the input. */
   isFlat?: boolean;
@@ -313,7 +313,7 @@ describe('An attacker with access to Temporal', () => {
     );
   });
 
-  it('An attacker never makes the API report a refusal of what is done anyway, by answering in place of the activity', async () => {
+  it('An attacker never makes the API report a refusal of something carried out, by answering in place of the activity', async () => {
     const { client } = stack.deps.workflows;
     const cause = await buildActiveCause(stack);
     const donation_ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);

@@ -59,7 +59,7 @@ describe('A worker', () => {
     expect(await startQueues('ledger,provider,background')).toBe('');
   }, 60_000);
 
-  it('A worker of a version gets no work until its version is current, and then finishes what waited, through TLS', async () => {
+  it('A versioned worker gets no work until its version is current, and then completes the waiting work, through TLS', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const topUp = () =>
@@ -102,7 +102,7 @@ describe('A worker', () => {
   }, 120_000);
 
   itInFull(
-    'A worker runs what waited for a worker of its queues',
+    'A worker runs the tasks that waited in its queues',
     async () => {
       await startQueues('webhooks');
       await eventually(

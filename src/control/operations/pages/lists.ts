@@ -42,7 +42,7 @@ export interface ListOf {
   filters: Filter[];
   columns: Column[];
   action?: (params: Record<string, string>) => Action;
-  /** The page of which this list is a part. */
+  /** The page that contains this list. */
   within?: { label: string; path: string };
 }
 
