@@ -114,7 +114,9 @@ describe('The bank', () => {
         );
         expect(Number(whole?.total)).toBe(0);
         expect(Number(whole?.lowest)).toBeGreaterThanOrEqual(0);
-        const { body } = await stack.get('/v1/accounts?kind=user&limit=100', { token: pick(people).token });
+        const { status, body } = await stack.get('/v1/accounts?kind=user&limit=100', { token: pick(people).token });
+        // All clients at once may take every connection, and then a read is told to come again.
+        if (status === 503) continue;
         for (const { balance } of body.data.items) expect(Number(balance)).toBeGreaterThanOrEqual(0);
         reads += 1;
       }
