@@ -54,9 +54,9 @@ const caseWords: Record<string, string> = {
   payouts_held: 'All payouts held',
   unknown_payouts: 'Payouts with an unknown outcome',
   contradicted_payouts: 'Payouts that the provider contradicts',
-  accepted_payouts: 'Payouts accepted for more than a day',
+  accepted_payouts: 'Payouts accepted over a day ago and still open',
   suspended_receipts: 'Money in suspense',
-  money_of_erased: 'Accounts of erased people with money',
+  money_of_erased: 'Accounts of erased people that still hold money',
   unreceipted_payments: 'Payments without a receipt',
   settling_payments: 'Payments that do not settle',
   unread_callbacks: 'Callbacks that could not be read',
@@ -80,7 +80,7 @@ function spellAge(seconds: number | null): string {
 const proposeLink = (words: string, query: Record<string, string>): Markup =>
   html`<a href="/operations/propose?${new URLSearchParams(query).toString()}">${words}</a>`;
 
-/** What waits, by kind; omits kinds without any. */
+/** A table of waiting items, one row per kind; omits empty kinds. */
 function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
   const rows = kinds.filter(({ count }) => count > 0);
   if (rows.length === 0) return html`<p class="quiet">Nothing.</p>`;
@@ -109,7 +109,7 @@ const cannotBeRead = (title: string): Markup =>
   html`<h2>${title}</h2>
 <p class="complaint">This is currently unavailable. Reload the page; the log shows why.</p>`;
 
-/** The contents of the first page, oldest first. */
+/** The data of the overview page; each list is oldest first. */
 export interface Overview {
   overview: Part<OverviewShown>;
   decisions: Part<Listed<DecisionShown>>;
@@ -120,7 +120,7 @@ export interface Overview {
   mayPropose: boolean;
 }
 
-/** The first page: items that wait for people, and the state of the system. */
+/** The overview page: items waiting for an operator, and the system's status. */
 export function overviewPage(shown: Overview): Markup {
   const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
   const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
@@ -141,7 +141,7 @@ ${section(
     age_seconds,
     reason,
   }) => html`${payout_id === null ? reference : html`<a href="/operations/payouts/${payout_id}">${reference}</a>`}, ${money(amount)}, for ${spellAge(age_seconds)}
-<br><span class="quiet">${reason}</span>${provider_id !== null ? offer('Propose to book it', { kind: 'book_transfer', provider_reference: provider_id }) : isContradicted(reason) ? html`${afterTheEnd}${offer('Propose to book it', { kind: 'book_transfer', payout_id: payout_id ?? '' })}` : offer('Propose the outcome', { kind: 'settle_payout', payout_id: payout_id ?? '' })}`,
+<br><span class="quiet">${reason}</span>${provider_id !== null ? offer('Propose booking the transfer', { kind: 'book_transfer', provider_reference: provider_id }) : isContradicted(reason) ? html`${afterTheEnd}${offer('Propose booking the transfer', { kind: 'book_transfer', payout_id: payout_id ?? '' })}` : offer('Propose the outcome', { kind: 'settle_payout', payout_id: payout_id ?? '' })}`,
 )}
 ${section(
   'Money in suspense',
@@ -153,33 +153,33 @@ ${section(
   'Differences with the provider',
   differences,
   ({ id, day, resource_type, reference, ours, theirs }) => html`${day}, ${resource_type} ${reference}
-<br><span class="quiet">We: ${spellSide(ours)}. The provider: ${spellSide(theirs)}.</span>
-${offer('Explain it', { kind: 'explain_difference', reconciliation_id: id })}`,
+<br><span class="quiet">Our books: ${spellSide(ours)}. Provider: ${spellSide(theirs)}.</span>
+${offer('Explain this difference', { kind: 'explain_difference', reconciliation_id: id })}`,
 )}
 ${overview === unreadable ? cannotBeRead('Status') : overview && standing(overview)}
 ${mayPropose && html`<p>${proposeLink('Book the platform’s own transfer at the provider', { kind: 'book_external' })}</p>`}`;
 }
 
-/** How the list of stuck payouts marks a final one. */
+/** The provider contradicts the payout's final status. */
 const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
-const afterTheEnd = html`<br>It is final, and its bookings do not change. Ask the provider; then explain the difference below, under its day.`;
+const afterTheEnd = html`<br>This payout is final and its journal entries will not change. Ask the provider, then explain the difference listed below for that day.`;
 
 const spellSide = (side: SideShown | null): string =>
-  side === null ? 'nothing' : `${side.status}${side.amount === null ? '' : `, ${money(side.amount)}`}`;
+  side === null ? 'no record' : `${side.status}${side.amount === null ? '' : `, ${money(side.amount)}`}`;
 
 function standing({ at, cases, backlog, reconciliation, clearing, last_seal, versions }: OverviewShown): Markup {
   const { books, provider, last_comparison: compared } = clearing;
-  return html`<h2>Needs a person</h2>
-${waitingTable('Needs a person', cases)}
+  return html`<h2>Needs an operator</h2>
+${waitingTable('Needs an operator', cases)}
 <h2>Overdue</h2>
 ${waitingTable('Overdue', backlog)}
 <h2>Status</h2>
 <dl>
 <dt>At the provider</dt><dd>${provider === null ? 'not reported' : money(provider)}; in our books ${money(books)}</dd>
-<dt>Compared</dt><dd>${compared === null ? 'never yet' : `${compared.day}: ${compared.agreed ? 'agreed' : `differs by ${money(compared.difference)}`}`}</dd>
+<dt>Compared</dt><dd>${compared === null ? 'not yet' : `${compared.day}: ${compared.agreed ? 'agreed' : `differs by ${money(compared.difference)}`}`}</dd>
 <dt>Reconciled</dt><dd>${reconciliation === null ? 'no day yet' : `up to ${reconciliation.day}`}</dd>
 <dt>Sealed</dt><dd>${last_seal === null ? 'nothing yet' : `seal ${last_seal.number}, ${instant(last_seal.sealed_at)}`}</dd>
-<dt>Versions</dt><dd>Amanah ${versions.amanah}, Node ${versions.node}, PostgreSQL ${versions.postgresql}, Temporal ${versions.temporal ?? 'away'}</dd>
-<dt>Read</dt><dd>${instant(at)}</dd>
+<dt>Versions</dt><dd>Amanah ${versions.amanah}, Node ${versions.node}, PostgreSQL ${versions.postgresql}, Temporal ${versions.temporal ?? 'unreachable'}</dd>
+<dt>As of</dt><dd>${instant(at)}</dd>
 </dl>`;
 }

@@ -163,7 +163,7 @@ export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): 
     timeline !== null && timeline !== unreadable && timeline.next !== null && !isContradicted
       ? timeline.next.text
       : null;
-  return html`<h2>${isContradicted ? 'Propose to book it' : 'Propose the outcome'}</h2>
+  return html`<h2>${isContradicted ? 'Propose booking the transfer' : 'Propose the outcome'}</h2>
 ${goesOn && html`<p class="complaint">The workflow is still running: ${goesOn}</p>`}
 <form method="post" action="/operations/propose">
 <input type="hidden" name="kind" value="${isContradicted ? 'book_transfer' : 'settle_payout'}">

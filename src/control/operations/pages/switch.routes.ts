@@ -20,7 +20,7 @@ function switchPage(
   return html`${complain(complaint)}
 <dl>
 <dt>Transfers and refunds</dt><dd><strong>${enabled ? 'are sent' : 'are held'}</strong></dd>
-<dt>Changed</dt><dd>${instantOr(changed_at, 'never yet')}${changed_by && `, by ${nameOf(names, changed_by)}`}</dd>
+<dt>Changed</dt><dd>${instantOr(changed_at, 'never')}${changed_by && `, by ${nameOf(names, changed_by)}`}</dd>
 ${reason && html`<dt>Why</dt><dd>${reason}</dd>`}
 </dl>
 <p>Holding stops everything not sent yet, including retries: partners’ payouts, withdrawals, disbursements and refunds.
