@@ -964,7 +964,7 @@ export interface Operations {
       signing_secret: string;
     };
   };
-  /** Read the payout limits and their use. */
+  /** Read the payout limits and current usage. */
   'GET /v1/partners/limits': {
     params: Record<string, never>;
     query: Record<string, never>;

@@ -13,11 +13,11 @@ const useOf = <T extends z.ZodType>(quantity: T) =>
 routes.get(
   '/',
   {
-    summary: 'Read the payout limits and their use',
+    summary: 'Read the payout limits and current usage',
     description:
-      'Rolling windows that end now. The daily amount counts every payout except failed ones, the hourly ' +
-      'count every reserved payout; neither counts refunds. Null if no limit is set; payouts are then ' +
-      'suspended.',
+      'Rolling windows that end now. The daily amount includes every payout except failed ones. ' +
+      'The hourly count includes every reserved payout. Refunds count toward neither. Null if no limit is set; ' +
+      'payouts are then suspended.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(
