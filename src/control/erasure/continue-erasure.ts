@@ -27,9 +27,9 @@ export interface ErasurePorts {
 const hourMs = 3_600_000;
 
 /**
- * Continues an erasure as far as possible now, and returns when to look again. Each part may safely be repeated after a
- * crash: first the rows are emptied, then the callbacks' bodies deleted, the person entered into the register, the key
- * destroyed, and the objects deleted. Throws NOT_FOUND; when the keys or the file store are down, it fails and is
+ * Continues an erasure as far as possible now, and returns when to look again. Every step can be rerun after a crash. The
+ * steps: clear the person's rows, delete the callback bodies, write the register entry, destroy the key, delete the
+ * stored objects. Throws NOT_FOUND. If the keys database or the file store is down, it throws and the activity is
  * retried.
  */
 export async function continueErasure(em: EntityManager, ports: ErasurePorts, id: string): Promise<ErasureStanding> {
@@ -53,7 +53,8 @@ export async function continueErasure(em: EntityManager, ports: ErasurePorts, id
 }
 
 /**
- * Empties the person's rows once the waiting time is over and nothing blocks it; until then returns how long to wait.
+ * Clears the person's rows once the waiting time is over and no legal hold blocks the erasure; until then returns how
+ * long to wait.
  */
 async function beginToErase(
   tx: EntityManager,
@@ -65,9 +66,9 @@ async function beginToErase(
   const now = (await readDatabaseClock(tx)).getTime();
   const waitMs = erasure.begun_at.getTime() + ERASURE_WAIT_HOURS * hourMs - now;
   if (waitMs > 0) return { waitMs };
-  // Anything that the person starts locks their row, so it is either seen here or finds the person erased.
+  // Everything the person starts locks their row: either this transaction sees it, or it sees the person as erased.
   const user = await tx.findOneOrFail(User, erasure.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  // Prevents erasing two people at once when one of them must stay.
+  // Serializes erasures: two at once could remove the last super admin, or the last role assigner of an organization.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [user.organization_id ?? '']);
   const hold = await findHold(tx, user.id);
@@ -84,7 +85,7 @@ async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure)
   const { user_id: userId, erased_at } = erasure;
   await forgetCallbacksOf(em.fork(), userId);
   await failpoint('erase.before-register');
-  await enterErasure(ports.storage, userId, must(erased_at, 'the rows of whoever is being erased are empty'));
+  await enterErasure(ports.storage, userId, must(erased_at, 'an erasure in status erasing has erased_at'));
   await failpoint('erase.before-key');
   await ports.personalKeys.destroy([userId]);
   await failpoint('erase.before-documents');
@@ -95,13 +96,13 @@ async function destroy(em: EntityManager, ports: ErasurePorts, erasure: Erasure)
 /** Milliseconds until the last backup with the key has expired; 0 once it has. */
 async function backupsLeftMs(em: EntityManager, terms: ErasureTerms, { erased_at }: Erasure): Promise<number> {
   const now = (await readDatabaseClock(em)).getTime();
-  const since = must(erased_at, 'an erasure at this stage has its instant').getTime();
+  const since = must(erased_at, 'an erasure in status erased has erased_at').getTime();
   return Math.max(0, since + terms.KEYS_BACKUP_DAYS * 24 * hourMs - now);
 }
 
 /**
- * Completes an erasure whose time is over, unless a lagging or restored keys server has brought the key back: then it
- * destroys the key again, and the new backups with it must expire. Returns how long to wait.
+ * Completes an erasure once the last backup of its key has expired. If a lagging or restored keys server has brought the
+ * key back, destroys the key again and waits for the backups that contain it to expire. Returns how long to wait.
  */
 async function complete(em: EntityManager, { config, personalKeys }: ErasurePorts, { id, user_id }: Erasure) {
   await personalKeys.destroy([user_id]);

@@ -17,7 +17,7 @@ import {
   type Wrapping,
 } from './own-keys.ts';
 
-/** The plain text; null when its person has been erased. */
+/** The plain text, or null if the person it belongs to has been erased. */
 export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
   try {
     return await opening;
@@ -28,8 +28,8 @@ export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The plain text for a list; null also when its key is missing though the keys database is up, so that one person's
- * lost key does not hide the others.
+ * For lists: the plain text, or null if the key is missing while the keys database is up, so that one lost key does not
+ * hide the other rows.
  */
 export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
   try {
@@ -43,8 +43,7 @@ export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
 /**
  * The keys under which people's data is sealed, one per person. They are in a separate database, whose backups are
  * retained only briefly: once a key is gone from the database and its last backup, the data it sealed is unreadable in
- * every copy of everything else. Throws KeysAway when that database does not answer in time, and what `agree` throws
- * when it is the wrong one.
+ * every copy of everything else. Throws KeysAway if that database does not answer in time or is the wrong one.
  */
 export interface PersonalKeys extends OwnKeys {
   /** The key of a new person, created if there is none. Throws KeyErased once it was destroyed. */
@@ -73,12 +72,12 @@ export interface PersonalKeys extends OwnKeys {
     prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
     input: { days: number; limit: number },
   ): Promise<number>;
-  /** The key of the digests that find encrypted texts, created on first use; shared by all people. */
+  /** The HMAC key for the digests by which encrypted values are looked up. Created on first use, one for everyone. */
   lookUpKey(): Promise<Uint8Array>;
   /**
-   * Examines up to `limit` keys created at least a day ago, and asks `find` for their people: settles the keys of
-   * permanent people, re-examines after a day those of people who may still be deleted, and deletes keys without a
-   * person. Returns how many it examined.
+   * Examines up to `limit` keys created at least a day ago, and asks `find` for their people: marks the keys of people
+   * who can no longer be deleted as settled, rechecks after a day the keys of people who still can be, and deletes keys
+   * that belong to nobody. Returns how many it examined.
    */
   settle(find: (ids: readonly string[]) => Promise<readonly KeptPerson[]>, limit: number): Promise<number>;
   /** Throws unless the keys database answers. */
@@ -92,10 +91,10 @@ interface LookUpKey {
 }
 
 const asAgreed = 'are_agreed_keys(?)';
-/** Another keys database than the agreed one, or none at all. */
+/** A keys database other than the agreed one, or no keys database. */
 const isOtherDatabase = (error: unknown): boolean => /^(AM011|42883|42P01)$/.test(String(errorCodeOf(error)));
 
-/** A person with a row; an invited one may still be deleted. */
+/** A person who has a row in `users`; an invited person may still be deleted. */
 export interface KeptPerson {
   id: string;
   stays: boolean;
@@ -110,7 +109,7 @@ export function createPersonalKeys(
   wrapping: Wrapping,
   agree: (checkValue: string) => Promise<void>,
 ): PersonalKeys {
-  // It has no entities and no transaction, so one manager serves all callers.
+  // The keys queries use no entities and no transactions, so one entity manager serves all callers.
   const em = orm.em.fork();
   const lookUpId = 'email';
   /** The look-up key with its stored form, which identifies this database. */
@@ -122,19 +121,18 @@ export function createPersonalKeys(
       return found;
     }).catch((cause: unknown) => {
       agreed = null;
-      throw errorCodeOf(cause) === 'KEYS_AWAY'
-        ? cause
-        : new KeysAway('the key of look-ups could not be read', { cause });
+      throw errorCodeOf(cause) === 'KEYS_AWAY' ? cause : new KeysAway('the look-up key could not be read', { cause });
     });
     return agreed;
   }
   /**
-   * A new connection may lead to another database, after a failover or by mistake, so each statement checks that it is
-   * still the agreed one. If not, or if the look-up key was re-encrypted, the check is repeated.
+   * After a failover or a misconfiguration, a new connection may reach a different database, so each statement checks
+   * that its database is still the agreed one. If that check fails, the agreement is renewed and the statement runs once
+   * more; a re-encrypted look-up key also fails it.
    */
   const execute = async (sql: string, params: readonly unknown[] = []): Promise<unknown> => {
     const at = sql.indexOf(asAgreed);
-    assert(at >= 0, 'each statement on keys asks whether they are the right ones');
+    assert(at >= 0, 'every statement on keys calls are_agreed_keys');
     const place = sql.slice(0, at).split('?').length - 1;
     const ask = async () => em.execute(sql, params.toSpliced(place, 0, (await agreement()).sealed));
     try {
@@ -143,7 +141,7 @@ export function createPersonalKeys(
       if (!isOtherDatabase(error)) throw error;
       agreed = null;
       return ask().catch((cause: unknown) => {
-        throw isOtherDatabase(cause) ? new KeysAway('connections lead to several databases of keys', { cause }) : cause;
+        throw isOtherDatabase(cause) ? new KeysAway('connections reach different keys databases', { cause }) : cause;
       });
     }
   };
