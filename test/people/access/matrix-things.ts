@@ -10,7 +10,7 @@ import { buildTransaction } from '../../support/documents.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** The owner of a resource: a user, and the partner beside it. */
+/** The owner of a resource: a user and a partner. */
 export interface Owner {
   user: BuiltUser;
   partner: BuiltPartner;
@@ -19,13 +19,13 @@ export interface Owner {
 /** The values of a route's parameters, by name. */
 export type Ids = Record<string, string>;
 
-/** The resource named by the first parameter of some routes. */
+/** How to create the resource that a route's first parameter names. */
 export interface Things {
-  /** The status for another's resource (a missing one is 404 everywhere); `shared` resources are nobody's. */
+  /** The status when someone else owns the resource (a missing one is always a 404); `shared` if it has no owner. */
   foreign: 403 | 404 | 'shared';
-  /** A fresh resource of this owner. */
+  /** Creates a resource of this owner. */
   make(stack: Stack, owner: Owner): Promise<Ids>;
-  /** An id of this shape that no resource has. */
+  /** Returns an unused id in this resource's format; a new UUID by default. */
   absent?: () => string;
 }
 
@@ -34,7 +34,7 @@ const insert = async (stack: Stack, id: string, sql: string, values: unknown[]):
   return { id };
 };
 
-/** Created by the owner through the API; `pick` finds its id in the answer. */
+/** Posts as the owner and returns the response body; throws unless the status is 201. */
 async function post(stack: Stack, owner: Owner, path: string, body: object): Promise<Record<string, never>> {
   const answer = await stack.post(path, body, { token: owner.user.token });
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -89,7 +89,7 @@ async function circle(stack: Stack, { user }: Owner): Promise<Ids> {
   return ids;
 }
 
-/** A final one: expired by default. */
+/** A final partner payment, EXPIRED by default. */
 async function partnerPayment(stack: Stack, { partner }: Owner, end = "status = 'EXPIRED'"): Promise<{ id: string }> {
   const id = newId();
   await insert(
@@ -104,7 +104,7 @@ async function partnerPayment(stack: Stack, { partner }: Owner, end = "status = 
   return { id };
 }
 
-/** A paid one, with a refund that has no workflow. */
+/** A paid partner payment with a refund that has no workflow. */
 async function refundedPayment(stack: Stack, owner: Owner): Promise<Ids> {
   const { partner } = owner;
   const { id } = await partnerPayment(stack, owner, "status = 'PAID', available_at = now(), released_at = now()");
@@ -147,7 +147,7 @@ async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   );
 }
 
-/** Created by another key than the calling one. */
+/** Created with a different API key from the caller's. */
 async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
   const { body } = await partner.administer('post', '/keys', { permissions: ['request-payout'] });
   const [id, item] = [newId(), newId()];
@@ -170,7 +170,7 @@ async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
   return { id };
 }
 
-/** A closed one: the provider is not called for it. */
+/** A closed instrument, so that the provider is not called. */
 async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids> {
   const made = await insert(
     stack,
@@ -187,7 +187,7 @@ async function partnerInstrument(stack: Stack, { partner }: Owner): Promise<Ids>
   return made;
 }
 
-/** One without an approval, to a bank account of its own. */
+/** A withdrawal without an approval, to a new bank account. */
 async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {
   const { id: bankAccount } = await thingsOf({ method: 'get', path: '/v1/bank-accounts/:id' }).make(stack, owner);
   const { accountId, id: userId } = owner.user;
@@ -217,7 +217,7 @@ async function withdrawal(stack: Stack, owner: Owner): Promise<Ids> {
   return { id };
 }
 
-/** A partner account of its own, with a key, a linked organization, a webhook and a parked delivery. */
+/** A new partner account with a key, a linked organization, a webhook and a parked delivery. */
 async function partnerAccount(stack: Stack): Promise<Ids> {
   const partner = await buildPartner(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
   const linked = await buildRole(stack);
@@ -226,7 +226,7 @@ async function partnerAccount(stack: Stack): Promise<Ids> {
   return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
 }
 
-/** Planted: a partner makes ten at most. */
+/** Inserted directly: the API allows a partner at most ten endpoints. */
 async function webhookEndpoint(stack: Stack, { partner }: Owner): Promise<Ids> {
   const id = newId();
   return insert(
@@ -277,7 +277,7 @@ async function subscription(stack: Stack, { user }: Owner): Promise<Ids> {
   );
 }
 
-/** A final one: planted rows have no workflow. */
+/** A final order, because inserted rows have no workflow. */
 const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   const { id = '' } = await insert(
     stack,
@@ -336,7 +336,7 @@ async function document(stack: Stack, { user }: Owner): Promise<Ids> {
   );
 }
 
-/** By the path before the first parameter. A new route needs a row here, or the matrix fails. */
+/** Keyed by the path up to the first parameter. A new route needs a row here, or the matrix fails. */
 const things: Record<string, Things> = {
   '/v1/accounts/': {
     foreign: 403,
@@ -437,13 +437,13 @@ const things: Record<string, Things> = {
 
 const ofOrganization = ({ organizationId }: BuiltUser) => (organizationId === null ? {} : { organizationId });
 
-/** Whether a route has ids in its path: a type, a day, a year or a provider is no id. */
+/** Whether a route has ids in its path: a type, day, year or provider does not count. */
 export const namesThings = ({ path }: Pick<Route, 'path'>): boolean =>
   path.includes(':') && !/:(type|day|year|provider)$/.test(path);
 
-/** What the first parameter of a route names; throws for a route missing in this file. */
+/** The fixture for a route's first parameter; throws if `things` has none. */
 export function thingsOf({ method, path }: Pick<Route, 'method' | 'path'>): Things {
   const found = things[path.slice(0, path.indexOf(':'))];
-  if (!found) throw new Error(`${method} ${path}: nothing in matrix-things.ts makes ids for it`);
+  if (!found) throw new Error(`${method} ${path}: add it to things in matrix-things.ts`);
   return found;
 }
