@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('A donation is not refunded beyond the cause’s remaining money: a returned disbursement has cost its fee', async () => {
+it('A refund is refused when the cause’s balance does not cover it, because a returned disbursement cost a fee', async () => {
   const creator = await buildOrganizationAdmin(stack);
   const donor = await buildIndividual(stack, { balance: '1000000' });
   const { token } = donor;

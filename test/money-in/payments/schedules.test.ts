@@ -50,7 +50,7 @@ describe('The schedules', () => {
     expect(spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
 
-  it('Schedules that Temporal loses while workers run are recreated, the last one only after earlier checks were forgotten', async () => {
+  it('Schedules that Temporal loses while workers run are recreated, the last one only after beginAnew succeeds', async () => {
     const { client } = stack.deps.workflows;
     const taskQueue = `kept/${newId()}`;
     const last = schedules.at(-1)?.scheduleId;
@@ -93,7 +93,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('Schedules are recreated however long forgetting takes: no call to Temporal shares its time-out', async () => {
+  it('Schedules are recreated however long beginAnew takes: it runs outside the deadline of every Temporal call', async () => {
     const { client: real } = stack.deps.workflows;
     let inDeadline = 0;
     const client: typeof real = Object.create(real, {
@@ -115,7 +115,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('Schedules do not start with a ready worker if the server lacks a search attribute, which the worker names', async () => {
+  it('A worker is not ready while the server lacks a search attribute, and /readyz names the attribute', async () => {
     const { client: real } = stack.deps.workflows;
     const { connection } = real;
     let isLacking = true;
@@ -179,7 +179,7 @@ describe('The schedules', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('The sweep restarts the workflow of an overdue order that Temporal has lost', async () => {
+  it('The sweep restarts the lost workflow of an overdue order', async () => {
     const order = await topUp();
     const workflow = stack.deps.workflows.client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);
     await workflow.terminate('lost');
