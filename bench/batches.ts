@@ -12,12 +12,15 @@ import { createWatch } from './watch.ts';
 import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
- * Measures a batch of payouts over the signed API: how long its approval takes, which reserves the whole batch, the
- * rate at which its payouts are sent, and how much longer another partner's payouts take during it than before and
+ * Measures a batch of payouts over the signed API: how long the approval takes (it reserves the whole batch), how
+ * fast its payouts are sent, and how much longer another partner's payouts take during it than before and
  * after. Fails when an item is not sent exactly once, and on a wrong sum or an error.
  */
 const count = argument('count', 1000);
-/** Payouts of the other partner, sequentially, before and after the batch; during it, as many as fit. */
+/**
+ * How many payouts the other partner sends, one at a time, before the batch and again after it. During the batch it
+ * sends as many as fit.
+ */
 const around = argument('around', 25);
 /** In IDR; the fee is deducted from it. */
 const amount = 20_000;
@@ -35,15 +38,15 @@ await stack.owner().execute(
 );
 const clientOf = ({ apiKey, signingSecret }: { apiKey: string; signingSecret: string }) =>
   createPartnerClient({ baseUrl: `http://127.0.0.1:${whole.apiPort}`, apiKey, signingSecret });
-const [paying, other] = partners.map((partner) => must(partner, 'both are seeded'));
-const maker = clientOf(must(paying, 'it is seeded'));
-const single = clientOf(must(other, 'it is seeded'));
-const approver = clientOf(must(paying, 'it is seeded').approver);
+const [paying, other] = partners.map((partner) => must(partner, 'both partners are seeded'));
+const maker = clientOf(must(paying, 'the partner is seeded'));
+const single = clientOf(must(other, 'the other partner is seeded'));
+const approver = clientOf(must(paying, 'the partner is seeded').approver);
 const settled = createWatch(em, "select id from payouts where id = any(?::uuid[]) and status <> 'pending'");
 
 const account = { bank_code: 'BNI', bank_account_number: '0000111111' };
 let made = 0;
-/** How long a payout takes until it has settled, in milliseconds. */
+/** Sends one payout and returns the milliseconds until it settles. */
 async function payOut(): Promise<number> {
   const sent = performance.now();
   const { id } = await single.payouts.create({ amount: String(amount), ...account }, { idempotencyKey: randomUUID() });
@@ -98,7 +101,7 @@ say(`A batch of ${count}: reserved in ${Math.round(reservedIn)} ms, completed af
 say(
   `Payouts of another partner settled in ${Math.round(outside)} ms (p50), and in ${Math.round(inside)} ms during the batch.`,
 );
-say(`CPU for each payout meanwhile, in ms: ${cpu.join(', ')}.`);
+say(`CPU per payout during the batch, in ms: ${cpu.join(', ')}.`);
 
 const problems: string[] = [];
 const [sums] = await em().execute<{ succeeded: number; twice: number; left: string }[]>(
@@ -111,15 +114,15 @@ if (sums?.succeeded !== made + count)
   problems.push(`${made + count} payouts were created, ${sums?.succeeded} succeeded`);
 if (sums?.twice !== 0) problems.push(`${sums?.twice} payouts were requested more than once`);
 const expected = funded * partners.length - amount * (made + count);
-if (Number(sums?.left) !== expected) problems.push(`the partners have ${sums?.left}, expected ${expected}`);
+if (Number(sums?.left) !== expected) problems.push(`the partners' balances sum to ${sums?.left}, expected ${expected}`);
 problems.push(...(await findViolations(em())));
 endBench(
   {
     problems,
     bounds: [
-      { figure: 'seconds for the approval', value: reservedIn / 1000, most: 2 },
-      { figure: `rate of sending, of ${pace} a second`, value: perSecond / pace, least: 0.8 },
-      { figure: 'settled p50 during the batch, ratio to without it', value: inside / outside, most: 1.1 },
+      { figure: 'approval time in seconds', value: reservedIn / 1000, most: 2 },
+      { figure: `send rate, relative to the target of ${pace} per second`, value: perSecond / pace, least: 0.8 },
+      { figure: 'settlement p50 during the batch, relative to without it', value: inside / outside, most: 1.1 },
     ],
   },
   say,

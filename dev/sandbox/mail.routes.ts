@@ -30,20 +30,20 @@ export function mailRoutes({ store }: { store: Store }): Router {
   });
   router.get('/mail/:id', (ctx) => {
     const mail = findMail(store, String(ctx.params.id));
-    if (!mail) return answer(ctx, renderMessage('There is no such mail.'), "frame-ancestors 'none'", 404);
+    if (!mail) return answer(ctx, renderMessage('The message was not found'), "frame-ancestors 'none'", 404);
     answer(ctx, renderMail(mail), "frame-src 'self'; frame-ancestors 'none'");
   });
-  // As a mail program would show it; its links open in a new page.
+  // The message as a mail client shows it; links open in a new tab.
   router.get('/mail/:id/html', (ctx) => {
     const mail = findMail(store, String(ctx.params.id));
-    if (!mail) return answer(ctx, renderMessage('There is no such mail.'), "frame-ancestors 'self'", 404);
+    if (!mail) return answer(ctx, renderMessage('The message was not found'), "frame-ancestors 'self'", 404);
     const html = mail.html.replace('<head>', '<head><base target="_blank">');
     answer(ctx, html, "sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'");
   });
   return router;
 }
 
-/** The mails that were caught. */
+/** The list of caught messages. */
 function renderMails(mails: readonly CaughtMail[]): string {
   const rows = mails.map(({ id, to, subject, received_at }) => [
     moment(received_at),
@@ -52,17 +52,17 @@ function renderMails(mails: readonly CaughtMail[]): string {
   ]);
   return page(
     'Mail',
-    `<main><h1>Mail</h1><p class="lead">Every mail that the platform sends is caught here, newest first. As JSON: <a href="/sandbox/mail">/sandbox/mail</a>.</p>
-${mails.length === 0 ? '<p>No mail has been sent yet.</p>' : table('Mail', ['Received', 'To', 'Subject'], rows)}</main>`,
+    `<main><h1>Mail</h1><p class="lead">Every email the platform sends is caught here. Newest first. As JSON: <a href="/sandbox/mail">/sandbox/mail</a>.</p>
+${mails.length === 0 ? '<p>No email has been sent yet.</p>' : table('Mail', ['Received', 'To', 'Subject'], rows)}</main>`,
   );
 }
 
-/** One mail, as a mail program shows it and as plain text. */
+/** One message, as a mail client shows it and as plain text. */
 function renderMail({ id, from, to, subject, text, received_at }: CaughtMail): string {
   return page(
     subject,
     `<main><h1>${escapeHtml(subject)}</h1><p class="lead">From ${escapeHtml(from)} to ${escapeHtml(to)}, ${moment(received_at)}</p>
-<iframe title="The mail" src="/mail/${encodeURIComponent(id)}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" style="width:100%;height:28rem;border:1px solid var(--line);border-radius:.5rem"></iframe>
+<iframe title="The message" src="/mail/${encodeURIComponent(id)}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" style="width:100%;height:28rem;border:1px solid var(--line);border-radius:.5rem"></iframe>
 <h2>Plain text</h2><pre style="white-space:pre-wrap;overflow-wrap:anywhere">${escapeHtml(text).replace(/https?:\/\/\S+/g, '<a href="$&" rel="noreferrer">$&</a>')}</pre></main>`,
   );
 }

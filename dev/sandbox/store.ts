@@ -99,7 +99,7 @@ const schema = `
 `;
 
 /**
- * The sandbox's storage. WAL with `synchronous = normal`: a commit is with the operating system and survives kill -9;
+ * The sandbox's storage. WAL with `synchronous = normal`: a commit has reached the operating system, so it survives kill -9;
  * only a power cut could lose the latest writes, and a full sync per request would make the sandbox the slowest part of
  * every measurement.
  */
