@@ -27,7 +27,7 @@ export function createControlActivities(deps: Dependencies) {
       measureClearing(em, gateways, { signal: cancellationSignal() }),
     ),
     judgeClearing: step(deps, 'judgeClearing', (em, input: { day: string }) => judgeClearing(em, input)),
-    // A file store that is down is not a refusal.
+    // If the file store is down, Temporal retries instead of recording a refusal.
     continueErasure: step(deps, 'continueErasure', (em, { erasureId }: { erasureId: string }) =>
       repeating(continueErasure(em, deps, erasureId)),
     ),

@@ -9,13 +9,13 @@ import { Cause } from '../causes/cause.entity.ts';
 import { startCause } from '../causes/cause-of-disbursement.ts';
 import { isStopped } from '../causes/is-stopped.ts';
 
-/** Sends a disbursement that the owner of its cause requested and two people of the platform approved. */
+/** Sends a disbursement that the cause's owner requested and two platform operators approved. */
 export const disbursing: CarryingOut = {
   async hold(tx, { withdrawal_id }) {
     const { id, cause_id } = await tx.findOneOrFail(Withdrawal, { id: withdrawal_id ?? '' });
-    // Lock the payout before its cause (`lockOrder`); its workflow looks again when this decision is made.
+    // Lock the payout before its cause (see `lockOrder`). Its workflow rereads the payout once this decision is carried out.
     await tx.execute('select from payouts where id = ? for no key update', [id]);
-    // Wait for a stop in progress, then judge the result.
+    // Wait for a concurrent stop of the cause to commit, then check the cause.
     await tx.execute('select from charitable_causes where id = ? for no key update', [cause_id]);
   },
   whyMoved,

@@ -1,10 +1,10 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Pure facts about donations (docs/contract.md 5). */
+/** Donation types, status transitions and refund period (docs/contract.md 5). */
 export const donationTypes = ['specific', 'open', 'subscription'] as const;
 export type DonationType = (typeof donationTypes)[number];
 
-/** A donation by gateway starts `pending`, one from a balance `completed`. */
+/** A gateway donation starts as `pending`; a donation from a balance starts as `completed`. */
 export const donationLaw = statusLaw({
   initial: ['pending', 'completed'],
   transitions: {
@@ -16,5 +16,5 @@ export const donationLaw = statusLaw({
 });
 export type DonationStatus = StatusOf<typeof donationLaw>;
 
-/** For how many days after its payment a donation can be refunded. */
+/** How many days after payment a donation can be refunded. */
 export const refundDays = 7;

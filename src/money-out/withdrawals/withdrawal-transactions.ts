@@ -3,8 +3,8 @@ import { compareMoney } from '../../shared/money.ts';
 import type { WholeWithdrawal } from './find-withdrawals.ts';
 
 /**
- * The transaction rows of a withdrawal: net and fee leave the account; both are returned when it fails, and only the
- * net when the bank returns it.
+ * The transaction rows of a withdrawal: a reservation debits net and fee; a failed withdrawal returns both; a withdrawal
+ * that the bank returns gives back only the net.
  */
 export function transactionsOf(
   { withdrawal, payout }: WholeWithdrawal,

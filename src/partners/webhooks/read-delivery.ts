@@ -6,8 +6,8 @@ import { webhookBodyPlace } from './record-webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 
 /**
- * A webhook of this partner with the exact body that is sent, undefined once that is deleted. Throws NOT_FOUND for
- * another partner's.
+ * A partner's webhook delivery with its exact body; the body is undefined once it is deleted or its key is gone. Throws
+ * NOT_FOUND for another partner's delivery.
  */
 export async function readDelivery(
   em: EntityManager,

@@ -4,12 +4,12 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import { isOfTheAddress } from './bounce.ts';
 import { MailRefused, type MailSender } from './mail.ts';
 
-/** The most connections to the mail server at a time. */
+/** Maximum concurrent connections to the mail server. */
 const places = 10;
-/** Errors about a mail or its recipient, rather than about us or the connection. */
+/** Errors about a message or its recipient, rather than about us or the connection. */
 const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Sends mails to one SMTP server, each on its own connection, encrypted unless the server is on this machine. */
+/** Sends messages through one SMTP server, each on its own connection, encrypted unless the server is on this machine. */
 export function createMailSender({ url, from }: { url: string; from: string }): MailSender {
   const { hostname } = new URL(url);
   const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
@@ -57,5 +57,5 @@ function asRefusal(error: unknown): Error {
     const [, enhanced = ''] = /^\d{3}[ -](5(?:\.\d{1,3}){2})\b/.exec(response) ?? [];
     return new MailRefused(what, isOfTheAddress(enhanced));
   }
-  return Object.assign(new Error(`the mail server did not accept a mail: ${what}`), { code: what });
+  return Object.assign(new Error(`the mail server did not accept the message: ${what}`), { code: what });
 }

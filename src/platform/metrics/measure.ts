@@ -24,13 +24,13 @@ export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   });
 }
 
-/** Counts reads that a replica may answer by the server that did, and logs why the replica did not. */
+/** Counts replica-eligible reads by the server that answered, and logs why the replica did not. */
 export function measureReplica({ registry }: Metrics, log: Logger): (outcome: ReadOutcome, error?: unknown) => void {
   const reads = new Counter({
     name: 'amanah_replica_reads_total',
     help:
       'Lists, documents and checks by the server that answered: the replica, or the primary because the replica ' +
-      'was late, away, failed or resting.',
+      'was lagging (late), unreachable (away), failing (failed) or skipped after an error (resting).',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -41,7 +41,8 @@ export function measureReplica({ registry }: Metrics, log: Logger): (outcome: Re
 }
 
 /**
- * Wraps the provider's `fetch` to measure duration by method, path without ids and status (`none` without an answer).
+ * Wraps the provider's `fetch` to measure duration by method, status (`none` if there was no response) and path, with
+ * its ids replaced.
  */
 export function measureProvider({ registry }: Metrics, call: typeof fetch): typeof fetch {
   const seconds = new Histogram({
@@ -72,7 +73,7 @@ export function measureSteps({ registry }: Metrics): Histogram<'activity' | 'out
   if (known instanceof Histogram) return known;
   return new Histogram({
     name,
-    help: 'Duration of the steps of workflows by outcome: done, refused (not retried), failed (retried).',
+    help: 'Activity duration by outcome: done, refused (not retried), failed (retried).',
     labelNames: ['activity', 'outcome'],
     buckets: secondsBuckets,
     registers: [registry],
