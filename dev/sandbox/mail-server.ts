@@ -8,9 +8,9 @@ const largestMail = 1_048_576;
 /** Older ones are deleted. */
 const mailsKept = 1_000;
 
-/** One captured mail. */
+/** A captured message. */
 export interface CaughtMail {
-  /** Its Message-ID without brackets: the same when it is sent again. */
+  /** The Message-ID without brackets; a resent message has the same one. */
   id: string;
   from: string;
   to: string;
@@ -20,7 +20,7 @@ export interface CaughtMail {
   received_at: string;
 }
 
-/** The mails that were caught, newest first; to one address, if it is given. */
+/** The caught messages, newest first; only those to one address, if it is given. */
 export function listMails(
   store: Store,
   { to, limit = mailsKept }: { to?: string | undefined; limit?: number } = {},
@@ -44,7 +44,7 @@ function keep(store: Store, mail: CaughtMail): void {
 }
 
 /**
- * Catches every mail instead of delivering it, one row for each recipient. An address whose local part ends in
+ * Catches every message instead of delivering it, one row for each recipient. An address whose local part ends in
  * `+refused` is refused permanently, one that ends in `+later` temporarily.
  */
 export async function startMailServer(store: Store, { port, host }: { port: number; host: string }) {
@@ -78,11 +78,11 @@ export async function startMailServer(store: Store, { port, host }: { port: numb
           }
           callback();
         },
-        (error: unknown) => callback(Error.isError(error) ? error : new Error('the mail cannot be read')),
+        (error: unknown) => callback(Error.isError(error) ? error : new Error('the message cannot be read')),
       );
     },
   });
-  // A sender that disconnects midway is its own problem.
+  // Ignore senders that disconnect midway.
   server.on('error', () => undefined);
   server.listen(port, host);
   await once(server.server, 'listening');

@@ -72,8 +72,8 @@ function parametersOf({ querystring }: Context): (name: string) => string {
 }
 
 /**
- * The pages behind the links in mails: clients of the API's own routes, without scripts. Opening one changes nothing,
- * as mail programs open links by themselves; pressing its button does. The token in the form authenticates, so no
+ * The pages behind the links in e-mails: clients of the API's own routes, without scripts. Opening one changes nothing,
+ * as mail clients open links by themselves; pressing its button does. The token in the form authenticates, so no
  * cookie is needed.
  */
 export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors }: Pages<Ports>): Router {
@@ -118,7 +118,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
     });
   }
 
-  const title = 'Berhenti menerima surel · Stop these mails';
+  const title = 'Berhenti menerima surel · Stop these e-mails';
   const asked = (ctx: Context) => {
     const read = parametersOf(ctx);
     return { user: read('user'), from: read('from'), proof: read('proof') };
@@ -128,7 +128,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
 <button>Berhenti · Stop</button></form>`;
     show(
       ctx,
-      messagePage(title, 'Tekan tombol untuk berhenti. Press the button to get no more mails of this kind.', form),
+      messagePage(title, 'Tekan tombol untuk berhenti. Press the button to stop receiving e-mails of this kind.', form),
     );
   });
   // Mail programs send this themselves (RFC 8058); the link authenticates it.
@@ -138,7 +138,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
       async () => {
         const stopped = await unsubscribe(deps.orm.em.fork(), deps.sealer, asked(ctx));
         if (!stopped) return show(ctx, messagePage(title, 'Tautan ini tidak berlaku. This link is not valid.'), 400);
-        show(ctx, messagePage(title, 'Sudah dihentikan. You get no more mails of this kind.'));
+        show(ctx, messagePage(title, 'Sudah dihentikan. You will receive no more e-mails of this kind.'));
       },
       (why) => messagePage(title, why),
     ),

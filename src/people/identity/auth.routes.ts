@@ -188,11 +188,11 @@ routes.patch(
     body: z.strictObject({
       name: text(200).optional(),
       profile_picture: verbatimText(500).nullable().optional().meta({ description: 'A plain string; null clears it.' }),
-      locale: z.enum(locales).optional().meta({ description: 'The language of mails, `id` by default.' }),
+      locale: z.enum(locales).optional().meta({ description: 'The language of e-mails, `id` by default.' }),
       notices: z
         .strictObject({ receipts: z.boolean().optional(), reminders: z.boolean().optional() })
         .optional()
-        .meta({ description: 'Which mails are sent; security notices always are.' }),
+        .meta({ description: 'Which e-mails are sent. Security notices are always sent.' }),
     }),
     answers: { 200: z.object({ message: z.string(), data: MeAnswer }) },
   },

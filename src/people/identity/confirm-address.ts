@@ -43,7 +43,7 @@ export async function askForConfirmation(em: EntityManager, sealer: Sealer, call
     const user = await lockOwnRow(tx, caller);
     if (user.email_confirmed_at) refuse('REQUEST_INVALID', 'is already confirmed', { field: 'email' });
     if (await hasManyTokenMails(tx, user.id, 'confirm_address')) {
-      refuse('TOO_MANY_REQUESTS', 'Too many mails in an hour; try again later', { retryAfterSeconds: 3600 });
+      refuse('TOO_MANY_REQUESTS', 'Too many e-mails in an hour; try again later', { retryAfterSeconds: 3600 });
     }
     await recordTokenMail(tx, sealer, { userId: user.id, kind: 'confirm_address' });
   });

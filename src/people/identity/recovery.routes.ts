@@ -17,16 +17,16 @@ const routes = createRouteGroup<Ports>({
   description: 'Logging in and out.',
 });
 
-const token = text(200).meta({ description: 'From the link in the mail; works once, for 60 minutes.' });
+const token = text(200).meta({ description: 'From the link in the e-mail; works once, for 60 minutes.' });
 const Told = z.object({ message: z.string() });
 
 routes.post(
   '/email/confirm',
   {
-    summary: 'Confirm your e-mail address with the token from the sign-up mail',
+    summary: 'Confirm your e-mail address with the token from the sign-up e-mail',
     description:
-      'Until then the account works but gets no receipts or reminders. Accepting an invitation or setting a new ' +
-      'password by mail also confirms it. The link in the mail opens a page whose button calls this.',
+      'Until then the account works but gets no receipts or reminders. Accepting an invitation or resetting the ' +
+      'password also confirms it. The link in the e-mail opens a page whose button calls this endpoint.',
     access: open('the token authenticates'),
     body: z.strictObject({ token }),
     answers: { 200: Told },
@@ -40,8 +40,8 @@ routes.post(
 routes.post(
   '/email/confirmations',
   {
-    summary: 'Request another mail to confirm your e-mail address',
-    description: 'If the first has expired, or mail to the address bounced (`email_bounced_at`).',
+    summary: 'Request another e-mail to confirm your e-mail address',
+    description: 'For use when the first one has expired or an e-mail to the address bounced (`email_bounced_at`).',
     access: signedIn({ scope: 'own user' }),
     body: z.strictObject({}),
     answers: { 200: Told },
@@ -49,14 +49,14 @@ routes.post(
   },
   async ({ em, deps, caller }) => {
     await askForConfirmation(em, deps.sealer, caller);
-    return { message: 'A mail is on its way' };
+    return { message: 'An e-mail is on its way' };
   },
 );
 
 routes.post(
   '/password/forgot',
   {
-    summary: 'Request a mail to reset a forgotten password',
+    summary: 'Request an e-mail to reset a forgotten password',
     description: 'The response, and its timing, are the same whether or not the address has an account.',
     access: open(),
     body: z.strictObject({ email: email() }),
@@ -64,14 +64,14 @@ routes.post(
   },
   async ({ body, em, deps, requestId }) => {
     await askForPassword(em, deps.sealer, { ...body, requestId });
-    return { message: 'If there is an account with this address, a mail is on its way' };
+    return { message: 'If there is an account with this address, an e-mail is on its way' };
   },
 );
 
 routes.post(
   '/password/reset',
   {
-    summary: 'Set a new password with the token from a mail',
+    summary: 'Set a new password with the token from an e-mail',
     description:
       'Ends all sessions and confirms the address. A second factor stays as it is, unless the address was never confirmed ' +
       'before: then whoever signed up may be somebody else, and second factor, bank accounts, subscriptions and standing ' +

@@ -23,11 +23,11 @@ routes.post(
     summary: 'Receive a delivery report',
     description:
       'The report that a mail server sends to `MAIL_FROM` (RFC 3464), unchanged. If it says that the address does not ' +
-      'exist, mail to it stops until its owner confirms it again. Any other mail is accepted with 200 and ignored.',
+      'exist, e-mails to it stop until its owner confirms it again. Any other message returns 200 and is ignored.',
     access: open('the header x-callback-token'),
     upload: {
       contentType: 'message/rfc822',
-      schema: z.string().meta({ description: 'The whole mail, with its headers.' }),
+      schema: z.string().meta({ description: 'The whole message, with its headers.' }),
     },
     answers: { 200: z.object({ message: z.string() }) },
     refusals: [401],
@@ -40,7 +40,7 @@ routes.post(
     const bounce = readBounce((await readCallbackBody(ctx.req)).bytes);
     for (const id of bounce?.mailIds ?? []) {
       if (await recordBounce(em, id, bounce?.status ?? '', requestId))
-        return { message: 'Mail to this address stopped' };
+        return { message: 'E-mails to this address stopped' };
     }
     return { message: 'Nothing to stop' };
   },

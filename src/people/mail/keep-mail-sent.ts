@@ -11,12 +11,12 @@ import { createMailSender } from './send-mail.ts';
 import { tellManyMore } from './tell-many.ts';
 
 const lookEveryMs = 1_000;
-/** A server may take longer for a mail than a claim's minute. */
+/** A server may take longer to accept a message than the minute that a claim lasts. */
 const renewEveryMs = 5_000;
 /** The longest wait between two attempts. */
 const longestWaitMinutes = 12 * 60;
 
-/** Pending mails. */
+/** Pending messages. */
 const due = "select id, created_at as since from mails where status = 'pending'";
 
 interface MailPorts {
@@ -36,13 +36,13 @@ interface MailPorts {
 export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): AsyncDisposable {
   const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
   if (url === undefined || from === undefined) {
-    log.warn('SMTP_URL is not set: no mail is sent');
+    log.warn('SMTP_URL is not set: no messages are sent');
     return { [Symbol.asyncDispose]: async () => undefined };
   }
   const attempts = counter(
     metrics,
     'amanah_mail_attempts_total',
-    'Attempts at mails by outcome: sent, pending (retried later), parked, silenced (its recipient no longer receives it).',
+    'Attempts to send messages by outcome: sent, pending (retried later), parked, silenced (its recipient no longer receives it).',
     ['status'],
   );
   for (const status of mailLaw.statuses) attempts.inc({ status }, 0);
@@ -61,11 +61,11 @@ export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): 
     while (!stopped.signal.aborted) {
       await sweepRows(orm.em.fork(), [sweep], (_, id, error) => {
         attempts.inc({ status: 'pending' });
-        log.warn({ err: error, id }, 'a mail could not be sent and will be retried');
+        log.warn({ err: error, id }, 'a message could not be sent and will be retried');
       })
-        // One batch at a time, once the mails before it were sent.
+        // One batch at a time, after the pending messages were sent.
         .then(() => tellManyMore(orm.em.fork()))
-        .catch((error: unknown) => log.warn({ err: error }, 'pending mails could not be read; retrying'));
+        .catch((error: unknown) => log.warn({ err: error }, 'pending messages could not be read; retrying'));
       await sleep(lookEveryMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
     }
   };

@@ -3,15 +3,15 @@ import type { MailTexts } from './mail.ts';
 export const english: MailTexts = {
   frame: {
     greeting: 'Hello{{#name}} {{name}}{{/name}},',
-    chosen: 'You receive this mail because your settings allow it.',
-    unsubscribe: 'Stop mails of this kind',
-    security: 'This mail is about the security of your account and cannot be turned off.',
+    chosen: 'You receive this e-mail because your settings allow it.',
+    unsubscribe: 'Stop e-mails of this kind',
+    security: 'This e-mail is about the security of your account and cannot be turned off.',
   },
   confirm_address: {
     subject: 'Confirm your e-mail address',
     paragraphs: [
       'Please confirm that this is your address. Until then we send you no receipts or reminders.',
-      'The link works once, for 60 minutes. If you did not sign up with Amanah, ignore this mail.',
+      'The link works once, for 60 minutes. If you did not sign up with Amanah, ignore this e-mail.',
     ],
     button: 'Confirm my address',
   },
@@ -19,7 +19,7 @@ export const english: MailTexts = {
     subject: 'Set a new password',
     paragraphs: [
       'Someone, probably you, asked to reset the password of this account.',
-      'The link works once, for 60 minutes. If it was not you, ignore this mail: your password does not change.',
+      'The link works once, for 60 minutes. If it was not you, ignore this e-mail: your password does not change.',
     ],
     button: 'Set a new password',
   },
@@ -27,7 +27,7 @@ export const english: MailTexts = {
     subject: 'You are invited to Amanah',
     paragraphs: [
       'You are invited{{#organization}} to {{organization}}{{/organization}}. Choose a password to accept.',
-      'The link works once, for 7 days. If you did not expect this, ignore this mail.',
+      'The link works once, for 7 days. If you did not expect this, ignore this e-mail.',
     ],
     button: 'Accept the invitation',
   },

@@ -70,7 +70,7 @@ describe('A bounce', () => {
       expect(await handIn(harmless)).toEqual({ status: 200, message: 'Nothing to stop' });
     }
     expect((await me(token)).email_bounced_at).toBeNull();
-    expect(await handIn(report(mail.id))).toEqual({ status: 200, message: 'Mail to this address stopped' });
+    expect(await handIn(report(mail.id))).toEqual({ status: 200, message: 'E-mails to this address stopped' });
     expect(await me(token)).toMatchObject({ email_bounced_at: expect.any(String), email_confirmed_at: null });
 
     await notice(id);
