@@ -30,7 +30,7 @@ const steps = {
   instrument: requests.gatewayPayment - second / 2,
   /** A period of a subscription; a request waits for the first. */
   subscriptionPeriod: requests.firstSubscriptionPayment - second,
-  /** One background transaction. */
+  /** A background transaction. */
   ledger: 15 * second,
   /** Asks the provider while no request waits. */
   provider: 18 * second,
@@ -51,7 +51,7 @@ const writing = 2.5 * second;
 export const providerTimeWithin = (stepMs: number): number => Math.max(0, stepMs - writing);
 
 const provider = {
-  /** One call, with all its pages. */
+  /** A call, with all its pages. */
   call: 6 * second,
   /**
    * From recording a transfer's attempt until its request is sent; after that it is not sent, because another run may
@@ -82,7 +82,7 @@ const contribution = {
 export interface DatabaseBudget {
   /** Waiting for one lock. */
   lock: number;
-  /** One statement, its waits for locks included. */
+  /** A statement, including its waits for locks. */
   statement: number;
   /** Between two statements of a transaction. */
   idle: number;
@@ -148,7 +148,7 @@ const reach = {
   webhookName: 2 * second,
   webhook: 5 * second,
   probe: 2 * second,
-  /** What one query adds to a scrape at most: Prometheus waits ten seconds by default. */
+  /** Maximum that one query adds to a scrape: Prometheus waits ten seconds by default. */
   scrape: 5 * second,
 };
 
@@ -193,7 +193,7 @@ const webhook = {
 };
 
 const mail = {
-  /** Waiting for a free slot to send a mail. */
+  /** Waiting for a free slot to send a message. */
   place: 10 * second,
   /** Connecting to the mail server, until its greeting. */
   connecting: 5 * second,

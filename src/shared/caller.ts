@@ -4,7 +4,7 @@ import type { UserType } from './user.ts';
 
 /** The facts that decide whether a token was revoked. */
 export interface TokenMark {
-  /** Its `jti`, by which it is revoked. */
+  /** The token's `jti`, by which it is revoked. */
   tokenId: string;
   /**
    * The generation of the user's tokens to which it belongs; null for another issuer's token, which is revoked by

@@ -14,9 +14,9 @@ export interface Semaphore {
 }
 
 export interface SemaphoreBounds {
-  /** The most places that one key may hold; the rest are for others. */
+  /** Maximum places that one key may hold; the rest are for others. */
   perKey?: number;
-  /** The most waiters of one key; further ones are refused. */
+  /** Maximum waiters of one key; further ones are refused. */
   mostWaiting?: number;
 }
 

@@ -11,7 +11,7 @@ export type CsvCell = string | number | boolean | null;
 const formula = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
- * One line of CSV (RFC 4180) with its line end. Separators and quotes are escaped. Text that a spreadsheet would
+ * Formats a line of CSV (RFC 4180) with its line end. Separators and quotes are escaped. Text that a spreadsheet would
  * evaluate gets an apostrophe in front; numbers, including negative ones, do not.
  */
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`;

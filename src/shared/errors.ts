@@ -42,7 +42,7 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** The most errors listed for one request: more are useless, and a body could cause one per byte. */
+/** Maximum errors listed for one request: more are useless, and a body could cause one per byte. */
 export const mostComplaints = 20;
 
 export interface DomainErrorOptions {

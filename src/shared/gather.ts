@@ -16,9 +16,9 @@ export interface GatherOptions<Question, Answer> {
   waitMs: number;
   /** Milliseconds after which the questions of a run time out (ETIMEDOUT), done or not, and the next run may start. */
   runMs: number;
-  /** The most questions in a run. */
+  /** Maximum questions per run. */
   most?: number;
-  /** The most concurrent runs. A second one starts only if it is full or the first is slow. */
+  /** Maximum concurrent runs. A second run starts only if it is full or the first is slow. */
   underWay?: number;
   /** Milliseconds after which a run is slow. */
   slowMs?: number;
@@ -33,7 +33,7 @@ interface Member<Question, Answer> {
   reject(error: unknown): void;
 }
 
-/** How many run concurrently when each has to run alone, so that one that waits for a lock holds up few. */
+/** Maximum concurrent questions when each has to run alone, so that one that waits for a lock holds up few others. */
 const aloneAtOnce = 4;
 
 /**

@@ -7,7 +7,7 @@ import { v4, v5, v7 } from 'uuid';
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
 const derive = (name: string): string => v5(name, namespace);
 
-// One system call for many ids, as a call costs ten times as much as the rest.
+// Random bytes are fetched for many ids at once, as a system call costs ten times as much as the rest.
 const randomBytes = new Uint8Array(16 * 256);
 let used = randomBytes.length;
 function takeRandom(): Uint8Array {
@@ -110,7 +110,7 @@ export const journalKeys = {
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
   partnerPaymentSettled: (paymentId: string): string => `partner-payment/${paymentId}/settled`,
   partnerPaymentReleased: (paymentId: string): string => `partner-payment/${paymentId}/released`,
-  /** One step of a payout, by its kind's family. */
+  /** A step of a payout, by the family of its kind. */
   payout: (family: string, payoutId: string, step: 'reserved' | 'spent' | 'returned' | 'reversed'): string =>
     `${family}/${payoutId}/${step}`,
   circlePot: (circleId: string, turn: number): string => `saving-circle/${circleId}/turn/${turn}/pot`,

@@ -9,7 +9,7 @@ import { forgetOldLooks } from '../platform/housekeeping/sweep-rows.ts';
 const requestsKeptDays = 30;
 /** No limit looks further back than a day. */
 const talliesKept = '2 days';
-/** How long the time and kind of a sent mail are stored, without its text. */
+/** How long the time and kind of a sent message are stored, without its text. */
 const mailsKept = '90 days';
 /** How long after an expired invitation its user stays listed. */
 const expiredInvitationsKeptDays = 30;
@@ -18,8 +18,8 @@ const invitationsPerRound = 1000;
 
 /**
  * Deletes rows past their retention time: read events (90 days), outcomes of requests, looks of the sweeps, tallies of
- * payouts, results of bank account checks, sent mails, used signatures, and people who never accepted their invitation;
- * and the bodies of callbacks and webhooks after `bodiesKeptDays`, if set. Returns how many.
+ * payouts, results of bank account checks, sent messages, used signatures, and people who never accepted their
+ * invitation; and the bodies of callbacks and webhooks after `bodiesKeptDays`, if set. Returns how many.
  */
 export async function forgetOldRows(
   em: EntityManager,

@@ -16,17 +16,17 @@ export async function invitationToken({ deps, em }: Pick<Stack, 'deps' | 'em'>, 
   return JSON.parse(await deps.sealer.open(mailFactsPlace(id), facts_sealed)).token;
 }
 
-/** The mails caught for an address, newest first. */
+/** The messages caught for an address, newest first. */
 export const mailsTo = async ({ sandbox }: AtSandbox, address: string): Promise<CaughtMail[]> =>
   (await sandbox.get(`/sandbox/mail?to=${encodeURIComponent(address)}`)).body.mail;
 
-/** Waits for a mail to an address whose subject matches. */
+/** Waits for a message to an address whose subject matches. */
 export async function awaitMail(stack: AtSandbox, address: string, subject: RegExp): Promise<CaughtMail> {
   const find = async () => (await mailsTo(stack, address)).find((mail) => subject.test(mail.subject));
   return must(await eventually(find, (mail) => mail !== undefined), 'it was awaited');
 }
 
-/** The token in the link of a mail. */
+/** The token in the link of a message. */
 export function tokenIn({ text }: CaughtMail): string {
   const [, token] = /[?&]token=([\w%-]+)/.exec(text) ?? [];
   if (token === undefined) throw new Error('the mail has no token');

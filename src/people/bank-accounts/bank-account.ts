@@ -20,7 +20,9 @@ export const ownerOf = ({
 }: Pick<Caller, 'userId' | 'userType' | 'organizationId'>) =>
   userType === 'organization' ? { organization_id: organizationId } : { user_id: userId, organization_id: null };
 
-/** Its owner, or users of type `organization` of the organization that it belongs to; never platform users. */
+/**
+ * The account's owner, or users of type `organization` of the organization that it belongs to; never platform users.
+ */
 export function mayUseBankAccount(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   account: { user_id: string; organization_id?: string | null },

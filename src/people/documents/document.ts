@@ -39,7 +39,7 @@ interface Owned {
 const isOfOrganization = ({ organizationId }: Who, { organization_id }: Owned): boolean =>
   organizationId !== null && organization_id === organizationId;
 
-/** Its creator, users of type `organization` of the document's organization, platform users. */
+/** The document's creator, users of type `organization` of the document's organization, platform users. */
 export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
   caller.userType === 'platform' ||
   document.created_by === caller.userId ||

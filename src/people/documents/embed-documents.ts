@@ -5,7 +5,7 @@ import type { ProductType } from './document.ts';
 import { visibleTo } from './find-documents.ts';
 import { type DocumentView, type PresentedDocument, presentDocument } from './present-document.ts';
 
-/** How many of its newest documents a parent's detail shows; `GET /v1/documents` lists all. */
+/** Maximum documents, newest first, in a parent's detail; `GET /v1/documents` lists all. */
 const embeddedPerParent = 100;
 
 /** The documents in a parent's detail. */

@@ -57,12 +57,12 @@ export interface DocumentFilter {
 
 const missing = (): never => refuse('NOT_FOUND', 'the document was not found', { field: 'id' });
 
-/** One document. One that the caller may not see looks like a missing one (NOT_FOUND). */
+/** Reads a document. Throws NOT_FOUND when it is missing or the caller may not see it. */
 export async function getDocument(em: EntityManager, caller: Caller, id: string): Promise<Document> {
   return (await em.findOne(Document, { $and: [{ id }, visibleTo(caller)] })) ?? missing();
 }
 
-/** One document, locked for a change. One that the caller may not change looks like a missing one (NOT_FOUND). */
+/** Locks a document for a change. Throws NOT_FOUND when it is missing or the caller may not change it. */
 export async function getOwnDocument(tx: EntityManager, caller: Caller, id: string): Promise<Document> {
   const document = await tx.findOne(
     Document,

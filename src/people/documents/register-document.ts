@@ -22,7 +22,7 @@ export interface RegisterDocumentInput {
   productId: string | null;
   visibility: Visibility;
   categoryId: string | null;
-  /** The most bytes that one user's documents may use together. */
+  /** Maximum total bytes of a user's documents. */
   maximumStoredBytes: number;
 }
 

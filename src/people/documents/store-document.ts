@@ -24,7 +24,7 @@ export interface StoreDocumentInput {
   productId: string;
   visibility: Visibility;
   categoryId: string | null;
-  /** The most bytes that one user's documents may use together. */
+  /** Maximum total bytes of a user's documents. */
   maximumStoredBytes: number;
   object: StoredObject;
   /** The client's name for the file. */

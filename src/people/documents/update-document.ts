@@ -28,7 +28,7 @@ export interface UpdateDocumentInput {
     product_id?: string | null | undefined;
     category_id?: string | null | undefined;
   };
-  /** The most bytes that one user's documents may use together. */
+  /** Maximum total bytes of a user's documents. */
   maximumStoredBytes: number;
 }
 

@@ -35,8 +35,8 @@ export async function confirmAddress(
 }
 
 /**
- * Records another confirmation mail for the caller's address. Throws REQUEST_INVALID if it is confirmed,
- * TOO_MANY_REQUESTS after ten mails in an hour.
+ * Records another confirmation e-mail to the caller's address. Throws REQUEST_INVALID if the address is confirmed,
+ * TOO_MANY_REQUESTS after ten e-mails in an hour.
  */
 export async function askForConfirmation(em: EntityManager, sealer: Sealer, caller: Caller): Promise<void> {
   await em.transactional(async (tx) => {

@@ -80,7 +80,8 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   const person = await preparePerson(sealer, { email, name });
   const invite = async (tx: EntityManager): Promise<Invitation> => {
     if (!isPlatform(caller)) await countInvitation(tx, person.email_digest);
-    // Of an organization that anybody may have signed up, it is one more mail to whomever they like, as a sign-up is.
+    // Anybody can sign up an organization and invite any address, so invitations count as sign-ups until it is
+    // approved.
     if (!isPlatform(caller) && caller.organizationStatus !== 'active') await countSignUp(tx, input.origin);
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
     const role = await lockRole(tx, roleId, 'hold');
@@ -131,11 +132,11 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   return countingTaken(em, { attempt, requestId }, () => em.transactional(invite));
 }
 
-/** Writes the mail with the token, replacing an unsent one whose token is now revoked. */
+/** Records the e-mail with the token, replacing an unsent one whose token is now revoked. */
 async function recordInvitationMail(tx: EntityManager, sealer: Sealer, user: User, token: string): Promise<void> {
   await tx.execute("delete from mails where user_id = ? and kind = 'invitation' and status = 'pending'", [user.id]);
   const organization = user.organization_id ? await tx.findOne(Organization, user.organization_id) : null;
-  // Anybody may sign up an organization under any name: the mail names it only once the platform has approved it.
+  // Anybody may sign up an organization under any name, so the e-mail names it only once the platform has approved it.
   const facts = { token, ...(organization?.status === 'active' && { organization: organization.name }) };
   await recordMail(tx, sealer, { userId: user.id, kind: 'invitation', facts });
 }

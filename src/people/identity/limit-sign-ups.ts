@@ -10,7 +10,7 @@ export interface SignUpOrigin {
   perHour: number | undefined;
 }
 
-/** What is counted per hour, and the error text beyond the limit. */
+/** An hourly limit, and the error text once it is reached. */
 interface Counted {
   key: string;
   perHour: number;
@@ -56,8 +56,9 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
 }
 
 /**
- * Counts an organization's invitation of an e-mail address, named by its digest; each is a mail to somebody who may not
- * want it. Throws TOO_MANY_REQUESTS after ten in an hour from all inviters together, withdrawn ones included.
+ * Counts an organization's invitations of an e-mail address, given by its digest: each sends an e-mail that the
+ * recipient may not want. Throws TOO_MANY_REQUESTS after ten in an hour from all inviters together, withdrawn ones
+ * included.
  */
 export const countInvitation = (tx: EntityManager, emailDigest: string): Promise<void> =>
   count(tx, {

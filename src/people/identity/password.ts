@@ -5,7 +5,10 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 // argon2id with the parameters that OWASP recommends: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** One hash at a time in this process: each takes a core for some 30 ms, and other requests need one too. */
+/**
+ * Passwords are hashed one at a time per process: each hash occupies a core for some 30 ms, which other requests need
+ * too.
+ */
 const semaphore = createSemaphore(1, { mostWaiting: 100 });
 const longestWaitMs = 10_000;
 /** The queue key where there is no network address: a command run on this machine. */

@@ -14,12 +14,12 @@ import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
-/** The minimum response time: several times the time to record a mail. */
+/** The minimum response time: several times what it takes to record an e-mail. */
 const answeredAfterMs = 250;
 
 /**
- * Records the mail with which an active user can set a new password. The result and its timing are the same whether or
- * not there is a user with this address.
+ * Records the e-mail with which an active user can set a new password. The result and its timing are the same whether
+ * or not there is a user with this address.
  */
 export async function askForPassword(
   em: EntityManager,

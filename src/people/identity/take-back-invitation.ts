@@ -86,7 +86,7 @@ interface Removal {
   why: 'taken back' | 'expired';
 }
 
-/** Deletes invited users, who have done nothing yet: only invitations, mails and `cause_managers` refer to them. */
+/** Deletes invited users, who have done nothing yet: only `invitations`, `mails` and `cause_managers` refer to them. */
 async function removeInvited(
   tx: EntityManager,
   userIds: readonly string[],

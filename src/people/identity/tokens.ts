@@ -39,7 +39,7 @@ export interface TokenSubject {
 
 export interface SignedToken {
   token: string;
-  /** Its `jti`, by which it is revoked. */
+  /** The token's `jti`, by which it is revoked. */
   tokenId: string;
   expiresInSeconds: number;
 }
@@ -56,7 +56,7 @@ export interface Tokens {
 const tokenType = 'at+jwt';
 /** The value of the claim `amr` for a one-time code (RFC 8176). */
 const secondFactorMethod = 'otp';
-/** The most verified tokens to cache; about 10 MB. */
+/** Maximum cached verified tokens, about 10 MB. */
 const verifiedTokensKept = 20_000;
 
 const unauthenticated = (cause?: unknown) => new DomainError('UNAUTHENTICATED', 'The token is not valid', { cause });

@@ -22,8 +22,8 @@ export interface UpdateMeInput {
 }
 
 /**
- * Changes the caller's own profile, the language of their mails and which they receive. Unchanged values leave no event.
- * Throws UNAUTHENTICATED when the token has ended since it was checked.
+ * Changes the caller's own profile, the language of their e-mails and which kinds they receive. Unchanged values leave
+ * no event. Throws UNAUTHENTICATED when the token has ended since it was checked.
  */
 export async function updateMe(
   em: EntityManager,

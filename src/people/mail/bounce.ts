@@ -10,20 +10,20 @@ const ofTheAddress = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2
  */
 export const isOfTheAddress = (status: string): boolean => ofTheAddress.has(status);
 
-/** A mail that could not be delivered because its address does not exist. */
+/** A message that could not be delivered because its address does not exist. */
 export interface Bounce {
-  /** Candidates for the mail's id: a report contains other ids, too. */
+  /** Candidates for the message's id: a report contains other ids, too. */
   mailIds: string[];
   status: string;
 }
 
-/** Only the returned mail follows after this. */
+/** Only the returned message follows after this. */
 const readBytes = 64 * 1024;
 const mostIds = 20;
 
 /**
- * Reads a delivery report (RFC 3464), which mail servers send to the sender; null for any other mail, for a delay, and for
- * refusals that do not concern the address.
+ * Reads a delivery report (RFC 3464), which mail servers send to the sender; null for any other message, for a delay,
+ * and for refusals that do not concern the address.
  */
 export function readBounce(report: Buffer): Bounce | null {
   const text = report.subarray(0, readBytes).toString('latin1');
@@ -35,8 +35,8 @@ export function readBounce(report: Buffer): Bounce | null {
 }
 
 /**
- * Stops mail to the address of a bounced mail until its owner confirms it again. Does nothing if they have confirmed it
- * since that mail was recorded. Returns whether mail was stopped.
+ * Stops mail to the address of a bounced message until its owner confirms it again. Does nothing if they have confirmed
+ * it since that message was recorded. Returns whether mail was stopped.
  */
 export async function recordBounce(
   em: EntityManager,

@@ -32,12 +32,12 @@ interface MailRow extends MailSubject {
   facts_sealed: string | null;
   attempts: number;
   created_at: Date | string;
-  /** Too old to be sent. */
+  /** The message is too old to be sent. */
   is_old: boolean;
-  /** Its token has expired or was used. */
+  /** The message's token has expired or was used. */
   is_over: boolean;
   status: MailStatus;
-  /** Of the user; null when there is none. */
+  /** The user's status; null when the user no longer exists. */
   user_status: 'invited' | 'active' | 'suspended' | null;
   profile_sealed: string | null;
   is_confirmed: boolean;
@@ -48,11 +48,11 @@ interface MailRow extends MailSubject {
   takes_reminders: boolean;
 }
 
-/** How long a mail is retried, as webhooks are. */
+/** How long a message is retried, as webhooks are. */
 const triedForHours = 72;
 /**
- * The most notices sent to an unconfirmed address in an hour: it may be a stranger's, and the person who signed up with
- * it could trigger any number. Mails with a token have their own limit.
+ * Maximum notices per hour to an unconfirmed address, which may be a stranger's: whoever signed up with it could
+ * trigger any number. Messages with a token have their own limit.
  */
 const noticesToStrangers = 10;
 
@@ -68,7 +68,7 @@ const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.fa
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
- * One attempt at one mail: renders it in the user's language and passes it to the mail server. It is silenced when the
+ * Tries once to send a message: renders it in the user's language and passes it to the mail server. Silenced when the
  * user was erased or suspended, the address bounces or is unconfirmed and over its limit, the token has expired, or the
  * user turned off such mail. Parked, with an event, when the server refuses it permanently, or after three days. Throws
  * for a retry.
@@ -142,7 +142,7 @@ function linkOf(publicUrl: string, { kind }: MailRow, token: string): string {
   return `${new URL(publicUrl).origin}${path}?token=${encodeURIComponent(token)}`;
 }
 
-/** Sets a mail's final status and deletes its secrets; a parked one gets an event. */
+/** Sets a message's final status and deletes its secrets; a parked one gets an event. */
 async function end(
   em: EntityManager,
   { id, kind, user_id }: MailRow,

@@ -28,10 +28,10 @@ interface MailPorts {
 }
 
 /**
- * Sends pending mails within a second or two, until it is disposed of. They are claimed as other waiting rows are
- * (`sweepRows`): workers share them, a dead worker's mails go to the others, and a mail that cannot be sent is retried
- * at growing intervals. Mails need no workflow: each is one repeated attempt, and they are sent even while Temporal is
- * down. Without SMTP_URL nothing is sent.
+ * Sends pending messages within a second or two, until it is disposed of. They are claimed as other waiting rows are
+ * (`sweepRows`): workers share them, a dead worker's messages go to the others, and a message that cannot be sent is
+ * retried at growing intervals. Messages need no workflow: each is one repeated attempt, and they are sent even while
+ * Temporal is down. Without SMTP_URL nothing is sent.
  */
 export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): AsyncDisposable {
   const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** A mail is retried for three days, then parked; `silenced` means that its recipient no longer receives it. */
+/** A message is retried for three days, then parked; `silenced` means that its recipient no longer receives it. */
 export const mailLaw = statusLaw({
   initial: ['pending'],
   transitions: { pending: ['sent', 'parked', 'silenced'], sent: [], parked: [], silenced: [] },
@@ -40,42 +40,44 @@ export const mailFamilies = {
 export type MailKind = keyof typeof mailFamilies;
 export type MailFamily = (typeof mailFamilies)[MailKind];
 
-/** Mails with a token, which is valid for this many minutes. */
+/** Messages with a token, which is valid for this many minutes. */
 export const tokenMinutes = { confirm_address: 60, reset_password: 60, invitation: 7 * 24 * 60 } as const;
 export type TokenKind = keyof typeof tokenMinutes;
 
-/** The page that the mail's link opens; its button uses the token. */
+/** The page that the message's link opens; its button uses the token. */
 export const tokenPaths: Record<TokenKind, string> = {
   confirm_address: '/confirm-email',
   reset_password: '/reset-password',
   invitation: '/accept-invitation',
 };
 
-/** The values of a template, by name. */
+/** Template values, by name. */
 export type MailFacts = Record<string, string>;
 
-/** The text of a kind of mail: Mustache templates. Paragraphs are lines of text; the button leads to the mail's link. */
+/**
+ * The text of a kind of mail: Mustache templates. Paragraphs are lines of text; the button leads to the message's link.
+ */
 export interface MailText {
   subject: string;
   paragraphs: readonly string[];
   button?: string;
 }
 
-/** The frame around the text of every mail. */
+/** The frame around the text of every message. */
 export interface MailFrame {
   greeting: string;
-  /** Below mails that can be turned off, and the text of the link that does so. */
+  /** The footer of e-mails that can be turned off; `unsubscribe` is the text of the link that turns them off. */
   chosen: string;
   unsubscribe: string;
-  /** Below those that cannot. */
+  /** The footer of e-mails that cannot be turned off. */
   security: string;
 }
 
 export type MailTexts = Record<MailKind, MailText> & { frame: MailFrame };
 
-/** A mail ready to be sent. */
+/** A message ready to be sent. */
 export interface Mail {
-  /** The same at every attempt, so that mail programs recognize duplicates. */
+  /** The same at every attempt, so that mail clients recognize duplicates. */
   messageId: string;
   to: string;
   subject: string;
@@ -86,12 +88,12 @@ export interface Mail {
 
 /** The port to the mail server. */
 export interface MailSender {
-  /** Sends a mail; throws `MailRefused` for a permanent refusal; any other error is retried. */
+  /** Sends a message; throws `MailRefused` for a permanent refusal; any other error is retried. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** The mail server permanently refuses this mail; the message contains no address. */
+/** The mail server permanently refuses this message. The error text contains no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
   /** The server reports that the address does not exist. */

@@ -6,7 +6,7 @@ import { createOwnToken } from '../members/own-token.ts';
 import type { MailFacts, MailKind, TokenKind } from './mail.ts';
 import { tokenMinutes } from './mail.ts';
 
-/** The column that seals the values which only the mail may contain; they are deleted once it is sent. */
+/** Where the values that only the message may contain are sealed; they are deleted once it is sent. */
 export const mailFactsPlace = (id: string): Place => ({ table: 'mails', column: 'facts_sealed', row: id });
 
 /**
@@ -28,10 +28,10 @@ export async function recordMail(
   ]);
 }
 
-/** The most mails with a token of one kind that a user may get in an hour. */
+/** Maximum messages per hour to one user with one kind of token. */
 const tokenMailsPerHour = 10;
 
-/** Whether a user has reached the hourly limit of mails of this kind. */
+/** Whether a user has reached the hourly limit of messages of this kind. */
 export async function hasManyTokenMails(tx: EntityManager, userId: string, kind: TokenKind): Promise<boolean> {
   const recorded = await tx.execute<unknown[]>(
     "select from mails where user_id = ? and kind = ? and created_at > now() - interval '1 hour' limit ?",
@@ -41,8 +41,8 @@ export async function hasManyTokenMails(tx: EntityManager, userId: string, kind:
 }
 
 /**
- * As `recordMail`, for a mail with a new one-time token, which only the mail contains: its digest is stored, and `spendMailToken`
- * uses it. Throws KeysAway.
+ * As `recordMail`, for a message with a new one-time token, which only the message contains: its digest is stored, and
+ * `spendMailToken` uses it. Throws KeysAway.
  */
 export async function recordTokenMail(
   tx: EntityManager,

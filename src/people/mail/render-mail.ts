@@ -5,7 +5,7 @@ import { type MailFacts, type MailKind, type MailTexts, mailFamilies, tokenPaths
 import { english } from './texts-en.ts';
 import { indonesian } from './texts-id.ts';
 
-/** The text of every mail, in every language. */
+/** The text of every message, in every language. */
 const mailTexts: Record<Locale, MailTexts> = { id: indonesian, en: english };
 
 export interface RenderedMail {
@@ -30,13 +30,13 @@ const styles = {
   link: 'color:#0b5c8a',
 };
 
-/** A mail's subject and its two parts; `html` escapes what people wrote. */
+/** A message's subject and its two parts; `html` escapes what people wrote. */
 export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
   const { frame, [kind]: template } = mailTexts[locale];
   const fill = (text: string) => mustache.render(text, facts, undefined, { escape: String });
   const greeting = fill(frame.greeting);
   const paragraphs = template.paragraphs.map(fill);
-  // A mail with a token itself explains what to do if it was not expected.
+  // A message with a token itself explains what to do if it was not expected.
   const security = kind in tokenPaths ? null : frame.security;
   const footer = mailFamilies[kind] === 'security' ? security : frame.chosen;
   const { unsubscribe } = facts;

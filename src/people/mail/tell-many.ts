@@ -9,10 +9,10 @@ interface Round {
   told_upto: string;
 }
 
-/** How many people are considered at a time. */
+/** Maximum people per batch. */
 const batch = 1_000;
 
-/** The next people of a round, by id, and whether each receives the mail; from the subject and the last id. */
+/** The next people of a round, by id, and whether each receives the message; from the subject and the last id. */
 const next: Record<Round['kind'], string> = {
   disbursement: `select distinct d.user_id as id, true as concerned
     from (values (?::uuid, ?::uuid)) round (subject, told_upto)
@@ -31,9 +31,9 @@ const next: Record<Round['kind'], string> = {
 };
 
 /**
- * Records the next batch of mails of an open round: a disbursement, to the donors of its cause, or the year's
+ * Records the next batch of messages of an open round: a disbursement, to the donors of its cause, or the year's
  * statement, whose round opens in January. A batch and its position are one transaction, so a crash neither skips
- * anybody nor mails anybody twice. Workers share the rounds. Returns whether a round was open.
+ * anybody nor e-mails anybody twice. Workers share the rounds. Returns whether a round was open.
  */
 export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
   // Every worker runs this every second: one statement while there is nothing to do.

@@ -20,7 +20,7 @@ export async function unsubscribeLink(
   return `${new URL(publicUrl).origin}${unsubscribePath}?${new URLSearchParams({ user: userId, from: family, proof })}`;
 }
 
-/** Turns off the mail named by a link from `unsubscribeLink`; false for any other link. */
+/** Turns off the kind of e-mail named by a link from `unsubscribeLink`; false for any other link. */
 export async function unsubscribe(
   em: EntityManager,
   sealer: Sealer,

@@ -29,8 +29,8 @@ export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument
 const missing = (): never => refuse('NOT_FOUND', 'the official document was not found', { field: 'id' });
 
 /**
- * One official document. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an
- * event.
+ * Reads an official document. Throws NOT_FOUND when it is missing or someone else's. A read by the platform is recorded
+ * as an event.
  */
 export async function getOfficialDocument(
   em: EntityManager,
@@ -44,7 +44,7 @@ export async function getOfficialDocument(
   return openOfficialDocument(sealer, row);
 }
 
-/** One official document, locked for a change. Throws as `getOfficialDocument` does. */
+/** Locks an official document for a change. Throws as `getOfficialDocument` does. */
 export async function lockOfficialDocument(tx: EntityManager, caller: Caller, id: string): Promise<OfficialDocument> {
   const row = await tx.findOne(OfficialDocument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   return row !== null && mayUseOfficialDocument(caller, row) ? row : missing();

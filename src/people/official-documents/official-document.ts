@@ -23,7 +23,7 @@ export const placeOfDetails = (id: string) => ({ table: 'official_documents', co
 /** Where the details are encrypted: under the key of the person they identify. */
 export const placeToSeal = (id: string, userId: string) => ({ ...placeOfDetails(id), person: { id: userId } });
 
-/** Its owner, users of type `organization` of the document's organization, platform users. */
+/** The document's owner, users of type `organization` of the document's organization, platform users. */
 export const mayUseOfficialDocument = (
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   document: { user_id: string; organization_id?: string | null },

@@ -22,7 +22,7 @@ export const OfficialDocumentAnswer = z
   })
   .meta({ id: 'OfficialDocument' });
 
-/** Its number as this caller sees it: masked unless the caller is the owner. */
+/** The document number as this caller sees it: masked unless the caller is the owner. */
 export const shownNumber = (caller: Pick<Caller, 'userId'>, { row, details }: OpenedOfficialDocument): string =>
   row.user_id === caller.userId ? details.number : maskNumber(details.number);
 

@@ -8,7 +8,7 @@ export const maximumObjectBytes = 256 * 1024 * 1024;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** One object of an archive: JSON lines, compressed with gzip, in the order of ids. */
+/** An object of an archive: gzipped JSON lines, ordered by id. */
 const Part = z.strictObject({
   key: z.string(),
   rows: z.int().min(1),

@@ -10,7 +10,7 @@ export interface CallbackBody {
   /** All bytes, or the first bytes of an oversized body. */
   bytes: Buffer;
   isWhole: boolean;
-  /** How many bytes were received. */
+  /** Bytes received. */
   size: number;
   /** SHA-256 of all bytes received, in hex. */
   digest: string;

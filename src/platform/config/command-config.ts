@@ -145,7 +145,7 @@ const archiveSchema = z
     NODE_ENV: environment,
     ...databases,
     ...storage,
-    /** How many full months after its end a month is archived; without it, none is. */
+    /** Full months between the end of a month and its archiving; if unset, nothing is archived. */
     ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
     FAILPOINTS: schema.shape.FAILPOINTS,
   })

@@ -9,5 +9,5 @@ export type StepQueue = (typeof stepQueues)[number];
 export const taskQueueOf = (taskQueue: string, queue: StepQueue): string =>
   queue === 'ledger' ? taskQueue : `${taskQueue}-${queue}`;
 
-/** The most local calls of one step that wait for the provider at a time, in one worker. */
+/** Maximum concurrent local calls of one step that wait for the provider, per worker. */
 export const boundOfLocal = 30;

@@ -32,9 +32,10 @@ interface Created {
 const columns = ['"row".created_at', '"row".id'] as const;
 
 /**
- * One page of a list (`readFresh`) in the order of creation, with the number of all matches, and `next` when rows
- * follow (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the list,
- * whether it matches the filter or not; without `within`, a matching row. Throws REQUEST_INVALID when there is none.
+ * Reads a page of a list (`readFresh`) in the order of creation, with the total number of matches, and `next` when more
+ * rows follow (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the
+ * list, whether it matches the filter or not; without `within`, a matching row. Throws REQUEST_INVALID when there is no
+ * such row.
  */
 export function findPage<T extends Created>(
   em: EntityManager,

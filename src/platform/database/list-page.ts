@@ -36,9 +36,9 @@ const filterOf = (conditions: readonly Condition[]): string =>
 const valuesOf = (conditions: readonly Condition[]): unknown[] => conditions.flatMap(({ params }) => params ?? []);
 
 /**
- * One page of rows (`readFresh`) ordered by `instant`, the number of all matches, and `next` when rows follow. The table
- * has `id` and that column. An `after` that is an id names a row `within` the list. Throws REQUEST_INVALID when there is
- * none.
+ * Reads a page of rows (`readFresh`) ordered by `instant`, the total number of matches, and `next` when more rows
+ * follow. The table has `id` and that column. An `after` that is an id names a row `within` the list. Throws
+ * REQUEST_INVALID when there is no such row.
  */
 export const listPage = <Row extends object>(
   em: EntityManager,

@@ -85,9 +85,9 @@ function leaveAlone(replica: Replica, outcome: ReadOutcome, error: unknown): voi
 }
 
 /**
- * One message for the wait and the start of the snapshot: behind a pooler only statements sent together are sure to
- * reach the same server. The wait has its own transaction, as a snapshot taken before it would not see what it waited
- * for.
+ * The wait and the start of the snapshot are sent in one message: behind a pooler only statements sent together are
+ * sure to reach the same server. The wait has its own transaction, as a snapshot taken before it would not see what it
+ * waited for.
  */
 async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): Promise<EntityManager> {
   await tx.begin({ readOnly: true });

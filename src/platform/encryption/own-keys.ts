@@ -7,12 +7,12 @@ import { textArray } from '../../shared/postgres.ts';
 
 /** 256 bits, for A256GCM and HMAC-SHA256. */
 const keyBytes = 32;
-/** How many keys a process caches, and for how long: after that time a destroyed key is unusable everywhere. */
+/** Maximum keys that a process caches, and for how long: after that time a destroyed key is unusable everywhere. */
 const mostCached = 10_000;
 const cachedMs = 5 * 60_000;
 const mostTogether = 500;
 
-/** The keys cannot be reached, or one is missing that should exist. Not a refusal: the caller retries. */
+/** The keys database is unreachable, or a key that should exist is missing. Not a refusal: the caller retries. */
 export class KeysAway extends Error {
   override readonly name: string = 'KeysAway';
   readonly code = 'KEYS_AWAY';
@@ -68,7 +68,7 @@ export async function newKey(
 export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, sealed: string): Promise<Uint8Array> =>
   new Uint8Array(Buffer.from(await wrapping.open(placeOf(table, id), sealed), 'base64'));
 
-/** One key per person or order, by its id. */
+/** One key per person or order, by the id of the person or order. */
 export interface OwnKeys {
   /** The key, created if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
   make(id: string): Promise<Uint8Array>;

@@ -64,7 +64,7 @@ export async function recordEvents(tx: EntityManager, events: readonly NewEvent[
 
 /** Records a read (impact LOW): one insert that does not wait for the disk. */
 export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event' | 'impact'>): Promise<void> {
-  // One statement: set_config is local to its transaction, and the CTE is evaluated before the insert commits.
+  // A single statement: set_config is local to its transaction, and the CTE is evaluated before the insert commits.
   await em.execute(
     `with quick as materialized (select set_config('synchronous_commit', 'off', true) as quick)
      insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)

@@ -23,7 +23,7 @@ export interface CallBudget {
 }
 
 /**
- * How many calls of one partner may wait in a process: a worker has 40 slots on the provider's queue, and each waiting
+ * Maximum waiting calls of one partner per process: a worker has 40 slots on the provider's queue, and each waiting
  * call occupies one.
  */
 const waitingOfPartner = 10;

@@ -191,7 +191,7 @@ export interface Gateway {
    * instrument's payments are not looked up, which saves one call.
    */
   findInstrument(reference: string, options?: CallOptions & { briefly?: boolean }): Promise<InstrumentState | null>;
-  /** One payment by the provider's id, under its payment method; null when there is none. */
+  /** Returns a payment under this payment method by the provider's id; null when there is none. */
   findPayment(
     providerPaymentMethodId: string,
     providerPaymentId: string,

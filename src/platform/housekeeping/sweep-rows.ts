@@ -45,9 +45,9 @@ export const either = (...queries: string[]): string => queries.join(' union all
 export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void;
 
 /**
- * How many rows of a kind are claimed and then woken at a time: at first, and at most. A claim scans everything due, so
- * under load it claims as many as are woken in a few seconds: with 200,000 rows, batches of 5,000 are five times as
- * fast as batches of 1,000. The claims of a killed process last until their next look, a minute for new rows.
+ * Rows of a kind claimed and then woken per batch: at first, and at most. A claim scans everything due, so under load
+ * it claims as many as are woken in a few seconds: with 200,000 rows, batches of 5,000 are five times as fast as
+ * batches of 1,000. The claims of a killed process last until their next look, a minute for new rows.
  */
 const rowsPerClaim = { first: 100, most: 5_000, forMs: 4_000 };
 const atOnce = 50;
@@ -64,7 +64,7 @@ const firstWaitMinutes = 1;
 /** A row that becomes due again after this long starts over with short waits. */
 const forgivenAfterDays = 2;
 const forgottenAfterDays = 30;
-/** The most rows deleted in one statement, which takes a second or two. */
+/** Maximum rows deleted per statement, which takes a second or two. */
 const looksAtATime = 100_000;
 
 /**

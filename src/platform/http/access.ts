@@ -6,7 +6,7 @@ import type { UserType } from '../../shared/user.ts';
  */
 export interface Allow {
   kind: 'allow';
-  /** One of these suffices. */
+  /** Any of these permissions suffices. */
   permissions: readonly string[];
   userTypes: readonly UserType[] | undefined;
   /** A role that is also required. */

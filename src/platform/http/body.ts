@@ -5,7 +5,7 @@ import { DomainError, errorCodeOf, refuse } from '../../shared/errors.ts';
 import { refuseBody } from './json-body.ts';
 
 const kibibyte = 1024;
-/** The most bytes of a body, both as sent and decompressed. */
+/** Maximum bytes of a body, both as sent and decompressed. */
 export const bodyLimitBytes = {
   /** For routes open to anyone, and those for logging in. */
   auth: 16 * kibibyte,

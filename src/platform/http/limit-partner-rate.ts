@@ -6,10 +6,7 @@ import { bearerOf } from './bearer.ts';
 import { isPartnerPath } from './errors.ts';
 
 const windowMs = 10_000;
-/**
- * The most keys tracked at once, so that a flood of invented keys cannot exhaust memory; the least recently used is
- * dropped.
- */
+/** Maximum tracked keys, so that a flood of invented keys cannot exhaust memory; the least recently used is dropped. */
 const mostBuckets = 10_000;
 
 /** The times of one key's requests in the last ten seconds, oldest first. */

@@ -158,7 +158,7 @@ function collect(
     else arriving.fields.set(name, value);
   });
   parser.on('file', (name, stream, fileName, _, declaredType) => {
-    // It is read to its end or destroyed; the parser reports its error, too.
+    // The stream is read to its end or destroyed; the parser reports its error, too.
     stream.on('error', (error) => giveUp(malformed(error)));
     if (name !== field) {
       const what = !name ? 'A file without a field name' : `${name}: unknown file`;

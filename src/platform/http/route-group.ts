@@ -62,7 +62,7 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   deprecated?: { since: string; until: string };
   /** Accepts an idempotency key (`Idempotency-Key`; partners: `X-Idempotency-Key`). */
   idempotent?: boolean;
-  /** The most bytes of the body, if not the usual limit (`bodyLimitBytes`). */
+  /** Maximum bytes of the body, if not the usual limit (`bodyLimitBytes`). */
   bodyLimit?: number;
   /** A body that the handler reads itself, described here for OpenAPI only; an optional one may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };

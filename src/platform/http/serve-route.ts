@@ -154,7 +154,7 @@ export async function callRoute<Ports extends ServingPorts>(
   return proceed(caller);
 }
 
-/** The most bytes of a route's body: few for routes without authentication. */
+/** Maximum bytes of a route's body: few for routes without authentication. */
 export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 'path' | 'bodyLimit'>): number =>
   bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
 

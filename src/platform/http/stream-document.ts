@@ -46,15 +46,15 @@ export interface DocumentReader {
   signedUp: boolean;
 }
 
-/** The most documents that one process streams at a time; each holds a database connection. */
+/** Maximum concurrent document streams per process; each holds a database connection. */
 const concurrentDocuments = 4;
 /** Of these, those of readers who signed up: however slowly they read, one place is left to partners and operators. */
 const ofSignedUp = 3;
 /** A client that reads nothing for this long is cut off. */
 const stalledAfterMs = budgets.download.stalledReader;
-/** The most documents streamed to one reader at a time. */
+/** Maximum concurrent streams to one reader. */
 const documentsPerReader = 2;
-/** How many more of one reader may wait; beyond that they are refused. */
+/** Maximum waiting requests of one reader; more are refused. */
 const mostWaiting = 16;
 const longestWaitMs = 30_000;
 

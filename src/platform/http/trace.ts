@@ -4,8 +4,8 @@ import type { Context, Next } from 'koa';
 const tracer = trace.getTracer('amanah/http');
 
 /**
- * One span per request, named by its route instead of its path, which may contain tokens. Joins the trace of a caller
- * that sends `traceparent`. Attributes are those of OpenTelemetry's conventions for HTTP servers.
+ * Creates one span per request, named by its route instead of its path, which may contain tokens. Joins the trace of a
+ * caller that sends `traceparent`. Attributes are those of OpenTelemetry's conventions for HTTP servers.
  */
 export async function traceRequests(ctx: Context, next: Next): Promise<void> {
   const parent = propagation.extract(context.active(), ctx.headers);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { mostComplaints, refuse } from '../../shared/errors.ts';
 import { cutLongLists } from './cut-long-lists.ts';
 
-/** One error in one field, as in the error envelopes. */
+/** An error in a field, as in the error envelopes. */
 export interface FieldComplaint {
   field: string;
   message: string;

@@ -19,7 +19,7 @@ const redacted = [
   'account_holder',
 ].flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
-/** The most bytes of lines waiting to be written; lines beyond that are dropped. */
+/** Maximum bytes of lines waiting to be written; further lines are dropped. */
 const mostWaitingBytes = 1024 * 1024;
 
 /**

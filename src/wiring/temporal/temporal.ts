@@ -31,7 +31,7 @@ export interface WorkflowRun<Name extends WorkflowName> {
   /** The id of the workflow's subject; with the workflow's name it forms the workflow id. */
   subject: string;
   input: WorkflowContract[Name]['input'];
-  /** One line for Temporal's web UI, never with personal data. */
+  /** A line for Temporal's web UI, never with personal data. */
   summary?: string;
   attributes?: SearchAttributePair[];
   /** Whether a workflow may be restarted for a subject whose run has ended; allowed by default. */

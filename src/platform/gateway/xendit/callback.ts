@@ -35,7 +35,7 @@ function readTransfer(event: string, data: unknown): CallbackHint {
   return { ...unnamed, kind: 'transfer', event, reference, providerTransferId };
 }
 
-/** One reader per family of events; the family is the part before the first dot. */
+/** A reader for each family of events; the family is the part before the first dot. */
 const readers: Record<string, (event: string, data: unknown) => CallbackHint> = {
   payment: (event, data) => {
     const payment = paymentData.parse(data);

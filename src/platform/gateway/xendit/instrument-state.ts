@@ -126,7 +126,7 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
   EXPIRED: 'failed',
 };
 
-/** One payment under a payment method; a status that is not final counts as pending. */
+/** A payment under a payment method; a status that is not final counts as pending. */
 export function providerPaymentOf(answer: PaymentAnswer, methodId: string): ProviderPayment {
   const status = paymentStatuses[answer.status] ?? 'pending';
   const amount: Money = moneyFromWire(answer.amount);

@@ -129,9 +129,9 @@ export async function findInstrument(
 }
 
 /**
- * One payment by the provider's ids. The provider has no look-up by payment id, so the list under its method is read,
- * newest first, up to the payment sought. A single-use method has one payment; if a reusable one has received more than
- * can be read since, an older payment is unknown, never missing.
+ * Reads a payment by the provider's ids. The provider has no look-up by payment id, so the list under its method is
+ * read, newest first, up to the payment sought. A single-use method has one payment; if a reusable one has received
+ * more than can be read since, an older payment is unknown, never missing.
  */
 export async function findPayment(
   settings: ClientSettings,

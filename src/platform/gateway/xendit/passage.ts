@@ -4,7 +4,7 @@ import type { ClientSettings } from './settings.ts';
 
 /** The requests of one exchange. */
 export interface Passage {
-  /** How many were sent, as far as can be known. */
+  /** The number of requests sent, as far as is known. */
   sent: number;
   /** The `Retry-After` of the last 429, in milliseconds. */
   restMs: number;
@@ -39,7 +39,7 @@ export function passThrough(
 
 /** The default when the provider gives no delay. */
 const usualRestMs = 5_000;
-/** Its limits are per minute: a longer wait would leave a payout unattended for hours. */
+/** The provider's limits are per minute: a longer wait would leave a payout unattended for hours. */
 const longestRestMs = 60_000;
 
 /** `Retry-After`, in seconds or as a date, as milliseconds: from 1 second to a minute. */

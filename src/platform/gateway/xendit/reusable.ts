@@ -94,7 +94,7 @@ export const findReusable = (
 ): Promise<ReusableInstrument | null> =>
   lookUp(settings, 'find reusable', options, (client) => search(client, reference));
 
-/** The most pages that one call reads. */
+/** Maximum pages per call. */
 const pages = 6;
 
 /** The payments under a payment method between two instants, newest first, or as many of them as one call reads. */

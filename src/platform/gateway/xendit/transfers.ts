@@ -97,7 +97,9 @@ export async function requestTransfer(
 /** If the provider has two transfers or refunds of one reference, one whose money may have left comes first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
 
-/** The most conclusive of the transfers that the provider has under one reference, and the others; null when it has none. */
+/**
+ * Returns the most conclusive of the provider's transfers under a reference, and the others; null when there are none.
+ */
 export function mostTelling(states: TransferState[], known: string | null | undefined): FoundTransfer | null {
   const sorted = states.toSorted(
     (left, right) => tellingFirst.indexOf(left.status) - tellingFirst.indexOf(right.status),

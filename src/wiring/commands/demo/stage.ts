@@ -48,7 +48,7 @@ interface CallOptions {
   body?: object;
 }
 
-/** One call; throws a refusal as one sentence. */
+/** Calls the API; throws a refusal as one sentence. */
 async function call<T>(shape: z.ZodType<T>, url: string, { token, method, body }: CallOptions = {}): Promise<T> {
   const answer = await fetch(url, {
     method: method ?? (body ? 'POST' : 'GET'),
