@@ -38,7 +38,9 @@ export function findAccounts(
   });
 }
 
-/** One account with its balance. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 0). */
+/**
+ * Reads an account with its balance. Throws NOT_FOUND, and FORBIDDEN when it is someone else's (docs/contract.md 0).
+ */
 export async function getAccount(em: EntityManager, caller: Caller, id: string): Promise<AccountWithBalance> {
   const account = await em.findOne(Account, { id });
   if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });

@@ -197,7 +197,7 @@ export async function mayReadTransaction(
   return rows.length > 0;
 }
 
-/** One transaction. Throws NOT_FOUND, and FORBIDDEN when it is another's (docs/contract.md 2). */
+/** Reads a transaction. Throws NOT_FOUND, and FORBIDDEN when it is someone else's (docs/contract.md 2). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
   if (transaction === null) refuse('NOT_FOUND', 'the transaction was not found', { field: 'id' });

@@ -12,7 +12,7 @@ export interface Posting {
 }
 
 export interface Journal {
-  /** What happened, e.g. `payment-order.settled`; for operators. */
+  /** The event that the journal records, e.g. `payment-order.settled`; for operators. */
   kind: string;
   /** Unique forever: posting it again has no effect. */
   businessKey: string;
@@ -20,7 +20,7 @@ export interface Journal {
 }
 
 export interface TransactionRow {
-  /** A new one unless given. */
+  /** A new id unless given. */
   id?: string;
   userId: string;
   organizationId: string | null;

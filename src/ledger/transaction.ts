@@ -11,7 +11,7 @@ export const ledgerReferenceTypes = [
 ] as const;
 export type LedgerReferenceType = (typeof ledgerReferenceTypes)[number];
 
-/** A transaction is written with its journal and never changes; a reversal is a row of its own. */
+/** A transaction is written with its journal and never changes; a reversal is a separate row. */
 export const transactionLaw = statusLaw({
   initial: ['successful', 'reversed'],
   transitions: {

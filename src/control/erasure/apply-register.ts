@@ -12,7 +12,7 @@ import { emptyRows } from './empty-rows.ts';
 import { readRegister } from './erasure-register.ts';
 import { noteDestroyed } from './note-destroyed.ts';
 
-/** What a restore had brought back and was erased again. */
+/** What a restore brought back and this command erased again. */
 export interface ErasedAgain {
   /** Rows of people in the main database. */
   people: number;

@@ -17,7 +17,7 @@ export const erasureLaw = statusLaw({
 });
 export type ErasureStatus = StatusOf<typeof erasureLaw>;
 
-/** How many hours an erasure waits before it checks again whether it is blocked. */
+/** Hours until a blocked erasure checks again. */
 export const holdLookHours = 24;
 
 /** The configured periods of an erasure. */

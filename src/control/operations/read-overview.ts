@@ -110,7 +110,7 @@ interface Facts {
   last_seal: { number: string; sealed_at: string; covers_until: string | null } | null;
 }
 
-/** One row; times within it are JSON strings. */
+/** The row that the query returns; its times are JSON strings. */
 async function readFacts(em: EntityManager): Promise<Facts> {
   const [row] = await em.execute<Facts[]>(
     `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,

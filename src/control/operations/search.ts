@@ -136,7 +136,7 @@ const kinds: Kind[] = [
   { type: 'event', table: 'events', text: "event || ' of ' || resource_type", by: [id] },
 ];
 
-/** One query for each thing that something is found by, so that each reads its index and no more than is shown. */
+/** A query for each kind of search key, so that each uses its index and reads no more rows than are shown. */
 const selectOf = ({ type, table, text, at = 'created_at' }: Kind, condition: string): string =>
   `(select '${type}' as type, id, ${text} as text, ${at} as at from ${table} where ${condition} limit ${mostFound})`;
 

@@ -28,6 +28,6 @@ const ClearingComparisonSchema = defineEntity({
   },
 });
 
-/** One day's comparison of gateway clearing with the provider's balance. */
+/** A day's comparison of gateway clearing with the provider's balance. */
 export class ClearingComparison extends ClearingComparisonSchema.class {}
 ClearingComparisonSchema.setClass(ClearingComparison);

@@ -54,7 +54,7 @@ interface Books extends Booked {
   balance: Money;
 }
 
-/** One statement, so that the recent bookings it sums are exactly those included in the balance. */
+/** A single statement, so that the recent postings it sums are exactly those included in the balance. */
 async function readBooks(em: EntityManager): Promise<Books> {
   const [row] = await em.execute<Record<keyof Books, string>[]>(
     `with since as (select clock_timestamp() as now, clock_timestamp() - make_interval(secs => ?) as at)

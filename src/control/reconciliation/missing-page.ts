@@ -6,7 +6,7 @@ import type { Difference } from './reconciliation.ts';
 /** Each row may cost a call to the provider, and a run resumes page by page. */
 export const missingPerPage = 50;
 
-/** How many of our rows a page searches for among the provider's records. */
+/** Our rows per page that are searched for among the provider's records. */
 export const soughtPerPage = 1_000;
 
 /** The rows of ours to look up at the provider: those of a day, after the last row of the previous page. */
@@ -34,11 +34,14 @@ export function readCursor(cursor: string | null, from: Date): [at: string, id: 
   return at && id ? [at, id] : [from.toISOString(), '00000000-0000-0000-0000-000000000000'];
 }
 
-/** One of our rows, by its position; `at` is PostgreSQL's text of the instant, as a `Date` has only milliseconds. */
+/**
+ * One of our rows, identified by its position; `at` is PostgreSQL's text of the instant, as a `Date` has only
+ * milliseconds.
+ */
 interface Place {
   at: string;
   id: string;
-  /** Its key in the provider's records. */
+  /** The row's key in the provider's records. */
   key: string;
 }
 

@@ -7,7 +7,7 @@ import { textArray } from '../../shared/postgres.ts';
 import type { DayPhase } from './reconciliation.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** How many days back missing days and open differences are compared; older ones by hand. */
+/** Days back for which missing days and open differences are compared; older ones are compared by hand. */
 const lookBackDays = 31;
 /** How long a run may go without writing a page before it counts as dead and another may take over its day. */
 const takenForMinutes = 2;
@@ -115,7 +115,7 @@ export interface DayProgress {
   phase: DayPhase;
   cursor: string | null;
   compared?: number;
-  /** How many of them are not final at the provider. */
+  /** How many of the compared records are not final at the provider. */
   unsettled?: number;
   differences?: number;
   /** The keys of the provider's records on this page. */

@@ -53,7 +53,7 @@ export const differenceKinds = [
 ] as const;
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** One side's record of a movement of money. */
+/** A record of a movement of money, ours or the provider's. */
 export interface Side {
   status: string;
   /** IDR, scale 4; null where the provider's cannot be read (status `unreadable`). */
@@ -63,7 +63,7 @@ export interface Side {
 /** A disagreement between our books and the provider's. */
 export interface Difference {
   resourceType: ReconciledResource;
-  /** Its identity: the provider's id of the money, or ours if the provider has none. */
+  /** The record's identity: the provider's id of the movement, or ours if the provider has none. */
   subject: string;
   /** Our resource's id; null when we have none. */
   resourceId: string | null;

@@ -37,7 +37,7 @@ export interface SettlementTotal {
   pending: Money;
 }
 
-/** One journal that moved the partner's money. */
+/** A journal that moved the partner's money. */
 export interface SettlementLine extends Omit<SettlementTotal, 'count'> {
   created_at: string;
   group: SettlementGroup;

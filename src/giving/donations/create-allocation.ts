@@ -46,7 +46,7 @@ export async function createAllocation(
     if (refused === null) throw error;
     return refuseAllocation(causeId, refused);
   });
-  // It joined an earlier request for the same batch, so here the donations are already allocated.
+  // This request joined an earlier one for the same batch, so the donations are already allocated.
   if (allocated.attemptId !== attemptId) {
     return refuseAllocation(causeId, { outcome: 'refused', cause: null, donations: { allocated: donations } });
   }

@@ -7,7 +7,7 @@ import { startOfWesternIndonesiaDay } from '../../shared/clock.ts';
 import type { Money } from '../../shared/money.ts';
 import type { DonationStatus, DonationType } from './donation.ts';
 
-/** One paid donation. */
+/** A paid donation. */
 export interface DonationStatementLine {
   donation_id: string;
   /** When it was paid. */

@@ -43,7 +43,7 @@ interface Disbursed {
   count: number;
 }
 
-/** How many of a cause's disbursements a trace shows. */
+/** Maximum disbursements of a cause in a trace. */
 const mostDisbursements = 100;
 
 const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,

@@ -31,7 +31,7 @@ export function findProducts(
   });
 }
 
-/** One product. Throws NOT_FOUND. */
+/** Reads a product. Throws NOT_FOUND. */
 export async function getProduct(em: EntityManager, id: string): Promise<FoundProduct> {
   const product = await em.findOne(Product, { id }, { refresh: true });
   if (product === null) refuse('NOT_FOUND', 'the product was not found', { field: 'product_id' });

@@ -38,7 +38,7 @@ export function findSavingGoals(
   });
 }
 
-/** One saving goal that the caller may read. Throws NOT_FOUND or FORBIDDEN. */
+/** Reads a saving goal. Throws NOT_FOUND or FORBIDDEN. */
 export async function getSavingGoal(em: EntityManager, caller: Caller, id: string): Promise<FoundSavingGoal> {
   const goal = await em.findOne(SavingGoal, { id }, { refresh: true });
   if (goal === null) refuse('NOT_FOUND', 'the saving goal was not found', { field: 'saving_goal_id' });

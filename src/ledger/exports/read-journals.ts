@@ -3,7 +3,7 @@ import { readInSnapshot } from '../../platform/database/read-in-snapshot.ts';
 import type { Money } from '../../shared/money.ts';
 import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
 
-/** One posting of a journal. */
+/** A posting of a journal. */
 export interface JournalLine {
   journal_id: string;
   kind: string;

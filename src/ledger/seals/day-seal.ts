@@ -11,7 +11,7 @@ const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 export interface BookDay {
   /** `YYYY-MM-DD`. */
   day: string;
-  /** Its first instant. */
+  /** The first instant of the day. */
   from: Date;
   /** The first instant of the next day. */
   to: Date;

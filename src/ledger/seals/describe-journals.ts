@@ -75,7 +75,7 @@ const statements = Object.entries<SealedTable>(sealedTables).map(([table, { jour
     order by wanted.journal, found.id`,
 }));
 
-/** How many journals are read at a time. */
+/** Journals read per query. */
 const perRead = 500;
 
 /**

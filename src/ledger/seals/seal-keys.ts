@@ -7,13 +7,13 @@ import { type SealStatement, sealFormat } from './seal.ts';
 /** A public key that verifies seals, as in `SEAL_VERIFICATION_KEYS`. */
 export interface SealPublicKey {
   id: string;
-  /** Its 32 bytes in base64. */
+  /** The key's 32 bytes in base64. */
   publicKey: string;
 }
 
 /** The result of verifying a JWS. */
 export interface OpenedSeal {
-  /** Its content, even if no known key signed it; null when it cannot be read at all. */
+  /** The seal's content, even if no known key signed it; null when it is unreadable. */
   statement: SealStatement | null;
   /** Why it cannot be trusted, as a sentence; null when it can. */
   problem: string | null;

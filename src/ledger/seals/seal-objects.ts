@@ -13,7 +13,7 @@ export interface SealDifference {
   seal: number | null;
   /** The journal, where it is known. */
   journal: string | null;
-  /** What differs, as a sentence. */
+  /** The difference, as a sentence. */
   what: string;
 }
 

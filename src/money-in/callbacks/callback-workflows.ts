@@ -16,11 +16,11 @@ export interface CallbackWorkflows
 
 /** The payment or payout that a reference belongs to. */
 export interface ReferenceOwner {
-  /** Its id in the canonical spelling that its workflow and the provider use. */
+  /** The id in the canonical spelling that the workflow and the provider use. */
   id: string;
   /** Whether it still waits for the provider. */
   isOpen: boolean;
-  /** What it collects; null for a payout. */
+  /** The kind of collection; null for a payout. */
   collection: Collection | null;
   /** Signals its workflow, or restarts it from the row. */
   hint(workflows: CallbackWorkflows): Promise<void>;

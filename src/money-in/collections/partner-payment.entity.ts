@@ -39,7 +39,8 @@ const PartnerPaymentSchema = defineEntity({
     /** The last request for the instrument that the provider may have received. */
     instrument_asked_at: p.datetime().nullable(),
     /**
-     * Since when the provider reports it paid or pending without a payment that can be settled; kept once it is final.
+     * When the provider first reported the payment as paid or pending with no payment that can be settled. Not cleared
+     * once the payment is final.
      */
     settling_since: p.datetime().nullable(),
     finalized_at: p.datetime().nullable(),

@@ -44,7 +44,7 @@ export const partnerTextsPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
-/** Where `metadata` is stored, apart from the texts: lists show it, and most payments have none. */
+/** The place of `metadata`, stored apart from the texts: lists show it, and most payments have none. */
 export const partnerMetadataPlace = (paymentId: string) => ({
   table: 'partner_payments',
   column: 'metadata_sealed',

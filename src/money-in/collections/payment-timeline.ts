@@ -41,7 +41,7 @@ const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
     ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
     : `IDR ${net_amount} is owed to you, in pending; the customer also paid the fee of IDR ${fee}.`;
 
-/** What happened to a payment, in plain words, and what happens next. Items of the same instant are in causal order. */
+/** The history of a payment in plain words, and its next step. Items of the same instant are in causal order. */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
     { at: payment.created_at, type: 'request', text: requestText(payment) },

@@ -61,7 +61,7 @@ async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: Par
  */
 const isPushed = ({ channel_code }: PaymentChannelName): boolean => channel_code === 'OVO';
 
-/** What to show the customer; null while there is nothing yet, and once the payment is final. */
+/** Payment instructions for the customer; null before the instrument exists and once the payment is final. */
 function nextActionOf(
   { status, payment_code: code = null }: PartnerPayment,
   channel: PaymentChannelName,

@@ -30,7 +30,7 @@ export async function tellPayment(
 interface PaymentEvent {
   type: WebhookEvent;
   at: Date;
-  /** What the webhook contains in addition to the payment's current state. */
+  /** Fields of the webhook in addition to the payment's current state. */
   data?: object;
 }
 

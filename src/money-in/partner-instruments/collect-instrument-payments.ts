@@ -26,7 +26,7 @@ import { PartnerInstrument } from './partner-instrument.entity.ts';
 import type { InstrumentLook } from './partner-instrument.ts';
 import { priceReceived } from './price-received.ts';
 
-/** The most payments recorded in one look. */
+/** Maximum payments recorded per poll. */
 const mostAtOnce = 50;
 /** The maximum lag of the provider's list: each look reads again from this long before the last one. */
 const readAgainMs = 3_600_000;

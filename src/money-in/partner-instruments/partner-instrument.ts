@@ -52,7 +52,7 @@ export interface InstrumentLook {
   hasMore: boolean;
   /** Whether the provider's callbacks arrive, so that it is polled less often. */
   callbacksCome: boolean;
-  /** Its row has no payment code: a restore took it back. */
+  /** The row has no payment code because a restore removed it. */
   lacksCode?: true;
 }
 

@@ -7,11 +7,11 @@ export type AccountCheckStatus = (typeof accountCheckStatuses)[number];
 export const nameMatches = ['match', 'partial', 'mismatch'] as const;
 export type NameMatch = (typeof nameMatches)[number];
 
-/** How many hours the provider's answer about an account is stored and reused. */
+/** Hours for which the provider's answer about an account is stored and reused. */
 export const resultKeptHours = 24;
-/** The most checks of a partner in 24 hours, over all accounts. */
+/** Maximum checks per partner in 24 hours, over all accounts. */
 export const mostChecksOfDay = 1000;
-/** The most checks of one account, as each check with another name is a guess. */
+/** Maximum checks of one account, as each check with another name is a guess. */
 export const mostChecksOfAccount = 20;
 
 /** Shorter words (initials, `bin`, titles without their full stop) do not distinguish people. */

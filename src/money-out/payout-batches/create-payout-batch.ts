@@ -134,7 +134,7 @@ interface NewItem {
   texts_sealed: string;
 }
 
-/** One item, sealed under its batch's key, as a key for each would cost as much as everything else together. */
+/** Seals an item under its batch's key, as a key for each item would cost as much as everything else together. */
 async function writeItem(
   sealer: Sealer,
   { batchId, place }: { batchId: string; place: number },

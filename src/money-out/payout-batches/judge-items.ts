@@ -14,11 +14,11 @@ export interface JudgedItem {
   price: PricedPayout;
 }
 
-/** One item as submitted, and its name in errors. */
+/** An item as submitted, and its name in errors. */
 export interface SentItem {
   name: string;
   item: unknown;
-  /** What was wrong with it before its fields were read. */
+  /** Errors found before the item's fields were read. */
   complaint?: string;
 }
 

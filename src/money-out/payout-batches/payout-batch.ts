@@ -13,17 +13,17 @@ export const payoutBatchLaw = statusLaw({
 });
 export type PayoutBatchStatus = StatusOf<typeof payoutBatchLaw>;
 
-/** Its final status, if any. */
+/** Whether the status is final. */
 export const isFinalBatch = (status: PayoutBatchStatus): boolean =>
   status !== 'needs_approval' && status !== 'processing';
 
 export const mostItems = 1000;
-/** The most unfinished batches that a partner may have. */
+/** Maximum unfinished batches per partner. */
 export const mostOpenBatches = 10;
 /** A batch lapses after this many hours without approval. */
 export const batchLivesHours = 72;
 
-/** The most payouts of a batch that have begun and not been sent. */
+/** Maximum payouts of a batch that have started but have not been sent. */
 export const mostUnsent = 5;
 
 /**

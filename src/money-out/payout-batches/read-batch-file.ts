@@ -7,7 +7,7 @@ import { mostItems } from './payout-batch.ts';
 export const fileColumns = ['external_ref', 'amount', 'bank_code', 'bank_account_number', 'beneficiary_name'];
 const optionalColumns = ['beneficiary_name'];
 
-/** The most characters of a line and of a row, several times the maximum of its cells. */
+/** Maximum characters of a line and of a row, several times the maximum of its cells. */
 const longestLine = 4096;
 
 interface Line {

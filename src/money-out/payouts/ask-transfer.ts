@@ -103,7 +103,7 @@ async function keepUnsent(
   return report;
 }
 
-/** What follows when the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
+/** The conclusion when the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
 async function concludeFromIgnorance(
   tx: EntityManager,
   sending: Sending,

@@ -12,7 +12,7 @@ interface Row {
   texts_sealed: string | null;
 }
 
-/** How many names are decrypted at a time. */
+/** Maximum names decrypted at once. */
 const openedAtOnce = 50;
 
 /**

@@ -6,9 +6,9 @@ import type { PayoutKind } from './payout.ts';
 
 /** Why a payout must not be sent. */
 export interface Held {
-  /** It waits for the decision of people. */
+  /** The payout waits for an operator's decision. */
   isHeld: boolean;
-  /** It fails with this code, unsent; null otherwise. */
+  /** The failure code if the payout fails unsent; null otherwise. */
   failureCode: string | null;
   /** No further request may be sent; the provider is asked whether one was. */
   isBarred?: boolean;
@@ -16,7 +16,7 @@ export interface Held {
 
 /** A kind's additions to the timeline of all payouts. */
 export interface ToldPayout {
-  /** Its name after "A" or "The". */
+  /** The kind's name after "A" or "The". */
   name: string;
   /** The source of the money, after "from". */
   origin: string;
@@ -25,7 +25,7 @@ export interface ToldPayout {
   next: { at: Date | null; text: string } | null;
 }
 
-/** What differs for one kind of payout once its money is reserved. */
+/** The steps of a payout that depend on its kind, once its money is reserved. */
 export interface PayoutHandling {
   /** Whether a payout waits for people's decision before it is sent, or must fail because they rejected it. */
   heldBy?(tx: EntityManager, payout: Payout): Promise<Held>;

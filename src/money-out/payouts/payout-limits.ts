@@ -17,8 +17,8 @@ export interface PayoutLimitsUse {
 }
 
 /**
- * What a partner may pay out at one instant. A bank's minimum and maximum are in `payout-bank.ts`; withdrawals have
- * their own limits (`withdrawals/withdrawal-headroom.ts`).
+ * A partner's limits and balance for payouts at one instant. A bank's minimum and maximum are in `payout-bank.ts`;
+ * withdrawals have their own limits (`withdrawals/withdrawal-headroom.ts`).
  */
 export interface PayoutHeadroom {
   /** The status of the partner and of its organization. */
@@ -50,9 +50,9 @@ interface HeadroomRow {
 const noMoney = formatMoney('0');
 
 /**
- * What a partner may pay out now: the daily amount counts every payout of the last 24 hours except failed ones whose
- * money did not leave, the hourly count every payout reserved in the last hour; refunds to the wallet that paid count
- * in neither. Exact only under the partner's lock.
+ * Returns what a partner may pay out now. The daily amount includes every payout of the last 24 hours except failed
+ * ones whose money did not leave. The hourly count includes every payout reserved in the last hour. Refunds to the
+ * wallet that paid count toward neither. Exact only under the partner's lock.
  */
 export async function readPayoutHeadroom(em: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   const [row] = await em.execute<HeadroomRow[]>(

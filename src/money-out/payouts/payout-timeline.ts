@@ -55,8 +55,8 @@ const namesOf: Record<PayoutKind, { name: string; source: string }> = {
 };
 
 /**
- * What happened to a payout, in plain words, and what happens next. The same request may be repeated for `resendHours`
- * hours after the first attempt. With `sealer` it also names the beneficiary, if given.
+ * The history of a payout in plain words, and its next step. The same request may be repeated for `resendHours` hours
+ * after the first attempt. With `sealer` it also names the beneficiary, if given.
  */
 export async function tellPayoutTimeline(
   em: EntityManager,
@@ -90,7 +90,7 @@ export async function tellPayoutTimeline(
   return presentTimeline(items, told?.next ?? (await findNext(em, payout, { resendHours, payoutKinds, name })));
 }
 
-/** Where its money goes, in words. */
+/** The destination of the payout's money, in words. */
 const placeOf = ({ bank_code }: Payout): string => bank_code ?? 'the wallet that paid';
 
 async function findNext(

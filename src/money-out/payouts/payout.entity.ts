@@ -48,7 +48,7 @@ const PayoutSchema = defineEntity({
     unknown_since: p.datetime().nullable(),
     /** When the delay was reported to each subscribed endpoint; set once, even if there is none. */
     delay_told_at: p.datetime().nullable(),
-    /** Since when the provider's status contradicts the final status. */
+    /** When the provider first contradicted the final status. */
     contradicted_at: p.datetime().nullable(),
     /** The contradicting provider status that an operator has explained. */
     explained_word: p.text().$type<ProviderStatus>().nullable(),

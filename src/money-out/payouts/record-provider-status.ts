@@ -73,7 +73,7 @@ export async function recordProviderStatus(
     await noteGone(tx, { providerId: report.providerTransferId, status: report.said });
   }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
-  // One of them may undo what two people had booked for it.
+  // One of them may reverse what two people booked for this payout.
   if (report.further) await tx.refresh(payout);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }

@@ -149,7 +149,7 @@ async function move(
   assert(canMove(payoutLaw, payout.status, status), `a payout goes from ${payout.status} to ${status}`);
   const family = payoutFamilyOf(payout.kind);
   const handling = ports.payoutKinds[payout.kind];
-  // Its webhook names the beneficiary: look up the key before locking accounts that others wait for.
+  // The webhook names the beneficiary: look up the key before locking accounts that others wait for.
   if (payout.partner_id) await showPayoutTexts(ports.sealer, payout);
   const now = await readDatabaseClock(tx);
   payout.status = status;

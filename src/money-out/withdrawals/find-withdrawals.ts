@@ -56,7 +56,7 @@ export const findDisbursements = (
 
 /** The given filters, as conditions. */
 function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Withdrawal>[] {
-  // Its status is the payout's.
+  // A withdrawal has its payout's status.
   const ofStatus = () =>
     raw((alias) => `exists (select from payouts p where p.id = ${alias}.id and p.status = ?)`, [status]);
   return [

@@ -3,7 +3,7 @@ import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, leftAfter, type Money } from '../../shared/money.ts';
 
-/** What may be withdrawn at one instant; IDR, scale 4. */
+/** The amount that may be withdrawn at one instant; IDR, scale 4. */
 export interface WithdrawalHeadroom {
   balance: Money;
   /** The part that may leave only by disbursements, because it was donated to causes of the account. */
@@ -14,7 +14,7 @@ export interface WithdrawalHeadroom {
   at: Date;
 }
 
-/** What a user may now withdraw from an account. Exact only under the locks of user and account. */
+/** Returns what a user may now withdraw from an account. Exact only under the locks of user and account. */
 export async function readWithdrawalHeadroom(
   em: EntityManager,
   { userId, accountId }: { userId: string; accountId: string },

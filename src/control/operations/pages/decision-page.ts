@@ -32,7 +32,7 @@ export interface DecisionShown {
   ended_at: string | null;
 }
 
-/** Who took part in a decision. */
+/** The people who took part in a decision. */
 export const peopleOf = ({ proposed_by, approved_by, rejected_by }: DecisionShown): (string | null)[] =>
   [proposed_by, approved_by, rejected_by].flat();
 
@@ -55,7 +55,7 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
 /** The effect of a decision. */
 export const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
 
-/** One decision, and the actions open to the caller. */
+/** A decision, and the actions open to the caller. */
 export function decisionPage(
   decision: DecisionShown,
   {
