@@ -16,7 +16,7 @@ export function createHousekeepingActivities(deps: Dependencies) {
       try {
         return await forgetOldRows(em, { bodiesKeptDays });
       } finally {
-        // A failing one does not hold up the others.
+        // A failing sweep does not hold up the others.
         try {
           await makeComingMonths(em);
         } finally {

@@ -27,8 +27,8 @@ interface At {
 }
 
 /**
- * Activities of payouts, one per business step; each is idempotent by its payout. Sending and asking record the provider's
- * status and then, in a transaction of its own, post what it implies.
+ * Activities of payouts, one per business step; each is idempotent by its payout. Sending and asking record the
+ * provider's status and then, in a separate transaction, post what it implies.
  */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);

@@ -107,7 +107,7 @@ const nextPayment = (hot: boolean) => () => {
   return httpRequest('POST', '/v1/payments/balance', payers.tokens[payer] as string, body, headers);
 };
 
-/** One slice of one cell; a cell's first slice warms up and is discarded. */
+/** Measures a slice of a cell; a cell's first slice warms up and is discarded. */
 async function measure(what: What, connections: number, hot: boolean): Promise<Slice> {
   if (what === 'a') {
     const bare = await runBareTransfer({ databaseUrl, connections, seconds: sliceSeconds, hot, ids: bareIds });

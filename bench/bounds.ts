@@ -2,7 +2,7 @@ import { flag } from './stack.ts';
 
 /** A figure and its bounds; `wanted` is the goal. */
 export interface Bound {
-  /** What the figure compares. */
+  /** The compared figure. */
   figure: string;
   value: number;
   least?: number;

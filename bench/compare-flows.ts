@@ -4,7 +4,7 @@ import { median, quantile, sum } from './figures.ts';
 import { printTable } from './table.ts';
 import { countCpu } from './usage.ts';
 
-/** One way to do something from request to completion. */
+/** A flow from request to completion. */
 export interface Flow<Mark extends string> {
   name: string;
   /** Runs it once; returns the milliseconds until each of its marks. */

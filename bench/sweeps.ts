@@ -14,7 +14,7 @@ import { printTable } from './table.ts';
  */
 const rows = argument('rows', 100_000);
 const startsPerSecond = argument('starts', 0);
-/** How many a sweep wakes at a time (`sweep-rows.ts`). */
+/** Rows that a sweep wakes per batch (`sweep-rows.ts`). */
 const atOnce = 50;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);

@@ -73,7 +73,7 @@ async function call(
   return JSON.parse(text).data;
 }
 
-/** One payment; the milliseconds from being paid at the provider until it is settled. */
+/** Makes a payment and returns the milliseconds from its payment at the provider until it is settled. */
 async function settleOne(): Promise<number> {
   const body = { method: 'qris', amount: '20000' };
   const signature = createHmac('sha256', payer.signingSecret).update(JSON.stringify(body)).digest('hex');

@@ -12,7 +12,7 @@ import type { Secrets } from './secrets.ts';
 
 export type DemoUserName = keyof Secrets['passwords'];
 
-/** One demo login as in `credentials.json`; ids where they exist. */
+/** A demo login as in `credentials.json`; ids where they exist. */
 export interface DemoUser {
   email: string;
   password: string;

@@ -25,7 +25,7 @@ export interface DemoPartnerOptions {
   organizationId: string;
   /** The platform user who sets the partner up. */
   administrator: string;
-  /** Where its webhooks go; null when the sandbox is replaced. */
+  /** The partner's webhook URL; null when the sandbox is replaced. */
   webhookUrl: string | null;
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StackError } from './stack-error.ts';
 
-/** What a part sends its parent over IPC: `'ready'`, or the same with the foreign process that it holds. */
+/** A part's message to its parent over IPC: `'ready'`, or the same with the foreign process that it holds. */
 export interface ReadyMessage {
   ready: true;
   inner?: number;
@@ -23,7 +23,7 @@ export interface PartOptions {
   env: NodeJS.ProcessEnv;
   /** Passed to the script as JSON, where `readPartOptions` reads it. */
   options?: unknown;
-  /** Where its output goes; `ignore` drops it. */
+  /** The destination of the part's output; `ignore` drops it. */
   logFile: string | 'ignore';
   readyWithinMs: number;
   /** Called as soon as a process exists, and again for the foreign process inside it. */
@@ -40,7 +40,7 @@ export interface PartExit {
   signal: NodeJS.Signals | null;
 }
 
-/** One part of the stack: a Node process with an IPC channel to us, which exits when the channel closes. */
+/** A part of the stack: a Node process with an IPC channel to us, which exits when the channel closes. */
 export interface Part {
   readonly name: string;
   readonly pid: number;

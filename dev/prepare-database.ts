@@ -18,7 +18,7 @@ export interface PrepareOptions {
   services: Record<string, string>;
   /** The data directory that contains the database; null for a database that the environment names. */
   dataDirectory: string | null;
-  /** Where the demo partner's webhooks go. */
+  /** The URL of the demo partner's webhooks. */
   webhookUrl: string | null;
   secrets: Pick<Secrets, 'passwords' | 'partner'>;
 }

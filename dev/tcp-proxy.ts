@@ -29,7 +29,7 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** Open connections. */
   readonly open: number;
-  /** How many connections were cut by a mode that cuts at a text or a length; not by `refuse` or `cut()`. */
+  /** Connections cut by a mode that cuts at a text or a length, not by `refuse` or `cut()`. */
   readonly cuts: number;
   /** Changes how bytes are treated, also on open connections. */
   set(mode: ProxyMode): void;
@@ -157,7 +157,7 @@ interface Line {
   cutPair(pair: Pair): void;
 }
 
-/** One direction of a connection. Half-closes are forwarded; chunks keep their order whatever their delay. */
+/** Forwards one direction of a connection. Half-closes are forwarded; chunks keep their order whatever their delay. */
 function forward(pair: Pair, direction: 'out' | 'back', { modeNow, passAgain, hold, countCut, cutPair }: Line): void {
   const [from, to] = direction === 'out' ? [pair.client, pair.server] : [pair.server, pair.client];
   let busyUntil = 0;

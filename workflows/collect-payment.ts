@@ -88,7 +88,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     return hasLapsed(refusal) ? 'LAPSED' : 'REFUSED';
   }
   let seen = 0;
-  /** Since when (epoch milliseconds) the provider reports paid or pending, or the instrument cannot be expired. */
+  /** When (epoch milliseconds) the provider first reported paid or pending, or the instrument could not be expired. */
   let settlingSince: number | null = null;
   let callbacksCome = false;
   for (let round = 0; status === 'WAITING_PAYMENT' || status === 'PENDING'; round += 1) {
@@ -194,7 +194,7 @@ async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
   }
 }
 
-/** Where a restore has taken back what this run knows of its row: continues from the row. */
+/** Continues from the row if a restore has removed what this run recorded in it. */
 async function followRow(
   steps: PaymentSteps<OpenedOrder>,
   status: PaymentOrderStatus,

@@ -63,7 +63,7 @@ async function release(paymentId: string, availableAt: string | null): Promise<v
   if (availableAt === null) return;
   const when = formatWesternIndonesia(new Date(availableAt));
   tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
-  // It may still be too early by the database's clock.
+  // By the database's clock it may still be too early.
   for (let wait = timeLeft(availableAt); ; ) {
     if (wait > 0) await sleep(wait);
     const { deliveryIds, earlyByMs = 0 } = await releasePartnerPayment({ paymentId });

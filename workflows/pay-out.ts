@@ -50,7 +50,7 @@ interface Run {
   payoutId: string;
   /** Undefined until it is reserved. */
   payout: PayoutStanding | undefined;
-  /** How many hints have arrived. */
+  /** The number of hints received. */
   hints: number;
   said: ProviderStatus | null;
   /** Milliseconds for which the provider is not called for this payout. */

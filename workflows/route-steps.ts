@@ -2,7 +2,7 @@ import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { type StepQueue, taskQueueOf } from '../src/platform/config/step-queues.ts';
 
-/** What each step waits for, which selects its task queue; a step missing here does not compile. */
+/** The dependency that each step waits for, which selects its task queue. The compiler rejects a missing step. */
 const queues: Record<keyof Activities, StepQueue> = {
   openPaymentOrder: 'ledger',
   requestInstrument: 'provider',

@@ -8,7 +8,7 @@ const { makeSeal } = proxyActivities<Activities>(sealStep);
 /** Keeps the history short. */
 const sealsPerRun = 200;
 
-/** How many journals earlier runs sealed; the seals themselves record how far they got. */
+/** Journals sealed by earlier runs; the seals themselves record how far they got. */
 interface Progress {
   journals: number;
 }

@@ -8,7 +8,7 @@ export const firstStep = {
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 } as const;
 
-/** One short database transaction, which takes effect once however often it is retried. */
+/** A short, idempotent database transaction. */
 export const ledgerStep = {
   startToCloseTimeout: budgets.steps.ledger,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
@@ -51,7 +51,7 @@ export const expiryStep = {
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
 
-/** One attempt at a webhook receiver; retries are for our database's failures, not the receiver's. */
+/** An attempt to deliver a webhook; retries are for our database's failures, not the receiver's. */
 export const webhookStep = {
   startToCloseTimeout: budgets.steps.webhook,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
@@ -69,8 +69,8 @@ export const sweepStep = {
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
 /**
- * One view at a time, which takes minutes once the books are large. All attempts share this time, so that a view that
- * takes too long holds up the others only once.
+ * Checks one view at a time, which takes minutes once the books are large. All attempts share this time, so that a view
+ * that takes too long holds up the others only once.
  */
 export const checksStep = {
   ...sweepStep,

@@ -2,7 +2,9 @@ import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { formatWesternIndonesia } from '../src/shared/clock.ts';
 
-/** What each step does, as Temporal's web UI shows it next to its name; a step without a summary does not compile. */
+/**
+ * Descriptions of the steps, shown by Temporal's web UI next to their names. The compiler rejects a step without one.
+ */
 const steps: Record<keyof Activities, string> = {
   openPaymentOrder: 'Record the order',
   requestInstrument: 'Create the instrument at the provider',
@@ -54,7 +56,7 @@ const steps: Record<keyof Activities, string> = {
   continueErasure: 'Continue the erasure as far as possible',
 };
 
-/** What each kind of workflow does when its timer ends. */
+/** What each kind of workflow does when its timer fires. */
 const timers: Readonly<Record<string, string>> = {
   gatewayPayment: 'Asks the provider about the payment',
   partnerPayment: 'Asks the provider about the payment, or makes the net available',

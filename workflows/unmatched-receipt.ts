@@ -71,8 +71,8 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpen
       `IDR ${opened.amountIdr} in suspense (${opened.reason}). Two people decide where it goes: ` +
         `/operations/propose?kind=settle_receipt&receipt_id=${stray.receiptId}`,
     );
-    // It completes once the money is settled, or applied to a row that was restored. A receipt removed by a restore is
-    // opened again.
+    // Completes once the money is settled, or applied to a restored row. A receipt that a restore removed is opened
+    // again.
     while (opened.outcome === 'suspended') {
       await renewWhenLong(stray);
       opened = await look(decisionLookMs);

@@ -11,8 +11,8 @@ export const redeliveryAsked = defineSignal('redeliveryAsked');
 const { deliverWebhook } = proxyActivities<Activities>(webhookStep);
 
 /**
- * One webhook: retried at growing intervals for three days, until it is delivered or parked. A redelivery restarts the
- * three days.
+ * Delivers a webhook: retries at growing intervals for three days, until it is delivered or parked. A redelivery
+ * restarts the three days.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<WebhookDeliveryStatus> {
   let asked = 0;

@@ -44,7 +44,7 @@ const storage = new Proxy(nothing, {
       : async () => (name === 'find' ? { contentType: 'text/plain', sizeBytes: 1, sha256: '' } : undefined),
 });
 
-/** How many rows of each kind are made due, in both the large and the small database. */
+/** Rows of each kind made due, in both the large and the small database. */
 const most = 20;
 
 /** A background step, how rows become due for it, and how often it runs before it is measured. */

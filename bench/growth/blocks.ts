@@ -22,7 +22,7 @@ export interface Taken {
   rows?: number;
   /** Blocks of the statements that count its total, which are not included in `blocks`. */
   counted?: number;
-  /** How many items it returned. */
+  /** The number of items returned. */
   answer: number;
   /** The total rows of the list from which it returned a page. */
   total?: number;
@@ -105,7 +105,7 @@ export async function countBlocks(url: string) {
         answer,
       };
     },
-    /** One statement as the owner, for what only the owner may read. */
+    /** Runs a statement as the owner, for what only the owner may read. */
     async ask<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
       return (await client.query<Row>(sql, values)).rows;
     },

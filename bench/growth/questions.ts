@@ -37,7 +37,7 @@ interface Answer {
   data?: Record<string, unknown>;
 }
 
-/** How many rows an answer has: the length of its first array. */
+/** The number of rows in an answer: the length of its first array. */
 async function rowsOf(response: Response): Promise<number> {
   return (await pageOf(response)).answer;
 }
@@ -56,8 +56,8 @@ async function pageOf(response: Response): Promise<Page> {
 type Reader = 'person' | 'platform' | 'partner';
 
 /**
- * Every list of the API, by caller, named as in the OpenAPI document, with a filter of its own where it has one: a
- * filtered page is read in addition to its first page and a deep one.
+ * Every list of the API, by caller, named as in the OpenAPI document, with a filter where it has one: a filtered page
+ * is read in addition to its first page and a deep one.
  */
 export const lists: readonly (readonly [as: Reader, path: string, filter?: string])[] = [
   ['person', '/v1/accounts', 'kind=user'],
@@ -192,7 +192,7 @@ function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: n
         lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${encodeURIComponent(until)}`, csv)),
     },
     {
-      // One minute of it: what was posted before and after must not matter.
+      // Exports one minute: postings before and after it must not matter.
       name: 'statement of an old account, a minute long ago',
       ask: async () => lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${day}T00:01:00%2B07:00`, csv)),
     },

@@ -89,7 +89,7 @@ function balancePayment(
 }
 
 interface Sent {
-  /** Its name within its family. */
+  /** The operation's name within its family. */
   name: string;
   family: 'withdrawal' | 'payment-refund';
   payoutId: string;
@@ -518,7 +518,7 @@ const documents: Left[] = [
   ],
 ];
 
-/** What the last of each fifty operations writes, beside its own rows. */
+/** What the last of every fifty operations writes in addition to its own rows. */
 export const rareOperations: readonly Left[] = onlyEvery(rare, [
   ...withdrawals,
   ...disbursements,

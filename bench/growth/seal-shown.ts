@@ -7,7 +7,7 @@ import { placeOfDetails as placeOfOfficialDocument } from '../../src/people/offi
 import type { Place, Sealer } from '../../src/platform/encryption/sealer.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 
-/** How many rows of a list to seal from a position on: more than a page, whatever is filtered. */
+/** Rows of a list to seal from a position on: more than a page, whatever the filter. */
 const shown = 100;
 
 interface Shown {

@@ -18,7 +18,7 @@ const shapes = {
   SAHABAT_SAMPOERNA: { prefix: '4011', length: 16 },
 } as const satisfies Record<string, { prefix: string; length: number }>;
 
-/** The most that one payment may be, in IDR. */
+/** Maximum amount of a payment, in IDR. */
 const mostAtBca = 60_000_000;
 const mostAtOnce = 50_000_000_000;
 

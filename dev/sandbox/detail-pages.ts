@@ -57,7 +57,7 @@ function payableOf(instrument: SandboxInstrument): string {
   return `${open ? 'Payable until' : 'Was payable until'} ${moment(instrument.expiresAt)}`;
 }
 
-/** One instrument and the payer's actions on it. */
+/** An instrument and the payer's actions on it. */
 export function renderCheckout(view: CheckoutView): string {
   const { instrument, payments, notice } = view;
   const open = isOpen(instrument);
@@ -116,7 +116,7 @@ ${actions.map(([status, label]) => `<button name="status" value="${status}">${la
 const stateOf = (what: string, { status, failureCode }: SandboxTransfer | SandboxRefund): string =>
   `This ${what} is ${status.toLowerCase()}${failureCode === null ? '' : ` (${failureCode})`}`;
 
-/** One payout and its bank's actions on it. */
+/** A payout and its bank's actions on it. */
 export function renderTransfer(transfer: SandboxTransfer): string {
   const { channelCode, accountNumber, accountHolderName, amount, created, referenceId, description } = transfer;
   return renderByHand({
@@ -134,7 +134,7 @@ export function renderTransfer(transfer: SandboxTransfer): string {
   });
 }
 
-/** One refund to a wallet, and its actions. */
+/** A refund to a wallet, and its actions. */
 export function renderRefund(refund: SandboxRefund): string {
   const { channelCode, amount, created, referenceId, requestId, reason } = refund;
   return renderByHand({

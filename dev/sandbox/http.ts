@@ -135,7 +135,7 @@ export function queryLimit(ctx: Context): number {
   return result.data;
 }
 
-/** One page of a list that was read with `limit + 1` rows. */
+/** A page of a list that was read with `limit + 1` rows. */
 export function presentList<T>(found: T[], limit: number, present: (item: T) => object) {
   return { data: found.slice(0, limit).map(present), has_more: found.length > limit };
 }

@@ -43,7 +43,7 @@ const banks = {
   ID_SINARMAS: 'Bank Sinarmas',
   ID_UOB: 'UOB Indonesia',
 };
-/** How many digits account numbers have, at the banks where this is known. */
+/** The length of account numbers at the banks where it is known. */
 const accountLengths: Record<string, [shortest: number, longest: number]> = {
   ID_BCA: [10, 10],
   ID_BCA_SYR: [10, 10],

@@ -9,7 +9,7 @@ import { negateMoney } from '../../src/shared/money.ts';
 import type { UserType } from '../../src/shared/user.ts';
 import { plantJournal } from './plant-journal.ts';
 
-/** Where people are built: any stack with a database and tokens. */
+/** The stack in which people are built: any with a database and tokens. */
 export interface BuildPlace {
   em(): EntityManager;
   owner(): EntityManager;

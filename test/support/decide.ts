@@ -38,7 +38,10 @@ export const propose = (http: Pick<Http, 'post'>, { proposer }: Operators, propo
 export const approve = (http: Pick<Http, 'post'>, { approver }: Operators, id: string) =>
   http.post(`/v1/decisions/${id}/approve`, undefined, { token: approver.token });
 
-/** One operator proposes and another approves; returns the outcome, or fails if the proposal is refused. */
+/**
+ * Proposes a decision as one operator and approves it as another; returns the outcome, or fails if the proposal is
+ * refused.
+ */
 export async function decide(
   http: Pick<Http, 'post'>,
   operators: Operators,

@@ -33,7 +33,7 @@ export const createSecrets = (): Secrets => ({
 /** The complete environment of API and worker in a test; the machine's own environment is not inherited. */
 export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<string, string> {
   const { s3, workflowBundle } = testRun();
-  // A bucket of its own, as another test file's register of erasures must not be read. It is a directory.
+  // A separate bucket, which is a directory: another test file's register of erasures must not be read.
   mkdirSync(join(s3.directory, secrets.taskQueue), { recursive: true, mode: 0o700 });
   return {
     PATH: process.env.PATH ?? '',

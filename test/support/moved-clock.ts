@@ -30,7 +30,7 @@ function patchDate(file: string): void {
     try {
       offsetMs = Number(readFileSync(file, 'utf8'));
     } catch {
-      // It has not been moved yet.
+      // The clock has not been moved yet.
     }
   };
   read();

@@ -19,7 +19,7 @@ export async function writeInOneShard(stack: Pick<Stack, 'owner'>): Promise<void
   );
 }
 
-/** How many deadlocks PostgreSQL has resolved in the stack's database. */
+/** Returns the number of deadlocks that PostgreSQL has resolved in the stack's database. */
 export async function countDeadlocks(stack: Pick<Stack, 'owner'>): Promise<number> {
   const em = stack.owner();
   await em.execute('select pg_stat_force_next_flush(), pg_stat_clear_snapshot()');

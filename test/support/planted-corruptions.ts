@@ -30,7 +30,7 @@ import {
 /** The id of an instrument. */
 const own = newId();
 
-/** One corruption for each view, planted past the triggers as only a superuser can. */
+/** A corruption for each view, inserted past the triggers as only a superuser can. */
 export const corruptions: [view: string, sql: string][] = [
   [
     'check_uploads_end',
@@ -82,7 +82,7 @@ export const corruptions: [view: string, sql: string][] = [
     'check_webhooks_have_their_keys',
     `insert into webhook_version_keys values ('payout', '${newId()}', 1, '${newId()}', '${newId()}')`,
   ],
-  // One version sent as two bodies, to two endpoints.
+  // A version sent as two bodies, to two endpoints.
   [
     'check_webhook_versions_are_one_event',
     `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,

@@ -26,9 +26,11 @@ import { borrowStack, once, type Shareable, settingsOf } from './shared-stacks.t
 export interface ProcessStackOptions {
   /** Not shared with other files: for a file that counts all rows. */
   own?: boolean;
-  /** A PostgreSQL of its own, which the test may stop; durable, unlike the run's. In the given directory, if any. */
+  /**
+   * Starts a separate PostgreSQL, which the test may stop; durable, unlike the run's. In the given directory, if any.
+   */
   ownPostgres?: boolean | { directory: string };
-  /** A Temporal server of its own with a database file, which the test may stop. */
+  /** Starts a separate Temporal server with a database file, which the test may stop. */
   ownTemporal?: boolean;
   /** A proxy on each connection of API and worker to their dependencies: `lines`. */
   proxied?: boolean;

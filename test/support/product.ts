@@ -14,12 +14,12 @@ const replacing = /^(DATABASE_|TEMPORAL_|S3_|XENDIT_|PUBLIC_URL$|DATA_|FAILPOINT
 /** The product as `npm start` runs it, on a data directory. */
 export interface Product {
   child: ChildProcess;
-  /** Its output so far. */
+  /** The product's output so far. */
   output(): string;
   ended: Promise<number | null>;
   untilPrinted(text: string): Promise<void>;
   untilReady(): Promise<void>;
-  /** Its `credentials.json`. */
+  /** The content of `credentials.json`. */
   credentials(): Credentials;
   /** Asks it to stop; returns how it exited. */
   stop(): Promise<number | null>;

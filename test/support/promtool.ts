@@ -31,7 +31,7 @@ function build(built: string): void {
     if (error || status !== 0) throw new Error(`go ${args[0]}: ${error?.message ?? stderr.slice(-2_000)}`);
   };
   try {
-    // Its own module has exclusions, and so cannot be installed by name.
+    // Its module has exclusions, so `go install` cannot install it by name.
     go('mod', 'init', 'promtool');
     go('get', `github.com/prometheus/prometheus/cmd/promtool@${version}`);
     go('build', '-o', 'promtool', 'github.com/prometheus/prometheus/cmd/promtool');

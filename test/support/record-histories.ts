@@ -149,7 +149,7 @@ export function keep(directory: string, type: string, events: Event[]): void {
 
 /**
  * While recording, stores the runs on this task queue, or of these rows on a server that cannot list workflows;
- * otherwise does nothing. Runs in a process of its own, outside jest's realms.
+ * otherwise does nothing. Runs in a separate process, outside jest's realms.
  */
 export async function recordHistories(em: EntityManager, address: string, taskQueue: string): Promise<void> {
   if (!isRecording()) return;

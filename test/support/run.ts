@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** What the files of one test run share; made by global-setup.ts. */
+/** The state that all files of a test run share, created by global-setup.ts. */
 export interface TestRun {
   /** Scratch of this run, removed when it finishes. */
   directory: string;
-  /** One password for the owner and for the roles. */
+  /** The password of the owner and of the roles. */
   postgres: { port: number; password: string; template: string };
   s3: { directory: string; port: number; bucket: string; accessKeyId: string; secretAccessKey: string };
   temporal: { address: string; binary: string };

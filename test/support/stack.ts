@@ -29,9 +29,9 @@ export interface StackOptions {
    * all rows, or depends on the time of a sweep. Options that only such a file needs imply it.
    */
   own?: boolean;
-  /** A worker on the stack's own task queue, as a process of its own. */
+  /** A worker on the stack's own task queue, as a separate process. */
   worker?: boolean;
-  /** The sandbox provider, as a process of its own; beside a shared worker always. */
+  /** The sandbox provider, as a separate process; always started with a shared worker. */
   sandbox?: boolean;
   /** Failpoints armed in the worker, as in `FAILPOINTS`. */
   workerFailpoints?: string;
@@ -53,7 +53,7 @@ export interface Stack extends Http, AsyncDisposable {
   url: string;
   http: Http;
   deps: Dependencies;
-  /** Its database, as the owner, as the application and as a reader. */
+  /** The stack's database, as the owner, as the application and as a reader. */
   databaseUrls: { owner: string; app: string; reader: string };
   /** The environment of its processes. */
   env: Record<string, string>;
@@ -103,7 +103,7 @@ async function startOwnStack(options: OwnStackOptions): Promise<Stack & { calm()
 }
 
 interface OwnStackOptions extends StackOptions {
-  /** Its books are checked once more when the run ends. */
+  /** The stack's books are checked again when the run ends. */
   keepsDatabase?: boolean;
 }
 

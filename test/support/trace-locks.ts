@@ -9,7 +9,7 @@ export interface TracedLock {
   statement: string;
 }
 
-/** What each transaction locked, in order. */
+/** The locks of each transaction, in order. */
 export type LockTrace = TracedLock[];
 
 /** Kinds of rows, each with the statement that selects them. */

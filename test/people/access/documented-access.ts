@@ -156,7 +156,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/donations/:/refund': needs('donate-charitable-cause'),
   'POST /v1/donations/subscriptions': needs('donate-charitable-cause'),
   'GET /v1/donations/subscriptions': needs('donate-charitable-cause'),
-  // One subscription is readable like the list.
+  // A subscription is readable like the list.
   'GET /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'DELETE /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'POST /v1/saving-circles': needs('create-saving-circle'),

@@ -74,7 +74,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Who is admitted by the documents alone; the roles are the default ones. */
+/** The callers whom the documents admit, with the default roles. */
 async function admitted(name: string): Promise<Caller[]> {
   const { kind, permissions: documented, userTypes, role } = documentedAccess[name] ?? {};
   const { permission } = bodies[name] ?? {};
@@ -177,7 +177,7 @@ describe('Ids in bodies', () => {
       const behind = await admitted(name);
       const turn = asked.findIndex(([each]) => each === name) % behind.length;
       for (const caller of [...behind.slice(turn), ...behind.slice(0, turn)]) {
-        // One represents the others, in turn.
+        // One caller represents the others, in turn.
         if (!isFullRun() && reached.length > 0) break;
         // A user without an organization names none.
         const own = await build(stack, caller.owner).catch(() => null);

@@ -37,7 +37,9 @@ const withIds = routeGroups
 
 let stack: Stack;
 let callers: Caller[];
-/** Whose resources are foreign to all callers except the platform's: people with and without an organization. */
+/**
+ * The owners whose resources are foreign to all callers except the platform's: people with and without an organization.
+ */
 let strangers: Owner[];
 /** Real ids for bodies. */
 let spare: Ids;
@@ -138,7 +140,7 @@ async function ask(route: Route, { user, partner }: Caller, ids: Ids): Promise<H
   return route.method === 'get' ? stack.get(path, options) : stack[route.method](path, body, options);
 }
 
-/** What every change writes: an event; and everything that moves or reserves money. */
+/** Tables that every change writes (events), and everything that moves or reserves money. */
 async function countWritten(): Promise<unknown> {
   const tables = ['events', 'journals', 'transactions', 'payouts', 'payment_orders', 'partner_payments', 'donations'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
@@ -186,7 +188,7 @@ const oneLetIn = (name: string, some: Caller[]): Caller[] => {
   return casesOf(letIn, (_, index) => index === turn % letIn.length);
 };
 
-/** One caller after another; their answers, as lines that name the caller. */
+/** Calls as one caller after another and returns their answers, as lines that name the caller. */
 async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>): Promise<string[]> {
   return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
 }

@@ -196,7 +196,7 @@ describe('The permission matrix', () => {
       .filter(([, { access, method }]) => method !== 'get' && (access.userTypes ?? userTypes).includes('organization'))
       // Routes that concern only the caller's own account.
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
-    // One rule for all of them, before the routes.
+    // The same rule applies to all of them, before the routes.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);
     it.each(standing)('%s lets a suspended organization read but not write', async (_, route) => {
       await give(permissions);
