@@ -174,7 +174,7 @@ async function countSource(em: EntityManager, { table, conditions }: Source): Pr
     `${source} ${whereOf(conditions)}`,
     conditions.flatMap(({ values }) => values),
   );
-  return Number(must(count, 'a count has a row').total);
+  return Number(must(count, 'a count returns a row').total);
 }
 
 /**

@@ -48,7 +48,7 @@ export async function findOpenChannels(
   const [partner] = await em.execute<{ fee_mode: FeeMode }[]>('select fee_mode from partners where id = ?', [
     partnerId,
   ]);
-  const { fee_mode: feeMode } = must(partner, 'a partner is not deleted');
+  const { fee_mode: feeMode } = must(partner, 'partners are never deleted');
   const collection = await em.execute<CollectionChannel[]>(
     `select c.method, case when c.method <> 'qris' then c.channel_code end as channel, ${columns},
        c.refundable, c.refundable_in_part, c.refund_window_days

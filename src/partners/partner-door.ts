@@ -54,7 +54,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
       request: { method: ctx.method, target: ctx.originalUrl, idempotencyKey: ctx.get('x-idempotency-key'), body },
     });
     ctx.state.partnerId = partner.partnerId;
-    if (needsV2 && !request.idempotent) await takeSignature(em, must(signatureV2, 'the route demands it'));
+    if (needsV2 && !request.idempotent) await takeSignature(em, must(signatureV2, 'the route requires a V2 signature'));
     const refusal = refusalOf(partner, request);
     if (refusal !== null) {
       await keepRefusal(request, partner.partnerId, refusal);

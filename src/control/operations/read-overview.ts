@@ -97,7 +97,7 @@ async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
   const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
     "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",
   );
-  const { rows, oldest } = must(row, 'a count has a row');
+  const { rows, oldest } = must(row, 'a count returns a row');
   return { what: 'pending_decisions', rows, oldest: oldest === null ? null : new Date(oldest) };
 }
 

@@ -62,7 +62,7 @@ async function readBooks(em: EntityManager): Promise<Books> {
      from since cross join (${bookedSince}) booked`,
     [longestTransactionSeconds, clearing, clearing],
   );
-  const { at, since, ...amounts } = must(row, 'there is one instant');
+  const { at, since, ...amounts } = must(row, 'the query returns one row');
   return { ...amounts, at: new Date(at), since: new Date(since) };
 }
 
@@ -85,7 +85,7 @@ export function judgeClearing(em: EntityManager, { day }: { day: string }): Prom
       'select measured from clearing_measurements where day = ?',
       [day],
     );
-    const { measured } = must(row, 'what is judged was measured');
+    const { measured } = must(row, 'a judged day was measured');
     const underWay = await findUnderWay(tx, measured);
     const before = await findAgreed(tx, measured.day);
     const { difference, range } = judgeRange(before, rangeOf(measured, underWay));

@@ -38,7 +38,7 @@ export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseR
 export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
     if (!isStopped(cause)) refuse('REQUEST_INVALID', 'the charitable cause is not stopped', { field: 'id' });
-    return { status: must(cause.stopped_from, 'a stopped cause was something'), stopped_from: null };
+    return { status: must(cause.stopped_from, 'a stopped cause has stopped_from'), stopped_from: null };
   });
 }
 

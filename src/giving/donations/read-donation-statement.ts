@@ -79,7 +79,7 @@ export function readDonationStatement(
        where u.id = ?`,
       [...of, userId],
     );
-    const { count, donated, refunded, total, ...donor } = must(sums, 'the donor is there');
+    const { count, donated, refunded, total, ...donor } = must(sums, 'the query returns the donor');
     const { name } = await openProfile(sealer, donor);
     const whose = { donor_id: donor.id, donor_name: name };
     yield { year, currency: 'IDR', ...whose, count: Number(count), donated, refunded, total };

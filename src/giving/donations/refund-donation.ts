@@ -104,7 +104,7 @@ export async function refundDonation(
       });
     }
     await lockRefund(tx, donationId);
-    const facts = must(await readRefund(tx, donationId), 'a donation is kept');
+    const facts = must(await readRefund(tx, donationId), 'donations are never deleted');
     const why = whyNotRefundable(facts, { byDecision: false });
     if (why !== null) refuse('REQUEST_INVALID', why, { field: 'id' });
     await readPayer(tx, donorId);
@@ -126,7 +126,7 @@ export async function giveBack(
   by: { actorId: string; requestId: string | null; decisionId?: string },
 ): Promise<void> {
   const { id, amount, account_id: accountId, cause_id: causeId } = facts;
-  const refundAccountId = must(facts.refund_account_id, 'a refundable donation has an account to go to');
+  const refundAccountId = must(facts.refund_account_id, 'a refundable donation has a refund account');
   const transactionId = newId();
   await tx.execute(
     "update donations set status = 'refunded', refund_transaction_id = ?, updated_at = now() where id = ?",

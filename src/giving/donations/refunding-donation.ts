@@ -30,7 +30,7 @@ export const refundingDonation: DecisionHandling<'refund_donation'> = {
     return status === 'completed' ? null : `the donation is now ${status}`;
   },
   async act(tx, _, decision) {
-    const facts = must(await readRefund(tx, donationOf(decision), decision.created_at), 'a donation is kept');
+    const facts = must(await readRefund(tx, donationOf(decision), decision.created_at), 'donations are never deleted');
     const why = whyNotRefundable(facts, { byDecision: true });
     if (why !== null) return refused(why);
     await giveBack(tx, facts, { actorId: actorOf(decision), requestId: null, decisionId: decision.id });

@@ -27,5 +27,5 @@ export function bookDay(day: string): BookDay {
 /** Whether the day is sealed: no more journals are added to it, so its data is final. */
 export async function isDaySealed(tx: EntityManager, { day }: BookDay): Promise<boolean> {
   const [row] = await tx.execute<{ sealed: boolean }[]>('select is_day_sealed(?) as sealed', [day]);
-  return must(row, 'a select has a row').sealed;
+  return must(row, 'the query returns one row').sealed;
 }

@@ -135,7 +135,7 @@ async function openLast(keys: SealKeys, last: { number: number; jws: string }): 
   if (problem !== null || statement?.number !== last.number) {
     throw new Error(`seal ${last.number} is not to be believed: ${problem ?? 'its number is another'}`);
   }
-  return must(statement, 'what is signed can be read');
+  return must(statement, 'a signed statement is readable');
 }
 
 /** Writes the seal and its journals atomically; false when another step has written that number. */

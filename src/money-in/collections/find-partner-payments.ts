@@ -105,7 +105,7 @@ export function findPartnerPayments(
       items: items.map((payment) => ({
         payment,
         channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
-        refunded: must(refunded.get(payment.id), 'a sum is read for each payment'),
+        refunded: must(refunded.get(payment.id), 'every payment has a refunded sum'),
       })),
       ...listed,
     };

@@ -71,7 +71,7 @@ async function open(
       await refuseUnlinked(tx, { partnerId, organizationId: opening.organizationId });
     }
     await tx.execute(`with claim as (select ?::uuid as resource_id), ${payment.sql}`, [paymentId, ...payment.params]);
-    return must(await find(tx), 'a payment that was written is there');
+    return must(await find(tx), 'the inserted payment exists');
   };
   const claim = { ...idempotency, partnerId };
   const place = { resourceId: paymentId, kind: 'partner_payment', claim, stamp } as const;

@@ -24,7 +24,7 @@ export async function requestPartnerInstrument(
 ): Promise<PartnerPaymentStep> {
   const asking = await beginAsking(em, paymentId);
   if (asking === null) {
-    return standingOf(em, must(await findPartnerPayment(em, paymentId), 'the first step made the row').payment);
+    return standingOf(em, must(await findPartnerPayment(em, paymentId), 'the first step inserted the row').payment);
   }
   const { payment, channel, attempt } = asking;
   const table = 'partner_payments';

@@ -114,11 +114,7 @@ export function releasePartnerPayment(
   return em.transactional(async (tx) => {
     const payment = await lockPayment(tx, paymentId);
     if (payment.status !== 'PAID' || payment.released_at) return standingOf(tx, payment);
-    const earlyByMs = await earliness(
-      tx,
-      must(payment.available_at, 'a paid payment has an instant when it is available'),
-      dueBy,
-    );
+    const earlyByMs = await earliness(tx, must(payment.available_at, 'a paid payment has available_at'), dueBy);
     if (earlyByMs > 0) return { ...(await standingOf(tx, payment)), earlyByMs };
     const partner = await tx.findOneOrFail(Partner, { id: payment.partner_id });
     const now = await readDatabaseClock(tx);
@@ -137,6 +133,6 @@ async function release(tx: EntityManager, payment: PartnerPayment, partner: Part
       { accountId: partner.available_account_id, amount: payment.net_amount },
     ],
   });
-  assert(posted !== null, 'a net that is not released yet has no journal of its release');
+  assert(posted !== null, 'an unreleased net has no release journal');
   payment.released_at = payment.updated_at = at;
 }

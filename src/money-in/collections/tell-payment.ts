@@ -42,7 +42,7 @@ export async function recordPaymentWebhook(
   { version, type, at, data = {} }: PaymentEvent & { version: number },
 ): Promise<string[]> {
   const channel = await tx.findOneOrFail(PaymentChannel, { id: payment.channel_id });
-  const refunded = must((await readRefunded(tx, [payment.id])).get(payment.id), 'a sum is read for each payment');
+  const refunded = must((await readRefunded(tx, [payment.id])).get(payment.id), 'every payment has a refunded sum');
   return recordWebhook(tx, sealer, {
     partnerId: payment.partner_id,
     resourceType: 'payment',

@@ -151,7 +151,7 @@ function countCheck(
        from bank_account_questions where partner_id = ? and asked_at > now() - interval '24 hours'`,
       [digest, partnerId],
     );
-    const { of_day, of_account } = must(asked, 'a count is one row');
+    const { of_day, of_account } = must(asked, 'a count returns a row');
     if (of_day >= mostChecksOfDay) limited(`At most ${mostChecksOfDay} bank accounts are checked in 24 hours`);
     if (of_account >= mostChecksOfAccount) {
       limited(`One bank account is checked at most ${mostChecksOfAccount} times in 24 hours`);

@@ -38,7 +38,7 @@ export async function createPayoutBatch(
 ): Promise<PayoutBatch> {
   const id = payoutBatchIdFor(partnerId, idempotency.key);
   if (idempotency.resourceId !== null) {
-    return must(await em.findOne(PayoutBatch, { id }), 'a key that has made a batch names it');
+    return must(await em.findOne(PayoutBatch, { id }), 'a used idempotency key refers to its batch');
   }
   const judge = async () => {
     const items = body.items.map((item, place) => ({ name: `items.${place}`, item }));

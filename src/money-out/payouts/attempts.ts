@@ -53,7 +53,7 @@ export async function openAttempt(
     payoutId,
     isMade,
   ]);
-  return must(row, 'a function answers').number;
+  return must(row, 'the function returns a row').number;
 }
 
 /** Whether the attempt may still be sent: it is recent enough, its payout is pending, and transfers are not held. */

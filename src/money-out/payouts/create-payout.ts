@@ -31,7 +31,7 @@ export async function createPayout(
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
-  if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a payout names it');
+  if (idempotency.resourceId !== null) return must(await find(em), 'a used idempotency key refers to its payout');
   return reserveInTurn(
     em,
     {

@@ -66,7 +66,7 @@ export function findAllPayouts(
 export async function getAnyPayout(em: EntityManager, id: string): Promise<OwnedPayout> {
   const payout = (await em.findOne(Payout, { id })) ?? refuse('NOT_FOUND', 'the payout was not found', { field: 'id' });
   const [owned] = await withOwners(em, [payout]);
-  return must(owned, 'each payout is answered');
+  return must(owned, 'every payout was found');
 }
 
 async function withOwners(em: EntityManager, payouts: readonly Payout[]): Promise<OwnedPayout[]> {
@@ -76,7 +76,7 @@ async function withOwners(em: EntityManager, payouts: readonly Payout[]): Promis
     [textArray(payouts.map(({ id }) => id))],
   );
   const byId = new Map(rows.map(({ id, ...owner }) => [id, owner]));
-  return payouts.map((payout) => ({ payout, ...must(byId.get(payout.id), 'each payout is answered') }));
+  return payouts.map((payout) => ({ payout, ...must(byId.get(payout.id), 'every payout was found') }));
 }
 
 /** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
@@ -92,5 +92,5 @@ export async function findPayoutsOf(
 ): Promise<(row: { id: string }) => Payout> {
   const found = await em.find(Payout, { id: { $in: rows.map(({ id }) => id) } });
   const byId = new Map(found.map((payout) => [payout.id, payout]));
-  return ({ id }) => must(byId.get(id), 'the row is of a payout');
+  return ({ id }) => must(byId.get(id), 'the row belongs to a payout');
 }

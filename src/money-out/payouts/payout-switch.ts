@@ -17,7 +17,7 @@ interface Row extends Omit<PayoutSwitch, 'changed_at'> {
 
 async function read(em: EntityManager, lock = ''): Promise<PayoutSwitch> {
   const [row] = await em.execute<Row[]>(`select enabled, reason, changed_by, changed_at from payout_switch ${lock}`);
-  const { changed_at, ...rest } = must(row, 'there is one switch');
+  const { changed_at, ...rest } = must(row, 'the payout switch has a row');
   return { ...rest, changed_at: changed_at === null ? null : new Date(changed_at) };
 }
 

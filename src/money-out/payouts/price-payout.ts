@@ -62,7 +62,7 @@ export async function pricePayout(em: EntityManager, question: PayoutQuestion): 
   const { complaints, price } = judgePayout(context, question);
   const [first] = complaints;
   if (first !== undefined) refuseField(first.field, first.complaint);
-  return must(price, 'a payout that nothing is wrong with has a price');
+  return must(price, 'a valid payout has a price');
 }
 
 interface PayoutComplaint {

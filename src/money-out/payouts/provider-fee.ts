@@ -21,6 +21,6 @@ export async function readProviderFee(
      from payout_banks b left join partners p on p.id = ?::uuid ${payoutRule} where b.bank_code = ?`,
     [partnerId, bankCode],
   );
-  const { fixed, basis_points: basisPoints } = must(row, 'a bank that was named has a row');
+  const { fixed, basis_points: basisPoints } = must(row, 'the bank has a row in payout_banks');
   return feeOf(net, fixed, basisPoints);
 }

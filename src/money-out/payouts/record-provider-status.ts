@@ -81,7 +81,7 @@ export async function recordProviderStatus(
 /** A transfer at the provider was requested: if no attempt is recorded, a restore has removed it. */
 async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Payout): Promise<void> {
   if (isFinalPayout(status) || (await findMadeAttempts(tx, payoutId)).length > 0) return;
-  const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'what was made is not held');
+  const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'a transfer that exists is not held');
   await answerAttempt(tx, { payoutId, number, outcome: 'accepted', failureCode: null });
 }
 

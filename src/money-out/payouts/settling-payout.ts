@@ -71,7 +71,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
   },
   async act(tx, ports, decision, report: ProviderReport) {
     const { id: decisionId, note } = decision;
-    const outcome = must(decision.outcome, 'a decision about a payout says how it ends');
+    const outcome = must(decision.outcome, 'a decision about a payout has an outcome');
     const payout = await tx.findOneOrFail(Payout, { id: decision.payout_id ?? '' });
     const said = lastingStatus(report.said, payout.last_word);
     if (finalOutcomeOf({ said }) !== outcome) {

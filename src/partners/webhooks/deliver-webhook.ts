@@ -65,7 +65,7 @@ export async function deliverWebhook(
   const endpoint = await em.findOne(WebhookEndpoint, { id: delivery.endpoint_id });
   if (endpoint === null) return parkUnsent(em, delivery, 'its endpoint was deleted');
   if (endpoint.status !== 'enabled') return parkUnsent(em, delivery, 'its endpoint is disabled');
-  const sealed = must(delivery.body_sealed, 'what is pending has its body');
+  const sealed = must(delivery.body_sealed, 'a pending delivery has a body');
   const body = await openKept(sealer, webhookBodyPlace(delivery.id), sealed);
   if ('gone' in body && body.gone === 'destroyed') return parkUnsent(em, delivery, 'its body is no longer kept');
   const place = { endpointId: endpoint.id, partnerId: delivery.partner_id };

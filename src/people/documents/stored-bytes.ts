@@ -29,7 +29,7 @@ export async function refuseBeyondStoredBytes(
        where created_by = ? and deleted_at is null and id is distinct from ?::uuid) objects`,
     [urlHash, userId, documentId ?? null],
   );
-  const { stored, is_carried } = must(row, 'a sum has a row');
+  const { stored, is_carried } = must(row, 'a sum returns a row');
   if (is_carried || Number(stored) + sizeBytes <= maximumBytes) return;
   refuse('REQUEST_INVALID', `your files already have ${stored} bytes; at most ${maximumBytes} are stored for a user`, {
     field,

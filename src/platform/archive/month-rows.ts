@@ -44,7 +44,7 @@ export async function* readParts(
     });
     if (read.length > 0) yield { rows: read.length, lines: read.map(({ line }) => `${line}\n`).join('') };
     if (read.length < rowsPerPart) return;
-    after = must(read.at(-1), 'a full part has a last row').id;
+    after = must(read.at(-1), 'a full page has a last row').id;
   }
 }
 

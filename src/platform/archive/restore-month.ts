@@ -76,7 +76,7 @@ async function load(tx: EntityManager, storage: Storage, { table, partition }: M
   }
   let number = 0;
   for await (const { lines } of readParts(tx, partition, manifest.columns)) {
-    const part = must(manifest.parts[number], 'no more rows come back than were archived');
+    const part = must(manifest.parts[number], 'every restored row belongs to an archived part');
     if (sha256(lines) !== part.lines_sha256) throw new Error(`the rows of ${part.key} came back as others`);
     number += 1;
   }

@@ -136,7 +136,7 @@ export interface VerificationConfig extends z.infer<typeof verificationSchema> {
 export function readVerificationConfig(): VerificationConfig {
   const env = withFiles(process.env);
   const config = parse(verificationSchema, env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning());
-  const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
+  const database = must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is configured');
   return { ...config, database };
 }
 
@@ -171,7 +171,7 @@ export function readDatabaseToRead(): string {
     z.object(databases).partial(),
     env.READER_DATABASE_URL || env.DATABASE_URL ? env : readRunning(),
   );
-  return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is named');
+  return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is configured');
 }
 
 /** Temporal's address for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */

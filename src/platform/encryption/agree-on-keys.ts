@@ -23,7 +23,7 @@ export const agreeOnKeys =
     let expected = await find();
     if (expected === undefined) {
       await em.execute('insert into keys_databases (key_check_value) values (?) on conflict do nothing', [checkValue]);
-      expected = must(await find(), 'it was just written');
+      expected = must(await find(), 'the check value was just inserted');
     }
     if (expected === checkValue) return;
     throw new OtherKeys(

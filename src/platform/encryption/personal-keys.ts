@@ -166,7 +166,7 @@ export function createPersonalKeys(
       lookUpId,
       (await newKey(wrapping, 'look_up_keys', lookUpId)).sealed,
     ]);
-    return open(must(await find(), 'the key was just written'));
+    return open(must(await find(), 'the look-up key was just inserted'));
   }
 
   return {

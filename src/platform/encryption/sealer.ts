@@ -101,7 +101,7 @@ export function createSealer(
 ): Sealer {
   const newest = must(keys[0], 'there is an encryption key');
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
-  const ofPeople = (): PersonalKeys => must(personalKeys, 'the keys of people are configured');
+  const ofPeople = (): PersonalKeys => must(personalKeys, 'personal keys are configured');
   const keyOf = ({ kid = '' }: CompactJWEHeaderParameters): Uint8Array | Promise<Uint8Array> => {
     if (kid.startsWith(ofPerson)) return ofPeople().find(kid.slice(ofPerson.length));
     if (kid.startsWith(ofOrder)) return ofPeople().orders.find(kid.slice(ofOrder.length));

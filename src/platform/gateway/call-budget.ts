@@ -53,7 +53,7 @@ export function createCallBudget(orm: MikroORM, provider: string, perMinute: num
           partnerId,
           follows,
         ]);
-      return Math.ceil(must(row, 'a function has an answer').seconds * 1000);
+      return Math.ceil(must(row, 'the function returns a row').seconds * 1000);
     },
     async pause(ms) {
       await orm.em.fork().execute(

@@ -76,7 +76,7 @@ export interface RouteCall {
 
 /** A partner would take an ignored parameter for a filter that everything matches (docs/contract.md 8). */
 function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknown>): void {
-  assert(schema instanceof z.ZodObject, 'the parameters of a query are fields');
+  assert(schema instanceof z.ZodObject, 'a query schema is an object');
   const known = schema.shape;
   const unknown = Object.keys(query).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
@@ -145,7 +145,7 @@ export async function callRoute<Ports extends ServingPorts>(
 
   if (access.kind === 'partner') {
     const partnerContext = { ...request, access, idempotent: route.idempotent === true, readBody };
-    return must(doors.partner, 'there is a partner door')(partnerContext, proceed);
+    return must(doors.partner, 'a partner route has a partner door')(partnerContext, proceed);
   }
   if (access.kind === 'open') return proceed(null);
   const caller = await doors.authenticate(request);
