@@ -45,14 +45,14 @@ await runMain(async () => {
   server.listen(config.PORT, config.LISTEN_ADDRESS);
   await once(server, 'listening');
   const address = server.address();
-  deps.log.info({ port: typeof address === 'object' ? address?.port : config.PORT }, 'the API listens');
+  deps.log.info({ port: typeof address === 'object' ? address?.port : config.PORT }, 'the API is listening');
   announceReady();
   const stopSweeping = keepUploadsSwept(deps);
 
   const reason = await stopSignal(certificatesRenewed(config, deps));
   endReadiness(deps.readiness);
   stops = true;
-  deps.log.info({ reason }, 'the API stops: not ready any more, then no new connections; requests under way end');
+  deps.log.info({ reason }, 'the API is shutting down: it reports not ready, then refuses new connections and completes open requests');
   stopSweeping();
   stopApplying();
   // Until the load balancer notices, requests still arrive and are served.

@@ -29,7 +29,7 @@ await runMain(async () => {
     () => true,
     () => false,
   );
-  if (!keysAnswer) deps.log.warn('the keys of people are away: what names somebody waits');
+  if (!keysAnswer) deps.log.warn('the keys database is down: steps that need personal data will wait');
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') {
     await refuseMightyRole(deps.orm.em.fork());
@@ -64,11 +64,11 @@ await runMain(async () => {
       deps.metrics,
       workers.map(({ queue, worker }) => ({ queue, polls: () => worker.getState() === 'RUNNING' })),
     );
-    deps.log.info({ taskQueue, queues: config.WORKER_QUEUES }, 'the worker polls');
+    deps.log.info({ taskQueue, queues: config.WORKER_QUEUES }, 'the worker is polling');
     await using _mail = keepMailSent(deps);
     announceReady();
     const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), ...running]);
-    deps.log.info({ reason: ended ?? 'the worker ended' }, 'the worker stops: steps under way end');
+    deps.log.info({ reason: ended ?? 'the worker exited' }, 'the worker is shutting down and completes its current steps');
     endReadiness(deps.readiness);
     for (const { worker } of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.all(running);

@@ -90,13 +90,13 @@ export async function countBlocks(url: string) {
         )
         .catch((cause: unknown) => {
           if (errorCodeOf(cause) !== '57014') throw cause;
-          throw new Error(`it takes longer than the ${longest / 1000} s that a check may take`, { cause });
+          throw new Error(`the check takes longer than the ${longest / 1000} s that a check may take`, { cause });
         })
         .finally(() => client.query('rollback'));
       const [{ Plan: plan, 'Execution Time': ms }] = must(rows[0], 'a statement has a plan')['QUERY PLAN'];
       if (plan['Actual Rows'] > 0) {
         const found = await client.query<object>(`select * from "${view}" limit 3`);
-        throw new Error(`it has ${plan['Actual Rows']} rows: ${JSON.stringify(found.rows)}`);
+        throw new Error(`the check returned ${plan['Actual Rows']} rows: ${JSON.stringify(found.rows)}`);
       }
       return {
         ms,

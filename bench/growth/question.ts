@@ -19,5 +19,5 @@ export interface Page {
 /** The waker of sweeps: does nothing and always succeeds. */
 export const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
 export const failed = () => {
-  throw new Error('a sweep could not wake what it found');
+  throw new Error('a sweep could not wake a workflow');
 };

@@ -68,7 +68,7 @@ export function createGathering<Question, Answer>({
   async function runTogether(members: Line, isLate: () => boolean): Promise<void> {
     try {
       const answers = await run(members.map(({ question }) => question));
-      if (answers.length !== members.length) throw new Error('each question has one answer');
+      if (answers.length !== members.length) throw new Error('a run must return one answer per question');
       for (const [index, member] of members.entries()) member.resolve(answers[index] as Answer);
     } catch (error) {
       if (members.length > 1 && isOfOne(error)) {

@@ -197,7 +197,7 @@ describe('Gathered requests', () => {
       waitMs: 60_000,
       runMs: 60_000,
     });
-    await expect(ask('a')).rejects.toThrow('each question has one answer');
+    await expect(ask('a')).rejects.toThrow('a run must return one answer per question');
   });
 
   it('Gathered requests run outside the context of any caller', async () => {

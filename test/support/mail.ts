@@ -29,6 +29,6 @@ export async function awaitMail(stack: AtSandbox, address: string, subject: RegE
 /** The token in the link of a message. */
 export function tokenIn({ text }: CaughtMail): string {
   const [, token] = /[?&]token=([\w%-]+)/.exec(text) ?? [];
-  if (token === undefined) throw new Error('the mail has no token');
+  if (token === undefined) throw new Error('the message has no token');
   return decodeURIComponent(token);
 }

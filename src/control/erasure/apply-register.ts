@@ -66,11 +66,11 @@ export async function applyRegisterWhole(
   const apply = async (): Promise<boolean> => {
     const again = await applyRegister(deps.orm.em.fork(), deps);
     if (again.people + again.keys > 0)
-      log.warn(again, 'erased people again whom the restore of a database had ' + 'brought back');
+      log.warn(again, 'erased again the people whom a database restore had brought back');
     return again.isWhole;
   };
   if (await apply()) return () => undefined;
-  log.warn('the file store is down: its register of erasures will be read when it is up again');
+  log.warn('the file store is down: the register of erasures will be read once it is up');
   const timer = setInterval(() => {
     apply().then(
       (isWhole) => {

@@ -56,7 +56,7 @@ async function giveUpAll(em: EntityManager, sealer: Sealer, { userId, failures }
       await em
         .fork()
         .transactional((tx) => giveUp(tx, sealer, { id, userId }))
-        .catch((cause: unknown) => failures.push(new Error(`the file of document ${id} was not abandoned`, { cause })));
+        .catch((cause: unknown) => failures.push(new Error(`could not abandon the file of document ${id}`, { cause })));
     }
   }
 }
@@ -84,7 +84,7 @@ async function removeObjects(em: EntityManager, ports: Ports, { userId, failures
     }
   }
   const left = await em.execute<unknown[]>('select 1 from document_uploads where user_id = ? limit 1', [userId]);
-  if (left.length > 0) failures.push(new Error('a file of theirs is not removed yet'));
+  if (left.length > 0) failures.push(new Error('some files of the erased person remain'));
 }
 
 /** Removes everything in the person's own space from the store. */

@@ -79,7 +79,7 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: string
     await failpoint('make-seal.after-object');
     return { ...step, number: statement.number };
   }
-  throw new Error('others were faster with every seal');
+  throw new Error('another process wrote every seal first');
 }
 
 /**
@@ -133,7 +133,7 @@ async function findUnsealed(tx: EntityManager, after: string | null, size: numbe
 async function openLast(keys: SealKeys, last: { number: number; jws: string }): Promise<SealStatement> {
   const { statement, problem } = await keys.open(last.jws);
   if (problem !== null || statement?.number !== last.number) {
-    throw new Error(`seal ${last.number} is not to be believed: ${problem ?? 'its number is another'}`);
+    throw new Error(`seal ${last.number} cannot be trusted: ${problem ?? 'its number differs'}`);
   }
   return must(statement, 'a signed statement is readable');
 }

@@ -53,13 +53,13 @@ routes.post(
     const stored = await storeCallback(em, sealer, { provider, webhookId, body, reading });
     if (stored === null) return { message: 'Callback stored' };
     const { id, hasOtherBody } = stored;
-    if (hasOtherBody) log.warn({ callback: id }, 'an earlier callback with the same id had another body');
+    if (hasOtherBody) log.warn({ callback: id }, 'an earlier callback with the same id had a different body');
     if (reading.hint === null) {
       log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
     } else {
       // Answer as soon as it is stored; if it cannot be delivered now, a sweep will.
       deliverCallback(deps.orm.em.fork(), deps, id).catch((error: unknown) =>
-        log.warn({ err: error, callback: id }, 'a callback could not be delivered; it stays in the store until it can'),
+        log.warn({ err: error, callback: id }, 'could not deliver a callback; it stays stored until delivery succeeds'),
       );
     }
     return { message: 'Callback stored' };

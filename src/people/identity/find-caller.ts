@@ -52,7 +52,7 @@ export function createFindCaller(orm: MikroORM): FindCaller {
 function callerOf({ userId, secondFactor, ...token }: TokenClaims, row: CallerRow | undefined): Caller | null {
   if (row === undefined) return null;
   // A last safeguard against acting as another user.
-  if (row.user_id !== userId.toLowerCase()) throw new Error('a caller was found who is another than was asked for');
+  if (row.user_id !== userId.toLowerCase()) throw new Error('the look-up returned a different caller');
   return {
     userId,
     userType: row.user_type,

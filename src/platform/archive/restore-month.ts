@@ -77,10 +77,10 @@ async function load(tx: EntityManager, storage: Storage, { table, partition }: M
   let number = 0;
   for await (const { lines } of readParts(tx, partition, manifest.columns)) {
     const part = must(manifest.parts[number], 'every restored row belongs to an archived part');
-    if (sha256(lines) !== part.lines_sha256) throw new Error(`the rows of ${part.key} came back as others`);
+    if (sha256(lines) !== part.lines_sha256) throw new Error(`the restored rows of ${part.key} differ from the archived ones`);
     number += 1;
   }
-  if (number !== manifest.parts.length) throw new Error(`of ${table} ${manifest.month} not all rows came back`);
+  if (number !== manifest.parts.length) throw new Error(`not all rows of ${table} ${manifest.month} were restored`);
 }
 
 async function attach(tx: EntityManager, { table, partition }: MonthPlace, { first_id, next_id }: Bounds) {

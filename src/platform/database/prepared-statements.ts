@@ -14,7 +14,7 @@ const names = new Map<string, string>();
 function textOf(sql: string): string {
   const known = texts.get(sql);
   if (known !== undefined) return known;
-  if (/\w\.\*/.test(sql)) throw new Error('a prepared statement names its columns');
+  if (/\w\.\*/.test(sql)) throw new Error('a prepared statement must name its columns');
   let parameters = 0;
   const numbered =
     mark +

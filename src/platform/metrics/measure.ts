@@ -36,7 +36,7 @@ export function measureReplica({ registry }: Metrics, log: Logger): (outcome: Re
   });
   return (outcome, error) => {
     reads.inc({ outcome });
-    if (error !== undefined) log.warn({ err: error, outcome }, 'the primary answers instead of its replica');
+    if (error !== undefined) log.warn({ err: error, outcome }, 'the primary answered instead of the replica');
   };
 }
 

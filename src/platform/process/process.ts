@@ -15,7 +15,7 @@ export async function waitForParts(parts: Record<string, () => Promise<void>>, l
     missing = missing.filter((_, index) => states[index]?.status === 'rejected');
     if (missing.length === 0) return;
     if (performance.now() > endsAt) throw new Error(`could not reach ${missing.join(', ')} within a minute`);
-    if (round % 10 === 0) log.info({ missing }, 'waiting for dependencies of this process');
+    if (round % 10 === 0) log.info({ missing }, 'waiting for dependencies');
     await delay(retryMs);
   }
 }
@@ -39,7 +39,7 @@ export function stopSignal(own?: Promise<string>): Promise<string> {
 
 /** Makes `/readyz` answer 503, so that the load balancer stops sending requests. */
 export function endReadiness(readiness: Record<string, () => Promise<void>>): void {
-  readiness.serving = () => Promise.reject(new Error('this process stops'));
+  readiness.serving = () => Promise.reject(new Error('this process is shutting down'));
 }
 
 /** Tells the parent, if there is one, that this process is serving. */

@@ -35,7 +35,7 @@ export const runArchiveCommand = <Outcome>(
     });
     if (values.help) return usage;
     const { month } = values;
-    if (month === undefined || !isMonth(month)) throw new CommandError('--month is a month, YYYY-MM');
+    if (month === undefined || !isMonth(month)) throw new CommandError('--month must be a month, YYYY-MM');
     const outcomes: Outcome[] = [];
     await withTools(values.table, async (tools, tables) => {
       for (const table of tables) outcomes.push(await work(tools, { table, month }));
@@ -55,7 +55,7 @@ async function withTools(
     const em = orm.em.fork();
     await refuseUnlessOwner(em, { schema: 'months', wants: 'archive' });
     const all = await findDividedTables(em);
-    if (table !== undefined && !all.includes(table)) throw new CommandError(`--table is one of ${all.join(', ')}`);
+    if (table !== undefined && !all.includes(table)) throw new CommandError(`--table must be one of ${all.join(', ')}`);
     await work({ config, em, storage }, table === undefined ? all : [table]);
   } finally {
     await orm.close(true);

@@ -26,11 +26,11 @@ await runCommand(usage, async () => {
   });
   if (values.help) return usage;
   const { story, wait } = values;
-  if (!/^[1-9]\d{0,6}$/.test(values.amount)) throw new CommandError('--amount is whole rupiah, 1 to 9999999');
+  if (!/^[1-9]\d{0,6}$/.test(values.amount)) throw new CommandError('--amount must be whole rupiah, 1 to 9999999');
   if (wait && story !== 'top-up') throw new CommandError('--wait is only for a top-up');
   const amount = Number(values.amount);
   if (story === 'giving' && amount < 10_000) {
-    throw new CommandError('--amount of a donation is at least 10000, the smallest bank transfer');
+    throw new CommandError('--amount of a donation must be at least 10000, the smallest bank transfer');
   }
   switch (story) {
     case 'top-up':
@@ -40,6 +40,6 @@ await runCommand(usage, async () => {
     case 'circle':
       return tellCircle();
     default:
-      throw new CommandError('--story is top-up, giving or circle');
+      throw new CommandError('--story must be top-up, giving or circle');
   }
 });

@@ -36,9 +36,9 @@ await runCommand(usage, async () => {
   if (values.help) return usage;
   const { day } = values;
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) {
-    throw new CommandError('--day is a date, YYYY-MM-DD');
+    throw new CommandError('--day must be a date, YYYY-MM-DD');
   }
-  if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day is a day that has begun (UTC+7)');
+  if (day > westernIndonesiaDay(new Date())) throw new CommandError('--day must not be in the future (UTC+7)');
   await using parts = await openParts();
   const { em, gateways, workflows, log } = parts;
   const failed: SweepFailure = (_, subject, err) => log.warn({ err, subject }, 'could not wake the owner of a payment');

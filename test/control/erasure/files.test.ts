@@ -82,7 +82,7 @@ describe('Files of an erased person', () => {
     const write = 'update documents set url_sealed = ? where id = ?';
     await withoutTriggers(stack, write, ['no key opens this', documentId]);
     const { goOn, status } = await erasing(person);
-    await expect(goOn()).rejects.toThrow(`the file of document ${documentId} was not abandoned`);
+    await expect(goOn()).rejects.toThrow(`could not abandon the file of document ${documentId}`);
     expect(await status()).toBe('erasing');
     expect(await keysOf(stack, person.id)).toHaveLength(1);
     await withoutTriggers(stack, write, [sealed, documentId]);
@@ -138,7 +138,7 @@ describe('Files of an erased person', () => {
         },
       ).catch((error: unknown) => error);
     });
-    await expect(goOn()).rejects.toThrow('a file of theirs is not removed yet');
+    await expect(goOn()).rejects.toThrow('some files of the erased person remain');
     expect(await status()).toBe('erasing');
     put();
     expect(await refused).toMatchObject({ code: 'AM012' });

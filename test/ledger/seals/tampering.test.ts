@@ -374,7 +374,7 @@ describe('Verification of signatures', () => {
     expect((await verify({ em: stack.em, deps: forgotten })).sample).toHaveLength(3);
     // Nothing is based on a seal of an unknown key.
     const strange = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: old }) };
-    await expect(sealAll({ em: stack.em, deps: strange })).rejects.toThrow('seal 4 is not to be believed');
+    await expect(sealAll({ em: stack.em, deps: strange })).rejects.toThrow('seal 4 cannot be trusted');
     await stack.deps.storage.remove((await seal4()).key);
   });
 

@@ -231,13 +231,13 @@ describe('Months that are not archived', () => {
 
 describe('Refused archive commands', () => {
   it.each([
-    ['an invalid month', ['--month', '2025-13'], {}, '--month is a month, YYYY-MM'],
-    ['no month', [], {}, '--month is a month, YYYY-MM'],
+    ['an invalid month', ['--month', '2025-13'], {}, '--month must be a month, YYYY-MM'],
+    ['no month', [], {}, '--month must be a month, YYYY-MM'],
     [
       'another table',
       ['--month', '2025-01', '--table', 'users'],
       {},
-      '--table is one of events, gateway_callbacks, webhook_deliveries',
+      '--table must be one of events, gateway_callbacks, webhook_deliveries',
     ],
     [
       'a missing age',

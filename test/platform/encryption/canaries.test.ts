@@ -186,7 +186,7 @@ describe('Secret values', () => {
     const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '');
     for (const name of ['api', 'worker']) {
       const log = readFileSync(join(directory, `${name}.log`), 'utf8');
-      expect(log).toContain(name === 'api' ? '/v1/official-documents' : 'the worker polls');
+      expect(log).toContain(name === 'api' ? '/v1/official-documents' : 'the worker is polling');
       expect(found(log, sealed)).toEqual([]);
     }
   });

@@ -76,9 +76,9 @@ describe('npm run demo', () => {
   }, 150_000);
 
   it.each([
-    [['--story', 'heist'], '--story is top-up, giving or circle'],
-    [['--amount', '0'], '--amount is whole rupiah'],
-    [['--story', 'giving', '--amount', '9999'], '--amount of a donation is at least 10000'],
+    [['--story', 'heist'], '--story must be top-up, giving or circle'],
+    [['--amount', '0'], '--amount must be whole rupiah'],
+    [['--story', 'giving', '--amount', '9999'], '--amount of a donation must be at least 10000'],
     [['--story', 'circle', '--wait'], '--wait is only for a top-up'],
   ])('npm run demo refuses %j', async (args, sentence) => {
     const { code, output } = await run('demo', ...args);

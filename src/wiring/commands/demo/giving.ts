@@ -109,7 +109,7 @@ async function disburse(
     () => api(withdrawalShape, `/v1/withdrawals/${asked.id}`, { token }),
     ({ data: { status, failure_code: code } }) => {
       if (status === 'failed' || status === 'reversed') {
-        throw new CommandError(`The disbursement ended ${status}${code === null ? '' : ` (${code})`}.`);
+        throw new CommandError(`The disbursement's final status is ${status}${code === null ? '' : ` (${code})`}.`);
       }
       return status === 'succeeded';
     },
