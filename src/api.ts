@@ -52,7 +52,10 @@ await runMain(async () => {
   const reason = await stopSignal(certificatesRenewed(config, deps));
   endReadiness(deps.readiness);
   stops = true;
-  deps.log.info({ reason }, 'the API is shutting down: it reports not ready, then refuses new connections and completes open requests');
+  deps.log.info(
+    { reason },
+    'the API is shutting down: it reports not ready, then refuses new connections and completes open requests',
+  );
   stopSweeping();
   stopApplying();
   // Until the load balancer notices, requests still arrive and are served.

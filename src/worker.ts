@@ -68,7 +68,10 @@ await runMain(async () => {
     await using _mail = keepMailSent(deps);
     announceReady();
     const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), ...running]);
-    deps.log.info({ reason: ended ?? 'the worker exited' }, 'the worker is shutting down and completes its current steps');
+    deps.log.info(
+      { reason: ended ?? 'the worker exited' },
+      'the worker is shutting down and completes its current steps',
+    );
     endReadiness(deps.readiness);
     for (const { worker } of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.all(running);

@@ -77,7 +77,8 @@ async function load(tx: EntityManager, storage: Storage, { table, partition }: M
   let number = 0;
   for await (const { lines } of readParts(tx, partition, manifest.columns)) {
     const part = must(manifest.parts[number], 'every restored row belongs to an archived part');
-    if (sha256(lines) !== part.lines_sha256) throw new Error(`the restored rows of ${part.key} differ from the archived ones`);
+    if (sha256(lines) !== part.lines_sha256)
+      throw new Error(`the restored rows of ${part.key} differ from the archived ones`);
     number += 1;
   }
   if (number !== manifest.parts.length) throw new Error(`not all rows of ${table} ${manifest.month} were restored`);

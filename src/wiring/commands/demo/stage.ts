@@ -101,7 +101,8 @@ export function openStage() {
       `payment ${payment_order_id}`,
       async () => (await api(orderShape, `/v1/payments/orders/${payment_order_id}`, { token })).data,
       ({ status }) => {
-        if (status === 'FAILED' || status === 'EXPIRED') throw new CommandError(`The payment's final status is ${status}.`);
+        if (status === 'FAILED' || status === 'EXPIRED')
+          throw new CommandError(`The payment's final status is ${status}.`);
         return status === 'PAID';
       },
       withinSeconds,
