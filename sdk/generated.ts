@@ -92,7 +92,7 @@ export type Instrument = {
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** Where to read it; only in the response to the creation. */
+  /** The URL to poll; only in the response to the creation. */
   status_url?: string;
 };
 
@@ -176,7 +176,7 @@ export type PartnerPayment = {
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null until the provider has created it, and for OVO, which notifies the customer itself. */
   payment_code: string | null;
-  /** What to show the customer; null until the provider has created it, and once the payment is final. */
+  /** Payment instructions for the customer; null until the provider has created them, and once the payment is final. */
   next_action: {
     /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
     type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
@@ -266,7 +266,7 @@ export type Payout = {
 };
 
 export type PayoutBatch = {
-  /** Names the batch. */
+  /** The batch's id. */
   id: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
@@ -292,7 +292,7 @@ export type PayoutBatch = {
   decided_at: string | null;
   /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** Where to read it; only in the response to the creation. */
+  /** The URL to poll; only in the response to the creation. */
   status_url?: string;
 };
 
@@ -313,7 +313,7 @@ export type PayoutBatchItem = {
   amount: string;
   /** The platform's fee in IDR, by your fee table at the moment of creation. */
   fee: string;
-  /** What reaches the bank. */
+  /** The amount that reaches the bank. */
   net_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -509,7 +509,7 @@ export type WebhookPayment = {
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null until the provider has created it, and for OVO, which notifies the customer itself. */
   payment_code: string | null;
-  /** What to show the customer; null until the provider has created it, and once the payment is final. */
+  /** Payment instructions for the customer; null until the provider has created them, and once the payment is final. */
   next_action: {
     /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
     type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
@@ -584,7 +584,7 @@ export type WebhookPayout = {
 };
 
 export type WebhookPayoutBatch = {
-  /** Names the batch. */
+  /** The batch's id. */
   id: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
@@ -610,7 +610,7 @@ export type WebhookPayoutBatch = {
   decided_at: string | null;
   /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** Where to read it; only in the response to the creation. */
+  /** The URL to poll; only in the response to the creation. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -707,7 +707,7 @@ export type WebhookUnmatchedInstrument = {
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** Where to read it; only in the response to the creation. */
+  /** The URL to poll; only in the response to the creation. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -747,7 +747,7 @@ export type WebhookUnmatchedPayment = {
   currency: 'IDR';
   /** Virtual account number, QR payload or checkout URL; null until the provider has created it, and for OVO, which notifies the customer itself. */
   payment_code: string | null;
-  /** What to show the customer; null until the provider has created it, and once the payment is final. */
+  /** Payment instructions for the customer; null until the provider has created them, and once the payment is final. */
   next_action: {
     /** Show the number, draw the QR code, send the customer to the page, or tell them to look at their app. */
     type: 'show_account_number' | 'show_qr' | 'redirect' | 'wait_for_push';
@@ -1065,7 +1065,7 @@ export interface Operations {
       customer_phone?: string | null;
       /** How long the customer can pay, 1 to 2,880 minutes. The default is a day. */
       expires_in_minutes?: number | null;
-      /** Where an e-wallet's checkout redirects the customer afterwards, paid or not; read the payment to find out. Without it, to a page of ours that shows status and amount. Other methods do not redirect. */
+      /** The URL to which an e-wallet's checkout redirects the customer, paid or not; read the payment for its status. By default, a page of ours that shows status and amount. Other methods do not redirect. */
       return_url?: string | null;
       /** Your own data: up to 20 texts under keys of your choice, shown wherever the resource is, webhooks included. It is encrypted and later deleted, as names are. */
       metadata?: Record<string, never> | null;

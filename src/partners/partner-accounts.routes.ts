@@ -47,7 +47,7 @@ routes.post(
   '/',
   {
     summary: 'Create a partner account',
-    description: 'It starts `pending`, with three ledger accounts: available, pending, reserved.',
+    description: 'The account starts `pending`, with three ledger accounts: available, pending, reserved.',
     access: managesPartners,
     body: z.strictObject({
       name: text(200),

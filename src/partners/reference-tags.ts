@@ -62,11 +62,11 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
   },
   {
     name: 'Keys',
-    description: 'Renewing the API key that a call is made with.',
+    description: 'Rotation of the API key that makes the call.',
     covers: /^keys\//,
   },
 ];
-const events = { name: 'Events', description: "What the service posts to this partner's endpoints." };
+const events = { name: 'Events', description: "The webhooks that the service posts to this partner's endpoints." };
 
 /** Groups the operations of the partners' document in the order of their work; throws when one is in no group. */
 export function groupByWork(document: Tagged): void {

@@ -56,7 +56,7 @@ routes.post(
     summary: 'Quote a payment or a payout',
     description:
       'No side effects. The fee is exact and never rounded; the amounts are the same as on creation. For a payout, ' +
-      '`gross_amount` is what is reserved and `net_amount` what reaches the bank, which must be whole rupiah.',
+      '`gross_amount` is reserved and `net_amount` reaches the bank; `net_amount` must be whole rupiah.',
     access: partner('collect-payment', { bodySignatureSuffices: true }),
     body: z.strictObject({
       ...subject,
@@ -142,8 +142,8 @@ routes.post(
         .optional()
         .meta({
           description:
-            "Where an e-wallet's checkout redirects the customer afterwards, paid or not; read the payment to " +
-            'find out. Without it, to a page of ours that shows status and amount. Other methods do not redirect.',
+            "The URL to which an e-wallet's checkout redirects the customer, paid or not; read the payment for its " +
+            'status. By default, a page of ours that shows status and amount. Other methods do not redirect.',
           examples: ['https://partner.example/orders/2026-0042'],
         }),
       metadata: metadata(),

@@ -105,7 +105,8 @@ export const PartnerPaymentShape = z
           'OVO, which notifies the customer itself.',
       }),
     next_action: NextActionShape.nullable().meta({
-      description: 'What to show the customer; null until the provider has created it, and once the payment is final.',
+      description:
+        'Payment instructions for the customer; null until the provider has created them, and once the payment is final.',
     }),
     metadata: shownMetadata(),
     status_url: z.string().optional().meta({ description: 'Only in the response to the creation.' }),

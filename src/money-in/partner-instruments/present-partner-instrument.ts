@@ -52,6 +52,6 @@ export const PartnerInstrumentShape = z
     failure_code: z.string().nullable().meta({ description: 'Why the provider refused it; otherwise null.' }),
     created_at: timestamp(),
     closed_at: timestamp().nullable().meta({ description: 'When it was closed; null before.' }),
-    status_url: z.string().optional().meta({ description: 'Where to read it; only in the response to the creation.' }),
+    status_url: z.string().optional().meta({ description: 'The URL to poll; only in the response to the creation.' }),
   })
   .meta({ id: 'Instrument' });

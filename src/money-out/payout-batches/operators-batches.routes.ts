@@ -59,7 +59,7 @@ routes.get(
       .extend({
         partner_id: uuid().optional().meta({ description: 'Only batches of this partner.' }),
         status: z.enum(payoutBatchLaw.statuses).optional().meta({ description: 'Only batches with this status.' }),
-        external_ref: externalRef().optional().meta({ description: "The partner's own." }),
+        external_ref: externalRef().optional().meta({ description: "The partner's own reference." }),
         from: periodStart().optional(),
         to: periodEnd().optional(),
       }),

@@ -35,7 +35,7 @@ async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: Pay
 
 export const PayoutBatchShape = z
   .object({
-    id: uuid().meta({ description: 'Names the batch.' }),
+    id: uuid().meta({ description: "The batch's id." }),
     external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
     status: z.enum(payoutBatchLaw.statuses).meta({
       description:
@@ -52,7 +52,7 @@ export const PayoutBatchShape = z
     created_at: timestamp(),
     decided_at: timestamp().nullable().meta({ description: 'When it was approved or rejected; null before.' }),
     finalized_at: timestamp().nullable().meta({ description: 'When it reached its final status; null before.' }),
-    status_url: z.string().optional().meta({ description: 'Where to read it; only in the response to the creation.' }),
+    status_url: z.string().optional().meta({ description: 'The URL to poll; only in the response to the creation.' }),
   })
   .meta({ id: 'PayoutBatch' });
 
@@ -97,7 +97,7 @@ export const PayoutBatchItemShape = z
     is_final: z.boolean().meta({ description: 'Whether the status is final, unless a bank returns the money.' }),
     amount: amount().meta({ description: 'As requested, in IDR.' }),
     fee: amount(),
-    net_amount: amount().meta({ description: 'What reaches the bank.' }),
+    net_amount: amount().meta({ description: 'The amount that reaches the bank.' }),
     currency: z.literal('IDR'),
     bank_code: z.string(),
     bank_account_number: z.string(),

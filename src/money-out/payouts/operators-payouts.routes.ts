@@ -92,8 +92,8 @@ routes.get(
       status: z.enum(payoutLaw.statuses).optional(),
       reference: text(40)
         .optional()
-        .meta({ description: "The platform's own.", examples: ['PO-019BBFA1B2E07F28A93B'] }),
-      external_ref: externalRef().optional().meta({ description: "The partner's own." }),
+        .meta({ description: "The platform's own reference.", examples: ['PO-019BBFA1B2E07F28A93B'] }),
+      external_ref: externalRef().optional().meta({ description: "The partner's own reference." }),
       kind: z.enum(payoutKinds).optional(),
       bank_code: text(64)
         .optional()

@@ -64,7 +64,7 @@ routes.post(
   {
     summary: 'Sign up an organization with its admin',
     description:
-      'It starts `pending`, with one IDR account and an admin in the role `organization_admin`. 429 beyond the ' +
+      'The organization starts `pending`, with one IDR account and an admin in the role `organization_admin`. 429 beyond the ' +
       'configured limit of sign-ups from one network address.',
     access: open(),
     body: z.strictObject({
