@@ -12,10 +12,10 @@ import type { TemporalOptions } from './temporal.ts';
 export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'smtp', 'api', 'worker', 'temporal-ui'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 
-/** What runs where: the options of each part, undefined for one that the environment replaces. */
+/** The options of each part; undefined for a part that the environment replaces. */
 export interface Plan {
   apiPort: number;
-  /** Where the worker serves its metrics. */
+  /** The port of the worker's metrics. */
   workerPort: number;
   postgres: PostgresOptions | undefined;
   s3: S3Options | undefined;

@@ -13,7 +13,7 @@ const shown = 100;
 interface Shown {
   place: (id: string) => Place;
   text: string;
-  /** Whose rows are shown; null where a single row is named. */
+  /** The condition that selects the shown rows. */
   where: string;
 }
 

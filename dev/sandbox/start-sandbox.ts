@@ -23,11 +23,11 @@ export interface SandboxOptions {
   port: number;
   host?: string;
   dataDir: string;
-  /** Where callbacks are sent; they wait until one is set. */
+  /** The URL for callbacks, which wait until it is set. */
   callbackUrl?: string | undefined;
   callbackToken: string;
   secretKey: string;
-  /** The port on which mail is caught; without it no mail is. */
+  /** The port of the mail server that catches messages; if unset, none runs. */
   smtpPort?: number | undefined;
   /** How long an unanswered request keeps its connection; without it, until the caller closes it. */
   silenceMs?: number | undefined;

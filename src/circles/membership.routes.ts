@@ -42,7 +42,7 @@ routes.post(
       'the circle is `new`. Joining accepts the current terms. Under `winner_first` each member must join in person ' +
       'with `consent: true`, and in a lottery with terms also with `entropy`, a random value of their own that is ' +
       'shown after the draw. With `user_ids` or `emails` creator and admins invite people of the circle’s ' +
-      'organization (its admins list them at `GET /v1/users`): they get a mail, see the circle in their list and ' +
+      'organization (its admins list them at `GET /v1/users`): they get an e-mail, see the circle in their list and ' +
       'join by themselves.',
     access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
     body: z.strictObject({

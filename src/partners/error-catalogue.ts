@@ -102,7 +102,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   },
 };
 
-/** What each failure code of a payment, payout or refund means. The list may grow: treat others like TRANSFER_ERROR. */
+/**
+ * The meaning of each failure code of a payment, payout or refund. The list may grow: treat unknown codes like
+ * TRANSFER_ERROR.
+ */
 export const failureCodes: Readonly<Record<string, string>> = {
   INVALID_DESTINATION: 'The account does not exist: ask for the right number and bank.',
   ACCOUNT_NAME_MISMATCH: "The name is not the account holder's: ask for the right one.",

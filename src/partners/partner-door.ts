@@ -106,7 +106,7 @@ function refusalOf(
 }
 
 /**
- * Where the request has an idempotency key, records its refusal, so that nothing is created under the key later. Returns
+ * Records the refusal of a request with an idempotency key, so that nothing is created under the key later. Returns
  * whether something was created before.
  */
 async function keepRefusal(request: PartnerRequestContext, partnerId: string, refusal: DomainError): Promise<boolean> {

@@ -17,7 +17,7 @@ const shownCharacters = 12;
 /** The part of an API key that may be shown, so that people can tell keys apart. */
 export const prefixOf = (apiKey: string): string => apiKey.slice(0, shownCharacters);
 
-/** Where a key's sealed signing secret is stored. */
+/** The place of a key's sealed signing secret. */
 export const signingSecretPlace = (keyId: string): Place => ({
   table: 'partner_keys',
   column: 'signing_secret_sealed',

@@ -11,7 +11,7 @@ export type PartnerStatus = StatusOf<typeof partnerLaw>;
 export const feeModes = ['DEDUCTED', 'ADDED'] as const;
 export type FeeMode = (typeof feeModes)[number];
 
-/** What an API key may do. */
+/** Permissions of API keys. */
 export const partnerPermissions = [
   'collect-payment',
   'read-gateway',
@@ -24,7 +24,7 @@ export const partnerPermissions = [
 export type PartnerPermission = (typeof partnerPermissions)[number];
 
 export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const;
-/** What a fee rule may apply to. */
+/** Targets of fee rules. */
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 

@@ -25,7 +25,7 @@ export interface EarlierSecret {
 /** The most earlier secrets that sign in addition to the newest; each adds a signature to every request. */
 export const mostEarlierSecrets = 4;
 
-/** Where an endpoint's sealed secrets are stored. */
+/** The place of an endpoint's sealed secrets. */
 export const endpointSecretPlace = (
   row: string,
   column: 'secret_sealed' | 'earlier_secrets_sealed' = 'secret_sealed',

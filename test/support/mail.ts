@@ -12,7 +12,7 @@ export async function invitationToken({ deps, em }: Pick<Stack, 'deps' | 'em'>, 
     "select id, facts_sealed from mails where user_id = ? and kind = 'invitation' and status = 'pending'",
     [userId],
   );
-  const { id, facts_sealed } = must(mail, 'the mail waits');
+  const { id, facts_sealed } = must(mail, 'the e-mail is pending');
   return JSON.parse(await deps.sealer.open(mailFactsPlace(id), facts_sealed)).token;
 }
 

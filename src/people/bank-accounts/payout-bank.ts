@@ -3,7 +3,7 @@ import { refuseField } from '../../shared/errors.ts';
 import { compareMoney, formatMoney, type Money } from '../../shared/money.ts';
 import { textArray } from '../../shared/postgres.ts';
 
-/** What a bank accepts: the length of account numbers, and transfers of IDR `minimum` to `maximum` (scale 4). */
+/** A bank's limits: the length of account numbers, and transfers of IDR `minimum` to `maximum` (scale 4). */
 export interface PayoutBank {
   shortest: number;
   longest: number;

@@ -19,7 +19,9 @@ const turnOfSignUps = 'sign-ups';
 /** Among themselves they take turns by their addresses. */
 const signUps = createSemaphore(1, { mostWaiting: 100 });
 
-/** Where a request comes from, in the form of `countedAddress`, and whether its account is known to log in there. */
+/**
+ * The origin of a request, in the form of `countedAddress`, and whether its account has logged in from there before.
+ */
 interface Origin {
   address: string;
   goesFirst?: boolean;

@@ -20,7 +20,7 @@ export interface OfficialDetails {
 
 export const placeOfDetails = (id: string) => ({ table: 'official_documents', column: 'details_sealed', row: id });
 
-/** Where the details are encrypted: under the key of the person they identify. */
+/** The place of the encrypted details, under the key of the person they identify. */
 export const placeToSeal = (id: string, userId: string) => ({ ...placeOfDetails(id), person: { id: userId } });
 
 /** The document's owner, users of type `organization` of the document's organization, platform users. */

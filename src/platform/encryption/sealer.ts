@@ -3,7 +3,7 @@ import { type CompactJWEHeaderParameters, compactDecrypt, decodeProtectedHeader 
 import { must } from '../../shared/assert.ts';
 import { type PersonalKeys, unlessErased } from './personal-keys.ts';
 
-/** Where a sealed value is stored; bound into the ciphertext, so that a value moved elsewhere does not open. */
+/** The place of a sealed value, bound into the ciphertext, so that a value moved elsewhere cannot be decrypted. */
 export interface Place {
   table: string;
   column: string;

@@ -39,7 +39,7 @@ export interface DocumentForm<Facts extends object, Line> {
   page?: (parts: AsyncIterable<DocumentPart<Facts, Line>>) => AsyncIterable<string>;
 }
 
-/** Who reads a document. */
+/** The reader of a document. */
 export interface DocumentReader {
   id: string;
   /** Whether they signed up by themselves, as anybody may with as many accounts as they like. */

@@ -1,7 +1,9 @@
 import type { Access } from '../../../src/platform/http/access.ts';
 import type { UserType } from '../../../src/shared/user.ts';
 
-/** Who may use each route, written independently of the code, so that neither follows the other by itself. */
+/**
+ * The callers admitted to each route, written independently of the code, so that a change of one alone fails the test.
+ */
 export interface DocumentedAccess {
   kind: Access['kind'];
   permissions?: readonly string[];

@@ -194,7 +194,8 @@ describe('Ids in bodies', () => {
           if (foreign !== 'open') {
             const [status, text] = await ask(valueIn(theirs, field));
             expect([caller.kind, field, status]).toEqual([caller.kind, field, foreign]);
-            // Where both are refused alike, the answer must not distinguish another's thing from a missing one.
+            // If both are refused with the same status, the answer must not distinguish a foreign resource from a
+            // missing one.
             if (foreign === absent) {
               const [told, ofNone] = [text, missingText].map((each) => withoutIds(JSON.parse(each)));
               expect([caller.kind, field, told]).toEqual([caller.kind, field, ofNone]);

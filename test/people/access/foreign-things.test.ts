@@ -240,7 +240,8 @@ describe('Resources named by id in a route', () => {
         // Counted first, as some reads are recorded as events.
         expect(await count()).toEqual(written);
         expect(await shown()).toEqual(before);
-        // Where both are refused alike, the answer must not distinguish another's thing from a missing one.
+        // If both are refused with the same status, the answer must not distinguish a foreign resource from a missing
+        // one.
         for (const caller of restricted) {
           const [foreign, absent] = (['foreign', 'absent'] as const).map((which) =>
             foreignStatus(name, caller.kind, which, thingsOf(route).foreign),

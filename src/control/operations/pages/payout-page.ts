@@ -95,11 +95,11 @@ ${row('Booked', payout.booked_at && instant(payout.booked_at))}
 ${row('Id', html`<code>${payout.id}</code>`)}
 </dl>`;
 
-/** What happens next, and when. */
+/** The next step, and its time. */
 export const nextOf = ({ next }: TimelineShown): Markup | string =>
   next === null ? '' : html`<p><strong>Next</strong>${next.at && ` (${instant(next.at)})`}: ${next.text}</p>`;
 
-/** What happened, oldest first. */
+/** The payout's history, oldest first. */
 export const timelineOf = ({ items }: TimelineShown): Markup =>
   html`<ol class="cards">${items.map(({ at, text }) => html`<li><span class="quiet">${instant(at)}</span><br>${text}</li>`)}</ol>`;
 
