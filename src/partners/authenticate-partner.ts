@@ -60,7 +60,7 @@ function complainOfWhole({ signatureV2, needsV2, request: { method, target } }: 
     : `The x-partner-signature is right, x-partner-signature-v2 is not that of \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
 }
 
-/** The most unsealed signing secrets cached in memory; the oldest is dropped first. */
+/** Maximum unsealed signing secrets cached in memory; the oldest is dropped first. */
 const mostOpenSecrets = 1000;
 const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 

@@ -61,7 +61,7 @@ const marked = new Marked({
 /** Markdown as HTML; the texts are our own. */
 export const renderMarkdown = (text: string): string => marked.parse(text, { async: false });
 
-/** One line of Markdown as HTML, without a paragraph around it. */
+/** Renders a line of Markdown as HTML, without a paragraph around it. */
 export const renderLine = (text: string): string => String(marked.parseInline(text, { async: false }));
 
 const links: readonly [path: string, title: string][] = [
@@ -126,7 +126,7 @@ function readGuide(file: string, { api, sandbox }: GuideAddresses): string {
   return renderMarkdown(text);
 }
 
-/** One page of the partners' guide. */
+/** A page of the partners' guide. */
 export const guidePage = (page: GuidePage, addresses: GuideAddresses): string =>
   guideLayout(`/docs/partners/${page}`, guidePages[page], readGuide(`guide/${page}.md`, addresses));
 

@@ -185,7 +185,7 @@ const asReplay = ({ status, body, headers }: Answer): Answer =>
  * Throws AUTH_INVALID_CREDENTIALS for one that was used (docs/contract.md 8).
  */
 async function takeSignature(em: EntityManager, signature: string): Promise<void> {
-  // Its digest includes its time. Upper and lower case are the same signature.
+  // A signature's digest includes its time. Upper and lower case are the same signature.
   const digest = signature.slice(-64).toLowerCase();
   const taken = await em.execute<unknown[]>(
     'insert into used_signatures (digest) values (?) on conflict do nothing returning 1',

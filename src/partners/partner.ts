@@ -63,7 +63,7 @@ export const endpointTest = 'endpoint.test';
 export const webhookTypes = [...webhookEvents, endpointTest] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
-/** How many hours a rotated key or webhook secret still works. */
+/** Hours for which a rotated key or webhook secret still works. */
 export const rotationOverlapHours = 24;
 
 /** The longest that the net of a paid payment may wait in `pending`. */

@@ -14,7 +14,7 @@ export const timelineTypes = [
   'outcome',
 ] as const;
 
-/** One step in the history of a payment or payout, in plain words. */
+/** A step in the history of a payment or payout, in plain words. */
 export interface TimelineItem {
   at: Date;
   type: (typeof timelineTypes)[number] | 'decision';

@@ -12,7 +12,7 @@ export type WebhookEndpointStatus = StatusOf<typeof webhookEndpointLaw>;
 export const disabledReasons = ['requested', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** The most endpoints of one partner, including the one that operators set. */
+/** Maximum endpoints of one partner, including the one that operators set. */
 export const mostEndpoints = 10;
 
 /** A secret that signs beside its successors for a while. */
@@ -22,7 +22,7 @@ export interface EarlierSecret {
   until: string;
 }
 
-/** The most earlier secrets that sign in addition to the newest; each adds a signature to every request. */
+/** Maximum earlier secrets that sign in addition to the newest; each adds a signature to every request. */
 export const mostEarlierSecrets = 4;
 
 /** The place of an endpoint's sealed secrets. */

@@ -26,7 +26,10 @@ const prefix = 'amanah-test-';
 /** A test run need not survive the machine. */
 const fastAndLoose = { fsync: 'off', full_page_writes: 'off', max_connections: '500', log_checkpoints: 'off' };
 
-/** One PostgreSQL with a migrated template, one S3 server, one Temporal server and one workflow bundle for all files. */
+/**
+ * Starts one PostgreSQL with a migrated template, one S3 server, one Temporal server and one workflow bundle for all
+ * files.
+ */
 export default async function globalSetup(): Promise<void> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));

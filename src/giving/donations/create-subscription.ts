@@ -24,7 +24,7 @@ interface NewSubscription {
 
 /**
  * Refuses what can be refused before a subscription exists: throws NOT_FOUND for an unknown cause or account, FORBIDDEN
- * for another's account, REQUEST_INVALID for a cause that does not accept donations.
+ * for someone else's account, REQUEST_INVALID for a cause that does not accept donations.
  */
 async function refuseHopelessSubscription(
   em: EntityManager,

@@ -18,7 +18,7 @@ const unallocated: FilterQuery<Donation> = { type: 'open', status: 'completed', 
 export const findOpenDonations = (em: EntityManager, window: ListWindow): Promise<Listed & { items: Donation[] }> =>
   findPage(em, Donation, unallocated, window, { within: { type: 'open' } });
 
-/** A donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
+/** A donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is someone else's. */
 export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {
   const donation = await em.findOne(Donation, { id });
   if (donation === null) refuse('NOT_FOUND', 'the donation was not found', { field: 'id' });

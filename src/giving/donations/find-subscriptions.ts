@@ -16,7 +16,7 @@ export const findSubscriptions = (
 export const findSubscription = (em: EntityManager, id: string): Promise<Subscription | null> =>
   em.findOne(Subscription, { id }, { refresh: true });
 
-/** A subscription, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is another's. */
+/** A subscription, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is someone else's. */
 export async function getSubscription(em: EntityManager, caller: Caller, id: string): Promise<Subscription> {
   const subscription = await findSubscription(em, id);
   if (subscription === null) return refuse('NOT_FOUND', 'the subscription was not found', { field: 'id' });

@@ -89,7 +89,7 @@ export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecisio
 
 /**
  * Refunds the caller's own donation, in one transaction under the locks of the donation and of the balance that holds
- * it. Throws NOT_FOUND; FORBIDDEN for another's, even for platform users, who propose a decision instead; and
+ * it. Throws NOT_FOUND; FORBIDDEN for someone else's, even for platform users, who propose a decision instead; and
  * REQUEST_INVALID for one that cannot be refunded.
  */
 export async function refundDonation(

@@ -11,7 +11,7 @@ import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
 
 /**
  * Stops a subscription, for its donor: no further period is paid, and its workflow is signalled. One that has ended
- * does not change. Throws NOT_FOUND, and FORBIDDEN when it is another's.
+ * does not change. Throws NOT_FOUND, and FORBIDDEN when it is someone else's.
  */
 export function stopSubscription(
   em: EntityManager,

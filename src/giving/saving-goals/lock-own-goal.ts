@@ -6,7 +6,7 @@ import { SavingGoal } from './saving-goal.entity.ts';
 
 /**
  * The caller's own saving goal as it is now, locked until the transaction ends. Throws NOT_FOUND for a missing one,
- * FORBIDDEN for another's; the use case checks whether it is closed.
+ * FORBIDDEN for someone else's; the use case checks whether it is closed.
  */
 export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string): Promise<SavingGoal> {
   const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });

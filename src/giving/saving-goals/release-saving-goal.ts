@@ -12,7 +12,7 @@ import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
 /**
  * Closes a saving goal of the caller, completed or not, and moves its balance to one of the caller's accounts, in one
  * transaction under the goal's lock. Later payments for it are moved there when they settle. Throws NOT_FOUND for a
- * missing goal or account, FORBIDDEN for another's and for an owner who is no longer active, REQUEST_INVALID for a
+ * missing goal or account, FORBIDDEN for someone else's and for an owner who is no longer active, REQUEST_INVALID for a
  * closed goal.
  */
 export async function releaseSavingGoal(

@@ -11,7 +11,7 @@ const WithdrawalSchema = defineEntity({
     /** For an organization's account. */
     organization_id: p.uuid().nullable(),
     bank_account_id: p.uuid(),
-    /** Its row in the ledger. */
+    /** The withdrawal's row in `transactions`. */
     transaction_id: p.uuid(),
     /** For a disbursement. */
     cause_id: p.uuid().nullable(),

@@ -10,7 +10,7 @@ const perEndpoint = 10;
  * slow ones, leave most places for other partners.
  */
 const perPartner = 30;
-/** How many requests may queue for one endpoint that answers, and for how long (milliseconds). */
+/** Maximum queued requests for an endpoint that answers, and their maximum wait (milliseconds). */
 const inLine = 10;
 const lineMs = 2_000;
 /** Milliseconds between deferred requests: few for an endpoint that answers, many for one that hangs. */

@@ -49,7 +49,7 @@ export interface DeliveryTools {
 }
 
 /**
- * One attempt at one webhook: sends its frozen body, signed now with every live secret, and records the result.
+ * Tries once to deliver a webhook: sends its frozen body, signed now with every live secret, and records the result.
  * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8), and so is a body
  * whose key was lost; a deleted or disabled endpoint, or a body whose key was destroyed, parks it at once. While the
  * endpoint or its partner is at its limit, the attempt is deferred. A redelivery restarts the three days; one requested

@@ -6,7 +6,7 @@ import { textArray } from '../../shared/postgres.ts';
 import { requireEnabledEndpoint } from './find-endpoints.ts';
 import { type DeliveryWorkflows, replayedPerSecond } from './webhook-delivery.ts';
 
-/** The most deliveries that one request replays. */
+/** Maximum deliveries that one request replays. */
 export const mostReplayed = 10_000;
 /** The longest that a replay waits for the partner's earlier ones: slightly longer than the largest takes. */
 const longestWaitSeconds = 600;

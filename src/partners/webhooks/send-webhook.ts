@@ -49,7 +49,7 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
   };
   const connect = buildConnector({ timeout: budgets.reach.webhook, lookup });
   const dispatcher = new Agent({
-    // One connection per webhook, so that none is reused whose address was checked long ago.
+    // Each webhook opens a new connection: the address of a reused one would have been checked long ago.
     pipelining: 0,
     maxHeaderSize: answerHeadersLimitBytes,
     headersTimeout: totalTimeoutMs,

@@ -29,6 +29,6 @@ const WebhookDeliverySchema = defineEntity({
   },
 });
 
-/** One webhook to one endpoint. Its body is frozen when the event happens, however late it is sent. */
+/** A webhook to an endpoint. Its body is frozen when the event happens, however late it is sent. */
 export class WebhookDelivery extends WebhookDeliverySchema.class {}
 WebhookDeliverySchema.setClass(WebhookDelivery);

@@ -31,7 +31,7 @@ export const placeToSeal = (address: { id: string; user_id: string; organization
   person: address.organization_id == null ? { id: address.user_id } : null,
 });
 
-/** Its owner and platform users; for an organization's address also the organization's admins. */
+/** The address's owner and platform users; for an organization's address also the organization's admins. */
 export function mayUseAddress(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   address: { user_id: string; organization_id?: string | null },

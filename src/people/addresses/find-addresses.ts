@@ -27,7 +27,10 @@ export async function openAddress(sealer: Sealer, address: Address): Promise<Ope
 
 const missing = (): never => refuse('NOT_FOUND', 'the address was not found', { field: 'address_id' });
 
-/** One address. Another's looks like a missing one (NOT_FOUND). A read by the platform is recorded as an event. */
+/**
+ * Reads an address. Throws NOT_FOUND when it is missing or someone else's. A read by the platform is recorded as an
+ * event.
+ */
 export async function getAddress(
   em: EntityManager,
   sealer: Sealer,

@@ -5,7 +5,7 @@ import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { getOwnBankAccount } from './get-own-bank-account.ts';
 
-/** Soft-deletes a bank account. Throws FORBIDDEN for another's, NOT_FOUND for one missing or already deleted. */
+/** Soft-deletes a bank account. Throws FORBIDDEN for someone else's, NOT_FOUND for one missing or already deleted. */
 export async function deleteBankAccount(
   em: EntityManager,
   { caller, requestId, id }: { caller: Caller; requestId: string; id: string },

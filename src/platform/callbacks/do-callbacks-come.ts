@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** How many recent payments are examined, and their maximum age; fewer prove nothing. */
+/** The number of recent payments to examine, and their maximum age; fewer prove nothing. */
 const measured = { most: 20, least: 5, hours: 2 };
 /** One in this many settled payments may lack a callback, as single callbacks are sometimes late. */
 const oneMayBeMissing = 10;
