@@ -65,8 +65,10 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Cancel it instead, or wait until it is paid.',
   },
   PAYOUT_BATCH_DECIDED: {
-    cause: 'The batch was already approved or rejected, or has lapsed; `details` has its status.',
-    remedy: 'Read it again. If it lapsed or was rejected, create a new batch.',
+    cause:
+      'The batch was already approved or rejected, or has lapsed; `details` has its status. `needs_approval`: it was ' +
+      'paid, and we lost its approval.',
+    remedy: 'Read it again. If it lapsed or was rejected, create a new batch; if it needs approval, approve it again.',
   },
   FUNDS_INSUFFICIENT_BALANCE: {
     cause: 'The available balance does not cover the amount and its fee.',

@@ -1,4 +1,6 @@
+import { lookAtPayoutBatch } from '../../src/money-out/payout-batches/look-at-payout-batch.ts';
 import { batchPayoutIdFor } from '../../src/shared/ids.ts';
+import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../control/reconciliation/restore.ts';
 import {
   batchWhen,
@@ -109,6 +111,30 @@ describe('A restore to before things were created', () => {
     await batchWhen(partner, batch.id, 'completed', 30_000);
     const ids = Array.from({ length: 12 }, (_, place) => batchPayoutIdFor(batch.id, place));
     expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
+  }, 90_000);
+
+  it('A batch whose transfers left before a restore can only be approved again', async () => {
+    const second = await buildSecondKey(stack, partner);
+    const { id } = await makeBatch(partner, itemsOf(2));
+    await stack.owner().execute('drop schema backup cascade');
+    await backUp(stack.owner());
+    expect((await second(`/payout-batches/${id}/approve`)).status).toBe(200);
+    await batchWhen(partner, id, 'completed', 30_000);
+    await restore(stack.owner());
+    await reconcileOn(stack);
+
+    expect(await second(`/payout-batches/${id}/reject`)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'PAYOUT_BATCH_DECIDED', details: { status: 'needs_approval' } } },
+    });
+    await stack.owner().execute('update payout_batches set lapses_at = now() where id = ?', [id]);
+    expect(await lookAtPayoutBatch(stack.em(), stack.deps.sealer, { batchId: id })).toMatchObject({
+      status: 'needs_approval',
+    });
+    expect((await second(`/payout-batches/${id}/approve`)).status).toBe(200);
+    await batchWhen(partner, id, 'completed', 30_000);
+    const ids = [0, 1].map((place) => batchPayoutIdFor(id, place));
+    expect(await transfersOfItems(stack, ids)).toEqual([1, 1]);
   }, 90_000);
 
   it('A workflow whose row a restore removed completes with its next activity, which is not retried', async () => {

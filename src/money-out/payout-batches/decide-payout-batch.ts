@@ -6,6 +6,7 @@ import { assert } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, type Money, negateMoney } from '../../shared/money.ts';
+import { hasBatchLeft } from '../payouts/beyond-ours.ts';
 import { lockPayoutHeadroom, type PayoutHeadroom, refuseBatchBeyond } from '../payouts/payout-limits.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
 import type { PayoutBatchWorkflows } from './payout-batch.ts';
@@ -49,7 +50,10 @@ export async function approvePayoutBatch(
   return batch;
 }
 
-/** Rejects a batch: none of it is ever paid. Throws as `approvePayoutBatch` does, except for limits and balance. */
+/**
+ * Rejects a batch: none of it is ever paid. Throws as `approvePayoutBatch` does, except for limits and balance; and
+ * PAYOUT_BATCH_DECIDED when its transfers have left (`hasBatchLeft`).
+ */
 export async function rejectPayoutBatch(
   em: EntityManager,
   { workflows }: { workflows: Pick<PayoutBatchWorkflows, 'wakePayoutBatch'> },
@@ -58,6 +62,15 @@ export async function rejectPayoutBatch(
   const batch = await em.transactional(async (tx) => {
     const { at } = await lockPayoutHeadroom(tx, decision.partnerId);
     const open = await lockUndecided(tx, decision, at);
+    if (await hasBatchLeft(tx, open.id)) {
+      refuse(
+        'PAYOUT_BATCH_DECIDED',
+        'Transfers of this batch left before a restore removed its approval: approve it again',
+        {
+          details: { status: open.status },
+        },
+      );
+    }
     await decide(tx, open, decision, { status: 'rejected', at });
     return open;
   });
@@ -83,7 +96,8 @@ async function lockUndecided(
     );
   }
   const { status, lapses_at } = batch;
-  const stands = status === 'needs_approval' && lapses_at <= at ? 'lapsed' : status;
+  const isLate = status === 'needs_approval' && lapses_at <= at;
+  const stands = isLate && !(await hasBatchLeft(tx, batch.id)) ? 'lapsed' : status;
   if (stands !== 'needs_approval')
     refuse('PAYOUT_BATCH_DECIDED', `The batch is ${stands}`, { details: { status: stands } });
   return batch;

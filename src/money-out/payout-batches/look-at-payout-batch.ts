@@ -4,6 +4,7 @@ import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
 import { refuse } from '../../shared/errors.ts';
+import { hasBatchLeft } from '../payouts/beyond-ours.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
 import { isFinalBatch, type PayoutBatchStanding } from './payout-batch.ts';
 import { presentPayoutBatch } from './present-payout-batch.ts';
@@ -14,7 +15,7 @@ const secondMs = 1000;
 const longestWaitMs = 600_000;
 
 /**
- * The next step of a batch: it lapses if nobody approved it in time, and is completed, with its webhook, once all its
+ * The next step of a batch: it lapses if nobody approved it in time and nothing of it has left, and is completed, with its webhook, once all its
  * payouts are final; otherwise returns when to look again, sooner while it is young. Idempotent.
  */
 export async function lookAtPayoutBatch(
@@ -31,14 +32,18 @@ export async function lookAtPayoutBatch(
       return standingOf(batch, { deliveryIds });
     }
     const lapsesInMs = batch.lapses_at.getTime() - now.getTime();
-    if (batch.status === 'needs_approval' && lapsesInMs <= 0) return end(tx, sealer, batch, 'lapsed', now);
+    if (batch.status === 'needs_approval' && lapsesInMs <= 0 && !(await hasBatchLeft(tx, batchId))) {
+      return end(tx, sealer, batch, 'lapsed', now);
+    }
     if (batch.status === 'processing' && !(await hasOpenPayouts(tx, batchId))) {
       return end(tx, sealer, batch, 'completed', now);
     }
     const age = now.getTime() - (batch.decided_at ?? now).getTime();
     const waitMs =
       batch.status === 'needs_approval'
-        ? lapsesInMs
+        ? lapsesInMs > 0
+          ? lapsesInMs
+          : longestWaitMs
         : Math.min(longestWaitMs, Math.max(secondMs, Math.round(age / 10)));
     batch.look_again_at = new Date(now.getTime() + waitMs + graceMs);
     await tx.flush();

@@ -74,6 +74,20 @@ export async function noteGone(
   }
 }
 
+/**
+ * Whether transfers of a batch that needs approval have left: a restore has removed its approval, and they are open
+ * differences. Approving it again books them to the partner.
+ */
+export async function hasBatchLeft(em: EntityManager, batchId: string): Promise<boolean> {
+  const found = await em.execute<unknown[]>(
+    `select 1 from reconciliations r
+     where r.kind = 'UNKNOWN_TRANSFER' and r.state <> 'resolved'
+       and r.reference in (select i.id::text from payout_batch_items i where i.batch_id = ?) limit 1`,
+    [batchId],
+  );
+  return found.length > 0;
+}
+
 type Ours = { id: string; ours: { status: string; amount: string } } | null;
 
 /** The daily comparison finds it again with the same result. */
