@@ -92,7 +92,7 @@ async function disburse(
 ): Promise<void> {
   const { data: bankAccount } = await api(bankAccountShape, '/v1/bank-accounts', {
     token,
-    body: { bank_code: 'BCA', account_number: '0987654321', account_holder: 'Sumur untuk Sumba' },
+    body: { bank_code: 'BCA', account_number: '0987650017', account_holder: 'Sumur untuk Sumba' },
   });
   const { data: asked } = await api(withdrawalShape, `/v1/accounts/${accountId}/withdrawals`, {
     token,
