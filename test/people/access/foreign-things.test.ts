@@ -323,6 +323,6 @@ describe('Resources named by id in a route', () => {
       '/v1/gateway/callbacks/:provider',
       '/v1/partners/settlements/:day',
     ]);
-    expect(() => thingsOf({ method: 'get', path: '/v1/new-things/:id' })).toThrow('makes ids');
+    expect(() => thingsOf({ method: 'get', path: '/v1/new-things/:id' })).toThrow('add it to things');
   });
 });
