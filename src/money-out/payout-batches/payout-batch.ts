@@ -28,10 +28,10 @@ export const mostUnsent = 5;
 
 /**
  * In milliseconds, the pause after a payout whose beginning took `tookMs`. The provider takes ten requests a second from
- * the platform; a batch uses half of that. The pause grows with the load: five times as long as the beginning took, at most
+ * the platform; a batch uses half of that. The pause grows with the load: four times as long as the beginning took, at most
  * a second.
  */
-export const pauseAfterBeginning = (tookMs: number): number => Math.min(1000, Math.max(200 - tookMs, tookMs * 5));
+export const pauseAfterBeginning = (tookMs: number): number => Math.min(1000, Math.max(200 - tookMs, tookMs * 4));
 
 /** The path of a batch's detail. */
 export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
