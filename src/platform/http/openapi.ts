@@ -154,22 +154,38 @@ const keepWritten: CreateDocumentOptions['override'] = ({ zodSchema, jsonSchema 
   if (examples !== undefined) jsonSchema.examples = examples;
 };
 
-const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in responses are decimal strings with four decimals, timestamps ISO 8601 UTC.
+const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in responses are decimal strings
+with four decimals, timestamps ISO 8601 UTC.
 
-**Signing in.** People log in at \`POST /v1/auth/login\` and send the access token as \`Authorization: Bearer\` or as the
+**Signing in.** People log in at \`POST /v1/auth/login\` and send the access token as \`Authorization: Bearer\` or as
+the
 cookie \`access_token\` (then writes need an allowed \`Origin\`). Partners send their API key as
-\`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as \`x-partner-signature\`, on
-every call, reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the whole
-request: HMAC-SHA256 over five lines, joined by line feeds (0x0A): \`t\`, method, path with query as sent, idempotency key or
-empty, hex SHA-256 of the body. If sent, it must be correct and at most five minutes old. Writes other than creating payments and payouts require it, and a key may require it everywhere; without an idempotency key each signature is accepted once.
+\`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as
+\`x-partner-signature\`, on
+every call, reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the
+whole
+request: HMAC-SHA256 over five lines, joined by line feeds (0x0A): \`t\`, method, path with query as sent, idempotency
+key or
+empty, hex SHA-256 of the body. If sent, it must be correct and at most five minutes old. Writes other than creating
+payments and payouts require it, and a key may require it everywhere; without an idempotency key each signature is
+accepted once.
 
-**Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes retries safe: the same key and body return the first response again, with \`Idempotency-Replayed: true\`.
+**Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes retries
+safe: the same key and body return the first response again, with \`Idempotency-Replayed: true\`.
 
-**Errors** are \`{ message, statusCode, error, code }\`, under \`/v1/partners\` \`{ error: { code, message, details? }, request_id }\`; programs should branch on \`code\`. A 4xx is final: the request will not take effect later. A 503 carries \`Retry-After\`, and the request may still take effect for two minutes; after a 503, a 504 or no response at all, retry with the same key, never with another. Without an optional key, a retry may create a second resource: an unknown outcome is then a 503 without \`Retry-After\`, whose message names the transaction or the resource to look for before you retry.
+**Errors** are \`{ message, statusCode, error, code }\`, under \`/v1/partners\` \`{ error: { code, message, details?
+}, request_id }\`; programs should branch on \`code\`. A 4xx is final: the request will not take effect later. A 503
+carries \`Retry-After\`, and the request may still take effect for two minutes; after a 503, a 504 or no response at
+all, retry with the same key, never with another. Without an optional key, a retry may create a second resource: an
+unknown outcome is then a 503 without \`Retry-After\`, whose message names the transaction or the resource to look for
+before you retry.
 
-**Request ids.** An \`x-request-id\` that you send (up to 64 printable characters) is used; every response has it as a header.
+**Request ids.** An \`x-request-id\` that you send (up to 64 printable characters) is used; every response has it as a
+header.
 
-**Lists** accept \`page\` and \`limit\` (at most 100). While rows follow, a response has \`next\`; send it as \`after\` in place of \`page\`, so that new rows neither repeat nor hide others. \`next\` is opaque and works even when rows are deleted; without it, the list is complete. \`after\` also accepts the id of a row of yours in this list.`;
+**Lists** accept \`page\` and \`limit\` (at most 100). While rows follow, a response has \`next\`; send it as
+\`after\` in place of \`page\`, so that new rows neither repeat nor hide others. \`next\` is opaque and works even
+when rows are deleted; without it, the list is complete. \`after\` also accepts the id of a row of yours in this list.`;
 
 /** The OpenAPI 3.1 document, built from the same declarations that validate requests (docs/contract.md 10). */
 export function buildOpenApi(

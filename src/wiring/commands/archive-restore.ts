@@ -3,7 +3,9 @@ import { runArchiveCommand } from './archive-tools.ts';
 
 const usage = `Usage: npm run archive:restore -- --month YYYY-MM [--table NAME] [--json]
 
-Restores an archived month (UTC) from the file store: loads its rows, compares them with the archive, and attaches them to their tables again. May be stopped at any moment and rerun. Needs the owner's MIGRATION_DATABASE_URL and the S3_* of the file store.`;
+Restores an archived month (UTC) from the file store: loads its rows, compares them with the archive, and attaches
+them to their tables again. May be stopped at any moment and rerun. Needs the owner's MIGRATION_DATABASE_URL and the
+S3_* of the file store.`;
 
 const sentences: Record<RestoreOutcome['state'], string> = {
   restored: 'restored',

@@ -4,7 +4,11 @@ import { runArchiveCommand } from './archive-tools.ts';
 
 const usage = `Usage: npm run archive -- --month YYYY-MM [--table NAME] [--json]
 
-Moves a month (UTC) of the tables that are partitioned by month out of the database: copies it to the file store, reads the copy back, and then drops it. The month must have ended ARCHIVE_AFTER_MONTHS ago, its days must all be sealed, and its rows no longer needed; exits with 1 when a table is skipped for such a reason. May be stopped at any moment and rerun. Needs the owner's MIGRATION_DATABASE_URL and the S3_* of the file store. To undo it: npm run archive:restore.`;
+Moves a month (UTC) of the tables that are partitioned by month out of the database: copies it to the file store,
+reads the copy back, and then drops it. The month must have ended ARCHIVE_AFTER_MONTHS ago, its days must all be
+sealed, and its rows no longer needed; exits with 1 when a table is skipped for such a reason. May be stopped at any
+moment and rerun. Needs the owner's MIGRATION_DATABASE_URL and the S3_* of the file store. To undo it: npm run
+archive:restore.`;
 
 await runArchiveCommand(
   usage,

@@ -8,12 +8,14 @@ const usage = `Usage: npm run demo [-- --story top-up|giving|circle] [--amount 5
 
 Against a running "npm start", as the demo users.
 
-  -- story top-up (the default) tops up by QRIS, pays in the sandbox, waits for the settlement, and prints the balance
-  -- before and after, the journal, and a link to the workflow story giving a cause is registered and approved, a
-  -- donation is paid by QRIS and disbursed to a bank account, and its trace is printed story circle an arisan of three
-  -- members through three rounds, skipping the days between them amount N whole rupiah, of the top-up or the donation
-  -- (default 50000; a donation at least 10000, the smallest bank transfer) wait top-up only: print a link to the
-  -- payment page and wait until somebody pays there (10 minutes)`;
+  --story top-up  (the default) tops up by QRIS, pays in the sandbox, waits for the settlement, and prints the balance
+                  before and after, the journal, and a link to the workflow
+  --story giving  a cause is registered and approved, a donation is paid by QRIS and disbursed to a bank account, and its
+                  trace is printed
+  --story circle  an arisan of three members through three rounds, skipping the days between them
+  --amount N      whole rupiah, of the top-up or the donation (default 50000; a donation at least 10000, the smallest bank
+                  transfer)
+  --wait          top-up only: print a link to the payment page and wait until somebody pays there (10 minutes)`;
 
 await runCommand(usage, async () => {
   const { values } = parseArgs({

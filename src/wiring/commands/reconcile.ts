@@ -20,7 +20,8 @@ import { CommandError, runCommand } from './run-command.ts';
 const usage = `Usage: npm run reconcile -- [--day YYYY-MM-DD] [--json]
 
 Compares the provider's records of a day (UTC+7; yesterday unless given) with our books and prints every difference.
-Changes no money. Exits with 1 when a difference of the day is open. Resumes an interrupted run, and is refused while another run compares the day. Without DATABASE_URL it uses the stack that runs on DATA_DIR.`;
+Changes no money. Exits with 1 when a difference of the day is open. Resumes an interrupted run, and is refused while
+another run compares the day. Without DATABASE_URL it uses the stack that runs on DATA_DIR.`;
 
 const dayMs = 24 * 60 * 60 * 1000;
 const perPage = 100;

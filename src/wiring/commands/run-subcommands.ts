@@ -120,7 +120,9 @@ const row = (name: string, text: string): string => `  ${name.padEnd(28)}${text}
 
 function describeAll(title: string, commands: Readonly<Record<string, Subcommand>>): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => row(name, summary));
-  return `${title} <command> [options]\n\nCommands:\n${rows.join('\n')}\n\nEvery command accepts --help and --json. Without DATABASE_URL it uses the stack that runs on DATA_DIR.`;
+  const shared =
+    'Every command accepts --help and --json. Without DATABASE_URL it uses the stack that runs on DATA_DIR.';
+  return `${title} <command> [options]\n\nCommands:\n${rows.join('\n')}\n\n${shared}`;
 }
 
 function describeOne(title: string, name: string, { summary, options, required = [] }: Subcommand): string {

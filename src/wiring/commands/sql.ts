@@ -10,7 +10,9 @@ import { statementsOf, transactionWords } from './statements.ts';
 const usage = `Usage: npm run sql -- "select ..."
        npm run sql < file.sql
 
-Runs read-only statements, given or on the standard input, and prints their results. It reads as the role of READER_DATABASE_URL, or through DATABASE_URL in read-only transactions; without both it uses the stack that runs on DATA_DIR.`;
+Runs read-only statements, given or on the standard input, and prints their results. It reads as the role of
+READER_DATABASE_URL, or through DATABASE_URL in read-only transactions; without both it uses the stack that runs on
+DATA_DIR.`;
 
 await runCommand(usage, async () => {
   const { values, positionals } = parseArgs({
