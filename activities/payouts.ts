@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { cancellationSignal } from '@temporalio/activity';
 import { sweepDecisions } from '../src/money-out/decisions/carry-out.ts';
 import { beginBatchPayouts } from '../src/money-out/payout-batches/begin-batch-payouts.ts';
@@ -34,6 +35,11 @@ export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways, sealer, payoutKinds, prover, workflows } = deps;
   const ports = { gateways, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
+  /** The provider's status, heard by `hear`, and the payout once what it implies was posted. */
+  const thenPosted = (hear: typeof sendTransfer) => async (em: EntityManager, input: OnePayout & At) => ({
+    report: await hear(em, ports, { ...input, signal: cancellationSignal() }),
+    payout: await resolvePayout(em.fork(), deps, input),
+  });
   return {
     reservePayout: step(
       deps,
@@ -62,14 +68,8 @@ export function createPayoutActivities(deps: Dependencies) {
           opening: opening && provenOpening(prover, { kind: 'payment_refund', resourceId: payoutId }, opening),
         }),
     ),
-    sendTransfer: step(deps, 'sendTransfer', async (em, input: OnePayout & At) => ({
-      report: await sendTransfer(em, ports, { ...input, signal: cancellationSignal() }),
-      payout: await resolvePayout(em.fork(), deps, input),
-    })),
-    askTransfer: step(deps, 'askTransfer', async (em, input: OnePayout & At) => ({
-      report: await askTransfer(em, ports, { ...input, signal: cancellationSignal() }),
-      payout: await resolvePayout(em.fork(), deps, input),
-    })),
+    sendTransfer: step(deps, 'sendTransfer', thenPosted(sendTransfer)),
+    askTransfer: step(deps, 'askTransfer', thenPosted(askTransfer)),
     settlePayout: step(deps, 'settlePayout', (em, input: OnePayout & At & { settlement: PayoutSettlement }) =>
       settlePayout(em, deps, { ...input, signal: cancellationSignal() }),
     ),

@@ -8,6 +8,7 @@ import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, type Money, negateMoney } from '../../shared/money.ts';
 import { hasBatchLeft } from '../payouts/beyond-ours.ts';
 import { lockPayoutHeadroom, type PayoutHeadroom, refuseBatchBeyond } from '../payouts/payout-limits.ts';
+import { hasLapsed } from './look-at-payout-batch.ts';
 import { PayoutBatch } from './payout-batch.entity.ts';
 import type { PayoutBatchWorkflows } from './payout-batch.ts';
 
@@ -95,9 +96,7 @@ async function lockUndecided(
       'A batch cannot be decided by the key that created it, nor by that key’s successors',
     );
   }
-  const { status, lapses_at } = batch;
-  const isLate = status === 'needs_approval' && lapses_at <= at;
-  const stands = isLate && !(await hasBatchLeft(tx, batch.id)) ? 'lapsed' : status;
+  const stands = (await hasLapsed(tx, batch, at)) ? 'lapsed' : batch.status;
   if (stands !== 'needs_approval')
     refuse('PAYOUT_BATCH_DECIDED', `The batch is ${stands}`, { details: { status: stands } });
   return batch;

@@ -15,8 +15,8 @@ const secondMs = 1000;
 const longestWaitMs = 600_000;
 
 /**
- * The next step of a batch: it lapses if nobody approved it in time and nothing of it has left, and is completed, with its webhook, once all its
- * payouts are final; otherwise returns when to look again, sooner while it is young. Idempotent.
+ * The next step of a batch: it lapses (`hasLapsed`), or is completed, with its webhook, once all its payouts are final;
+ * otherwise returns when to look again, sooner while it is young. Idempotent.
  */
 export async function lookAtPayoutBatch(
   em: EntityManager,
@@ -31,24 +31,29 @@ export async function lookAtPayoutBatch(
       const deliveryIds = await findPendingWebhooks(tx, { resourceType: 'payout_batch', resourceId: batchId });
       return standingOf(batch, { deliveryIds });
     }
-    const lapsesInMs = batch.lapses_at.getTime() - now.getTime();
-    if (batch.status === 'needs_approval' && lapsesInMs <= 0 && !(await hasBatchLeft(tx, batchId))) {
-      return end(tx, sealer, batch, 'lapsed', now);
-    }
+    if (await hasLapsed(tx, batch, now)) return end(tx, sealer, batch, 'lapsed', now);
     if (batch.status === 'processing' && !(await hasOpenPayouts(tx, batchId))) {
       return end(tx, sealer, batch, 'completed', now);
     }
-    const age = now.getTime() - (batch.decided_at ?? now).getTime();
-    const waitMs =
-      batch.status === 'needs_approval'
-        ? lapsesInMs > 0
-          ? lapsesInMs
-          : longestWaitMs
-        : Math.min(longestWaitMs, Math.max(secondMs, Math.round(age / 10)));
+    const waitMs = waitOf(batch, now);
     batch.look_again_at = new Date(now.getTime() + waitMs + graceMs);
     await tx.flush();
     return standingOf(batch, { waitMs });
   });
+}
+
+/** Whether nobody approved the batch in time; never while transfers of it have left (`hasBatchLeft`). */
+export const hasLapsed = async (
+  tx: EntityManager,
+  { id, status, lapses_at }: PayoutBatch,
+  at: Date,
+): Promise<boolean> => status === 'needs_approval' && lapses_at <= at && !(await hasBatchLeft(tx, id));
+
+/** In milliseconds. */
+function waitOf({ status, lapses_at, decided_at }: PayoutBatch, now: Date): number {
+  const sinceMs = (at: Date) => now.getTime() - at.getTime();
+  if (status === 'needs_approval') return lapses_at > now ? -sinceMs(lapses_at) : longestWaitMs;
+  return Math.min(longestWaitMs, Math.max(secondMs, Math.round(sinceMs(decided_at ?? now) / 10)));
 }
 
 const standingOf = (
