@@ -1,5 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import { collectionMethods } from '../../partners/partner.ts';
+import { withPartnerNames } from '../../partners/with-partner-names.ts';
 import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
@@ -126,8 +128,16 @@ export const PartnerPaymentShape = z
   })
   .meta({ id: 'PartnerPayment' });
 
-/** A payment as shown to operators. */
-export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWithChannel) {
+/** Payments as shown to operators. */
+export async function presentOperatorsPayments(
+  em: EntityManager,
+  sealer: Sealer,
+  payments: readonly PaymentWithChannel[],
+) {
+  return withPartnerNames(em, await Promise.all(payments.map((payment) => presentOne(sealer, payment))));
+}
+
+async function presentOne(sealer: Sealer, shown: PaymentWithChannel) {
   const { payment } = shown;
   return {
     ...(await presentPartnerPayment(sealer, shown)),
@@ -144,6 +154,10 @@ export const OperatorsPaymentShape = PartnerPaymentShape.omit({ status_url: true
   .extend({
     kind: z.literal('partner_payment').meta({ description: 'The only value that the filter `kind` accepts.' }),
     partner_id: uuid(),
+    partner_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of the partner.', examples: ['Kios Nusantara'] }),
     organization_id: uuid().nullable().meta({ description: "The partner's customer who paid." }),
     provider_payment_request_id: z.string().nullable().meta({ description: "The provider's id of the instrument." }),
     settling_since: timestamp().nullable().meta({

@@ -1,4 +1,6 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
+import { withPartnerNames } from '../../partners/with-partner-names.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { timestamp, uuid } from '../../platform/http/fields.ts';
 import { shownMetadata } from '../../platform/http/metadata.ts';
@@ -8,8 +10,12 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import { payoutKinds } from './payout.ts';
 import { payoutFields, presentPayout } from './present-payout.ts';
 
-/** A payout of any kind as shown to operators, with the beneficiary masked, enough to compare. */
-export async function presentOperatorsPayout(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
+/** Payouts of any kind as shown to operators, with the beneficiary masked, enough to compare. */
+export async function presentOperatorsPayouts(em: EntityManager, sealer: Sealer, payouts: readonly OwnedPayout[]) {
+  return withPartnerNames(em, await Promise.all(payouts.map((payout) => present(sealer, payout))));
+}
+
+async function present(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
   const { bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return {
     ...presentPayout(payout),
@@ -33,6 +39,10 @@ export const OperatorsPayoutShape = z
     ...payoutFields,
     kind: z.enum(payoutKinds).meta({ description: 'A disbursement is a withdrawal with a `cause_id`.' }),
     partner_id: uuid().nullable().meta({ description: 'Null for a withdrawal.' }),
+    partner_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null for a withdrawal.', examples: ['Kios Nusantara'] }),
     user_id: uuid().nullable().meta({ description: 'The user who requested a withdrawal.' }),
     organization_id: uuid().nullable().meta({ description: "For a withdrawal from an organization's account." }),
     cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),

@@ -6,10 +6,11 @@ import { allow } from '../../platform/http/access.ts';
 import { amount, externalRef, periodEnd, periodStart, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { must } from '../../shared/assert.ts';
 import { findAllPayouts, getAnyPayout } from './find-payouts.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
 import type { PayoutKinds } from './handling.ts';
-import { OperatorsPayoutShape, presentOperatorsPayout } from './operators-payout.ts';
+import { OperatorsPayoutShape, presentOperatorsPayouts } from './operators-payout.ts';
 import { payoutKinds, payoutLaw } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
 
@@ -108,7 +109,7 @@ routes.get(
   async ({ em, deps, query }) => {
     const { page, limit, after, order, ...filter } = query;
     const { items, ...listed } = await findAllPayouts(em, filter, { page, limit, after, order });
-    const shown = await Promise.all(items.map((payout) => presentOperatorsPayout(deps.sealer, payout)));
+    const shown = await presentOperatorsPayouts(em, deps.sealer, items);
     return { message: 'Payouts found', data: { items: shown, ...presentPage(query, listed) } };
   },
 );
@@ -124,10 +125,10 @@ routes.get(
     answers: { 200: z.object({ message: z.string(), data: OperatorsPayoutShape }) },
     refusals: [404],
   },
-  async ({ em, deps, params: { id } }) => ({
-    message: 'Payout found',
-    data: await presentOperatorsPayout(deps.sealer, await getAnyPayout(em, id)),
-  }),
+  async ({ em, deps, params: { id } }) => {
+    const [data] = await presentOperatorsPayouts(em, deps.sealer, [await getAnyPayout(em, id)]);
+    return { message: 'Payout found', data: must(data, 'each payout is presented') };
+  },
 );
 
 routes.get(

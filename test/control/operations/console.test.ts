@@ -101,6 +101,8 @@ describeInBrowser('The console', () => {
     await page.getByLabel('Kind').selectOption('partner_payout');
     await page.getByRole('button', { name: 'Filter' }).click();
     expect(await page.locator('tbody tr').count()).toBe(1);
+    const owner = page.locator('tbody').getByRole('link', { name: 'Partner', exact: true });
+    expect(await owner.getAttribute('href')).toBe(`/operations/partners/${partner.id}`);
     const csv = await page
       .context()
       .request.get(`${stack.url}${await page.getByRole('link', { name: 'As CSV' }).getAttribute('href')}`);

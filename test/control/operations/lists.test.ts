@@ -59,6 +59,7 @@ describe('GET /v1/payouts', () => {
       reference: payout.reference,
       kind: 'partner_payout',
       partner_id: partner.id,
+      partner_name: 'Partner',
       cause_id: null,
       payment_id: null,
       amount: '100000.0000',
@@ -66,7 +67,11 @@ describe('GET /v1/payouts', () => {
       bank_account_number: `${'*'.repeat(magicAccount('111111').length - 4)}1111`,
       beneficiary_name: 'B*** S******',
     });
-    expect(await read(`/payouts/${payout.id}`)).toMatchObject({ id: payout.id, beneficiary_name: 'B*** S******' });
+    expect(await read(`/payouts/${payout.id}`)).toMatchObject({
+      id: payout.id,
+      partner_name: 'Partner',
+      beneficiary_name: 'B*** S******',
+    });
   });
 
   it('A payout’s timeline for operators omits the beneficiary', async () => {
@@ -97,6 +102,7 @@ describe('GET /v1/partner-payments', () => {
       id: payment.id,
       kind: 'partner_payment',
       partner_id: partner.id,
+      partner_name: 'Partner',
       status: 'pending',
       method: 'virtual_account',
       channel: 'BCA',
@@ -120,7 +126,7 @@ describe('GET /v1/payout-batches', () => {
     const answers = await Promise.all(found.map(async ([query]) => [query, await idsOf(`/payout-batches?${query}`)]));
     expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [batch.id] : []]));
     const undecided = { imported_by: null, decided_by: null, rejected_by: null };
-    const made = { partner_id: partner.id, made_by: expect.any(String), ...undecided };
+    const made = { partner_id: partner.id, partner_name: 'Partner', made_by: expect.any(String), ...undecided };
     expect(await read(`/payout-batches/${batch.id}`)).toMatchObject({
       id: batch.id,
       status: 'needs_approval',

@@ -21,6 +21,7 @@ import { instant, money, type Names, nameOf, words } from './spell.ts';
 interface BatchFacts {
   id: string;
   partner_id: string;
+  partner_name: string | null;
   external_ref: string | null;
   status: string;
   is_final: boolean;
@@ -106,7 +107,7 @@ ${row('Status', html`<strong>${words(batch.status)}</strong>`)}
 ${row('Payouts', String(batch.count))}
 ${row('Amount', `${money(batch.total_amount)}; fees ${money(batch.total_fee)}`)}
 ${row('External reference', batch.external_ref)}
-${row('Partner', partnerLink(batch.partner_id))}
+${row('Partner', partnerLink(batch))}
 ${row('Made', html`${instant(batch.created_at)} by ${made}`)}
 ${row(batch.status === 'rejected' ? 'Rejected' : 'Approved', batch.decided_at && html`${instant(batch.decided_at)} by ${by}`)}
 ${row('Lapses', batch.status === 'needs_approval' ? instant(batch.lapses_at) : null)}

@@ -68,6 +68,7 @@ const period: Filter[] = [
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ];
+const partnerColumn = linked(plain('partner_name', 'Partner'), '/partners', 'partner_id');
 const idColumn = plain('id', 'Id');
 
 /** The items of a batch; each links to its payout once there is one. */
@@ -152,6 +153,7 @@ export const listsShown: ListOf[] = [
       said('status', 'Status'),
       rupiah('amount', 'Amount'),
       said('kind', 'Kind'),
+      partnerColumn,
       plain('bank_code', 'Bank'),
       plain('beneficiary_name', 'Beneficiary'),
       plain('external_ref', 'External reference'),
@@ -174,6 +176,7 @@ export const listsShown: ListOf[] = [
       said('status', 'Status'),
       rupiah('total_amount', 'Amount'),
       plain('count', 'Payouts'),
+      partnerColumn,
       plain('external_ref', 'External reference'),
       at('created_at', 'Made'),
     ],
@@ -196,6 +199,7 @@ export const listsShown: ListOf[] = [
       rupiah('amount', 'Amount'),
       said('method', 'Method'),
       plain('channel', 'Channel'),
+      partnerColumn,
       at('created_at', 'Requested'),
     ],
   },

@@ -8,7 +8,12 @@ import { choices, noteField, outcomes } from './propose-page.ts';
 import { instant, instantOr, money, words } from './spell.ts';
 
 /** The fields of a payout in API responses that the pages show. */
-export interface PayoutFacts {
+export interface OfPartner {
+  partner_id: string | null;
+  partner_name: string | null;
+}
+
+export interface PayoutFacts extends OfPartner {
   id: string;
   reference: string;
   external_ref: string | null;
@@ -17,7 +22,6 @@ export interface PayoutFacts {
   amount: string;
   fee: string;
   net_amount: string;
-  partner_id: string | null;
   batch_id: string | null;
   user_id: string | null;
   organization_id: string | null;
@@ -69,8 +73,8 @@ export const payoutWorkflow = ({ kind, id }: PayoutFacts): string => workflowOf[
 export const row = (name: string, value: Markup | string | null | undefined): Markup | string =>
   value === null || value === undefined || value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
 
-export const partnerLink = (id: string | null): Markup | null =>
-  id === null ? null : html`<a href="/operations/partners/${id}">${id}</a>`;
+export const partnerLink = ({ partner_id: id, partner_name: name }: OfPartner): Markup | null =>
+  id === null ? null : html`<a href="/operations/partners/${id}">${name ?? id}</a>`;
 
 /** Status, owner, bank and amounts: proposer and approver see the same facts. */
 export const payoutFacts = (payout: PayoutFacts): Markup => html`<dl>
@@ -79,7 +83,7 @@ ${row('What', payout.cause_id ? 'disbursement' : words(payout.kind))}
 ${row('Amount', `${money(payout.amount)}; fee ${money(payout.fee)}; ${money(payout.net_amount)} goes to the bank`)}
 ${row('To', payout.bank_code ? `${payout.bank_code} ${payout.bank_account_number ?? ''} ${payout.beneficiary_name ?? ''}` : 'the wallet that paid')}
 ${row('External reference', payout.external_ref)}
-${row('Partner', partnerLink(payout.partner_id))}
+${row('Partner', partnerLink(payout))}
 ${row('Batch', payout.batch_id && html`<a href="/operations/batches/${payout.batch_id}">${payout.batch_id}</a>`)}
 ${row('User', payout.user_id)}
 ${row('Organization', payout.organization_id)}

@@ -16,7 +16,9 @@ import {
   type EventShown,
   eventsOf,
   nextOf,
+  type OfPartner,
   type PayoutFacts,
+  partnerLink,
   payoutFacts,
   payoutWorkflow,
   proposalOf,
@@ -26,12 +28,11 @@ import {
 } from './payout-page.ts';
 import { instant, instantOr, money, words } from './spell.ts';
 
-interface PaymentFacts {
+interface PaymentFacts extends OfPartner {
   id: string;
   reference: string;
   external_ref: string | null;
   status: string;
-  partner_id: string;
   method: string;
   channel: string;
   amount: string;
@@ -111,7 +112,7 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     const content = html`${paymentFacts(payment)}
 ${workflowLink(workflowIds.partnerPayment(payment.id))}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
-${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id, ctx.path, shown))}
+${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
     await show(ctx, `Payment ${payment.reference}`, content, me);
   });
@@ -175,7 +176,7 @@ const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
 <dt>Status</dt><dd><strong>${words(payment.status)}</strong>${payment.failure_code && `, ${payment.failure_code}`}</dd>
 <dt>Amount</dt><dd>${money(payment.amount)}; fee ${money(payment.fee)}; net ${money(payment.net_amount)}; refunded ${money(payment.refunded_amount)}</dd>
 <dt>By</dt><dd>${words(payment.method)}, ${payment.channel}</dd>
-<dt>Partner</dt><dd><a href="/operations/partners/${payment.partner_id}">${payment.partner_id}</a></dd>
+<dt>Partner</dt><dd>${partnerLink(payment)}</dd>
 ${payment.external_ref && html`<dt>External reference</dt><dd>${payment.external_ref}</dd>`}
 <dt>Provider’s id</dt><dd>${payment.provider_payment_request_id ?? 'none yet'}</dd>
 <dt>Requested</dt><dd>${instant(payment.created_at)}</dd>
