@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../control/reconciliation/restore.ts';
+import { eventually } from '../support/eventually.ts';
 import { workCalmly } from './calm-work.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -43,8 +44,16 @@ export async function restoreMeanwhile(
   await lost();
   await sleep(onItsWayMs);
   const to = Date.now();
-  if (reconcilesFirst) await reconcileOn(topology);
+  if (reconcilesFirst) await reconcilePatiently(topology);
   const madeAgain = [...(await client.askAnew(from)), ...withoutInstrument.map(({ id }) => id)];
   note('everything was requested again');
   return { from, to, madeAgain };
+}
+
+/** Compares today with the provider's records, again if Temporal, restarted just before, could wake no owner. */
+export async function reconcilePatiently(topology: Workplace['topology']): Promise<void> {
+  await eventually(
+    () => reconcileOn(topology).then(() => null, String),
+    (failure) => failure === null,
+  );
 }

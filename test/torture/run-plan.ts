@@ -1,7 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
 import { createHttp } from '../support/http.ts';
 import { workCalmly } from './calm-work.ts';
 import { buildCast } from './cast.ts';
@@ -14,7 +13,7 @@ import { judge } from './oracles/index.ts';
 import type { Plan } from './plan.ts';
 import { readAsked, readFacts, readMoney } from './read-facts.ts';
 import { comeToRest } from './rest.ts';
-import { restoreMeanwhile } from './restore-meanwhile.ts';
+import { reconcilePatiently, restoreMeanwhile } from './restore-meanwhile.ts';
 import { startTopology, type Topology } from './topology.ts';
 
 export interface RunReport {
@@ -157,7 +156,7 @@ async function runOn(
     progress,
   });
   // The differences left by the restore are resolved.
-  await reconcileOn(topology);
+  await reconcilePatiently(topology);
 
   const { died } = topology;
   const known = {
