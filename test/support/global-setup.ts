@@ -23,8 +23,17 @@ declare global {
 const template = 'template_amanah';
 const prefix = 'amanah-test-';
 
-/** A test run need not survive the machine. */
-const fastAndLoose = { fsync: 'off', full_page_writes: 'off', max_connections: '500', log_checkpoints: 'off' };
+/**
+ * A test run need not survive the machine. Autovacuum would start a process a second, as it divides its interval by the
+ * number of databases.
+ */
+const fastAndLoose = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '500',
+  log_checkpoints: 'off',
+  autovacuum_naptime: '30min',
+};
 
 /**
  * Starts one PostgreSQL with a migrated template, one S3 server, one Temporal server and one workflow bundle for all
