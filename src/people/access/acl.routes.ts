@@ -87,7 +87,7 @@ routes.post(
   '/roles',
   {
     summary: 'Create a custom role',
-    description: 'An organization admin sends their own organization; a platform admin names one.',
+    description: 'Organization admins create roles of their own organization; platform admins must name one.',
     access: allow('create-role', ownRoles),
     body: z.strictObject({
       name: text(100),

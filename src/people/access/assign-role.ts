@@ -27,7 +27,7 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
   if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
   if (roleId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'role_id' });
   return em.transactional(async (tx) => {
-    // Lock order: the role before the user, here and wherever either is changed.
+    // Lock order: the role before the user, as in every change of either.
     const role = await lockRole(tx, roleId, 'hold');
     const user = await lockUser(tx, caller, userId);
     requireVisibleRole(caller, role);
@@ -41,7 +41,7 @@ export async function assignRole(em: EntityManager, input: AssignRoleInput): Pro
   });
 }
 
-/** Detaches a user's role and returns it, null when there was none. Throws as `assignRole` does. */
+/** Removes a user's role and returns it, or null if there was none. Throws as `assignRole` does. */
 export async function unassignRole(em: EntityManager, input: Omit<AssignRoleInput, 'roleId'>): Promise<Role | null> {
   const { caller, requestId, userId } = input;
   if (userId === undefined) refuse('REQUEST_INVALID', 'is required', { field: 'user_id' });
@@ -65,7 +65,7 @@ async function lockUser(tx: EntityManager, caller: Caller, userId: string): Prom
   return user;
 }
 
-/** Throws when the caller may not take the user's role away, or the user is the last super admin. */
+/** Throws unless the caller may remove the user's role, and if the user is the last super admin. */
 async function takeRole(tx: EntityManager, caller: Caller, user: User): Promise<void> {
   await requireTakeable(tx, caller, user);
   await keepSuperAdmin(tx, caller, user);

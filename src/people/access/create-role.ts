@@ -18,7 +18,7 @@ export interface CreateRoleInput {
   permissions: readonly string[];
 }
 
-/** The organization of a new role: the caller's own, or the one that a platform caller names. */
+/** Returns the organization of a new role: the caller's own, or the one that a platform caller names. */
 async function organizationFor(em: EntityManager, caller: Caller, organizationId: string | undefined): Promise<string> {
   if (!isPlatform(caller)) {
     if (organizationId === undefined || organizationId !== caller.organizationId) {
@@ -32,7 +32,7 @@ async function organizationFor(em: EntityManager, caller: Caller, organizationId
   return organizationId;
 }
 
-/** Creates a custom role of an organization with its permissions. Names are unique across all organizations. */
+/** Creates an organization's custom role with its permissions. Names are unique across all organizations. */
 export async function createRole(em: EntityManager, input: CreateRoleInput): Promise<Role> {
   const { caller, requestId, name, description } = input;
   const organizationId = await organizationFor(em, caller, input.organizationId);

@@ -12,7 +12,7 @@ export interface DeleteRoleInput {
   roleId: string;
 }
 
-/** Soft-deletes a custom role and frees its name. Throws 400 while users hold it, saying how many. */
+/** Soft-deletes a custom role and frees its name. Throws 400, with their number, while users hold it. */
 export async function deleteRole(em: EntityManager, { caller, requestId, roleId }: DeleteRoleInput): Promise<void> {
   await em.transactional(async (tx) => {
     const role = await lockRole(tx, roleId, 'change');

@@ -5,7 +5,7 @@ import type { Listed } from '../../platform/database/position.ts';
 import { refuse } from '../../shared/errors.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
-/** A permission by its id; throws 404. */
+/** Returns a permission by its id; throws 404. */
 export async function getPermission(em: EntityManager, permissionId: string): Promise<PermissionRow> {
   const [permission] = await em.execute<PermissionRow[]>(
     `select ${permissionColumns} from permissions row where row.id = ?`,
@@ -14,7 +14,7 @@ export async function getPermission(em: EntityManager, permissionId: string): Pr
   return permission ?? refuse('NOT_FOUND', 'The permission was not found');
 }
 
-/** A page of all permissions. */
+/** Returns a page of all permissions. */
 export function listPermissions(em: EntityManager, page: ListWindow): Promise<Listed & { rows: PermissionRow[] }> {
   return listPage<PermissionRow>(em, { columns: permissionColumns, table: 'permissions row' }, page);
 }

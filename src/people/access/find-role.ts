@@ -10,13 +10,13 @@ import type { UserType } from '../../shared/user.ts';
 import { Role } from './role.entity.ts';
 import { type RoleType, requireVisibleRole } from './role.ts';
 
-/** The role, unless deleted; throws 404. */
+/** Returns the role. Throws 404 if it is missing or deleted. */
 export async function getRole(em: EntityManager, roleId: string): Promise<Role> {
   const role = await em.findOne(Role, { id: roleId, deleted_at: null });
   return role ?? refuse('NOT_FOUND', 'The role was not found');
 }
 
-/** The role as this caller may see it: 404 when missing, 403 when another organization's. */
+/** Returns the role. Throws 404 if it is missing, 403 if it belongs to another organization. */
 export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: string): Promise<Role> {
   const role = await getRole(em, roleId);
   requireVisibleRole(caller, role);
@@ -24,8 +24,8 @@ export async function getVisibleRole(em: EntityManager, caller: Caller, roleId: 
 }
 
 /**
- * The role, locked by this transaction and freshly read. `change` takes an exclusive lock; `hold` a shared one that
- * only prevents changing or deleting the role, so that it may be given to many users at once.
+ * Locks the role until the transaction ends and reads it afresh: `change` exclusively, `hold` with a shared lock, which
+ * prevents only changing or deleting it, so that it can be assigned to many users at once.
  */
 export async function lockRole(tx: EntityManager, roleId: string, purpose: 'change' | 'hold'): Promise<Role> {
   const lockMode = purpose === 'change' ? LockMode.PESSIMISTIC_WRITE : LockMode.PESSIMISTIC_READ;
@@ -33,7 +33,7 @@ export async function lockRole(tx: EntityManager, roleId: string, purpose: 'chan
   return role ?? refuse('NOT_FOUND', 'The role was not found');
 }
 
-/** A default role by its name. */
+/** Returns a default role by its name. */
 export async function getDefaultRole(em: EntityManager, name: string): Promise<Role> {
   return must(await em.findOne(Role, { name, is_default: true }), `the default role ${name} is seeded`);
 }
@@ -46,14 +46,17 @@ export interface ListRolesInput extends ListWindow {
   userType?: UserType | undefined;
 }
 
-/** Roles that the caller may see: the platform all, others their organization's and the non-platform default ones. */
+/**
+ * Returns the roles that the caller may see: platform all; others those of their organization and the default roles not
+ * for platform users.
+ */
 export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<Listed & { roles: Role[] }> {
   const { caller, organizationId, roleType, userType, ...page } = input;
   const within: { sql: string; params?: unknown[] }[] = [{ sql: 'row.deleted_at is null' }];
   const where: typeof within = [];
   if (!isPlatform(caller)) {
     within.push({
-      // Default roles have no organization: one index finds both.
+      // Default roles have no organization; one index serves both conditions.
       sql: `row.organization_id = ? or (row.organization_id is null and row.user_type <> 'platform')`,
       params: [caller.organizationId],
     });

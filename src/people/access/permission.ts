@@ -1,4 +1,4 @@
-/** A permission as stored; it is referred to by its name. */
+/** A permission as stored; roles refer to it by name. */
 export interface PermissionRow {
   id: string;
   name: string;

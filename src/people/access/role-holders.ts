@@ -12,7 +12,7 @@ export async function requireRightOverHolder(tx: EntityManager, caller: Actor, u
   if (role?.name === superAdminRoleName) refuse('FORBIDDEN', 'Only a super admin can change a super admin');
 }
 
-/** Throws 400 when the user is the last active super admin; an operator at the command line may remove it. */
+/** Throws 400 if the user is the last active super admin, except for an operator at the command line. */
 export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: User): Promise<void> {
   if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
@@ -25,8 +25,8 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
 }
 
 /**
- * Throws 403 when users of type platform hold the role and the caller is not one: platform users have access to every
- * organization. Runs in the caller's transaction, which holds the role's lock.
+ * Throws 403 if users of type platform, who have access to every organization, hold the role and the caller is not one.
+ * Runs in the caller's transaction, which has locked the role.
  */
 export async function requireRightOverHolders(tx: EntityManager, caller: Caller, roleId: string): Promise<void> {
   if (isPlatform(caller)) return;
@@ -50,8 +50,8 @@ const assigners = `select exists (select from users u join roles r on r.id = u.r
   where u.organization_id = ? and u.user_type = 'organization' and u.status = 'active' and p.name = 'assign-role') as some`;
 
 /**
- * Runs a change of roles, and throws 400 naming the field if it removes the organization's last holder of
- * `assign-role`, after whom nobody in it could assign roles.
+ * Runs a change of roles. Throws 400 on the field if the change removes the organization's last holder of
+ * `assign-role`: nobody in it could assign roles any more.
  */
 export async function keepAssigner(
   tx: EntityManager,

@@ -3,7 +3,7 @@ import { mostComplaints, refuse } from '../../shared/errors.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { type PermissionRow, permissionColumns } from './permission.ts';
 
-/** The names without duplicates. Throws 400 naming the first twenty that are not permissions. */
+/** Returns the names without duplicates. Throws 400 listing the first twenty that are not permissions. */
 export async function requireKnownPermissions(em: EntityManager, names: readonly string[]): Promise<string[]> {
   const asked = [...new Set(names)];
   const known = await em.execute<{ name: string }[]>('select name from permissions where name = any(?::text[])', [
@@ -20,7 +20,7 @@ export async function requireKnownPermissions(em: EntityManager, names: readonly
   return asked;
 }
 
-/** The names of the permissions of a role. */
+/** Returns the names of the permissions of a role. */
 export async function findPermissionNames(em: EntityManager, roleId: string): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
     `select p.name from role_permissions rp join permissions p on p.id = rp.permission_id
@@ -30,7 +30,7 @@ export async function findPermissionNames(em: EntityManager, roleId: string): Pr
   return rows.map(({ name }) => name);
 }
 
-/** The full rows of a role's permissions. */
+/** Returns the full rows of a role's permissions. */
 export async function findPermissionsOfRole(em: EntityManager, roleId: string): Promise<PermissionRow[]> {
   return em.execute<PermissionRow[]>(
     `select ${permissionColumns} from role_permissions rp join permissions row on row.id = rp.permission_id
@@ -39,7 +39,7 @@ export async function findPermissionsOfRole(em: EntityManager, roleId: string): 
   );
 }
 
-/** Makes the role hold exactly these permissions; in the caller's transaction, which holds the role's lock. */
+/** Replaces the role's permissions with these, in the caller's transaction, which has locked the role. */
 export async function replacePermissions(tx: EntityManager, roleId: string, names: readonly string[]): Promise<void> {
   const wanted = textArray(names);
   await tx.execute(

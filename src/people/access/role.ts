@@ -2,11 +2,11 @@ import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { UserType } from '../../shared/user.ts';
 
-/** Pure facts and rules about roles (docs/contract.md 1). */
+/** Role types, default roles and rules (docs/contract.md 1). */
 export const roleTypes = ['custom', 'default'] as const;
 export type RoleType = (typeof roleTypes)[number];
 
-/** The role that a user of this type gets when none is named. */
+/** The role that a user of this type gets by default. */
 export const defaultRoleNames = {
   platform: 'platform_admin',
   organization: 'organization_admin',
@@ -21,7 +21,8 @@ export interface RoleFacts {
 }
 
 /**
- * `treasury_read-only` becomes `Treasury Read Only`. Never longer than the name: `ß` is kept, as its capital is `SS`.
+ * Converts `treasury_read-only` to `Treasury Read Only`. The result is never longer than the name: `ß`, whose capital
+ * is `SS`, stays.
  */
 export function displayNameOf(name: string): string {
   const capital = (start: string) => (start.toUpperCase().length > start.length ? start : start.toUpperCase());
@@ -41,7 +42,7 @@ export function requireChangeableRole(caller: Caller, role: RoleFacts): void {
   requireVisibleRole(caller, role);
 }
 
-/** Throws 403 when the caller would grant permissions that it does not hold. */
+/** Throws 403 if the caller does not hold all of these permissions, which it would grant. */
 export function requireGrantable(caller: Caller, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !caller.permissions.has(permission));
   if (missing.length > 0) {
@@ -49,7 +50,9 @@ export function requireGrantable(caller: Caller, permissions: readonly string[])
   }
 }
 
-/** Throws 403 when the caller would remove permissions that it does not hold, for example from a superior. */
+/**
+ * Throws 403 if the caller does not hold all of these permissions, which it would remove, for example from a superior.
+ */
 export function requireTakeable(caller: Caller, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !caller.permissions.has(permission)).toSorted();
   if (missing.length > 0) {
@@ -63,8 +66,8 @@ export interface RoleHolder {
 }
 
 /**
- * Throws when the role is not for the user: 403 for another organization's, 400 for a platform role. Only platform
- * users may give a role to a platform user (403), as these have access to every organization.
+ * Throws if the user cannot have the role: 403 for another organization's role, 400 for a platform role. Only platform
+ * users may assign a role to a platform user (403), who has access to every organization.
  */
 export function requireFittingRole(caller: Pick<Caller, 'userType'>, role: RoleFacts, user: RoleHolder): void {
   if (user.user_type === 'platform') {

@@ -26,10 +26,7 @@ export interface UpdateRoleInput {
   permissions?: readonly string[] | undefined;
 }
 
-/**
- * Changes a custom role; replaces its whole set of permissions, which only platform users may if platform users hold
- * it.
- */
+/** Changes a custom role. Only platform users may change the permissions of a role that platform users hold. */
 export async function updateRole(em: EntityManager, input: UpdateRoleInput): Promise<Role> {
   const { caller, requestId, roleId, name, description } = input;
   try {
@@ -61,8 +58,8 @@ export async function updateRole(em: EntityManager, input: UpdateRoleInput): Pro
 }
 
 /**
- * The new set of permissions, or null when none is given or it is unchanged. Throws when one may not be granted or
- * removed.
+ * Returns the new set of permissions, or null if it is absent or unchanged. Throws if the caller may not grant or
+ * remove one of them.
  */
 async function changedPermissions(
   tx: EntityManager,

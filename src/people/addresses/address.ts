@@ -1,6 +1,6 @@
 import type { Caller } from '../../shared/caller.ts';
 
-/** Pure facts about addresses (docs/contract.md 7). */
+/** Address types, fields and access rules (docs/contract.md 7). */
 export const addressTypes = ['individual', 'organization'] as const;
 export type AddressType = (typeof addressTypes)[number];
 
@@ -25,13 +25,13 @@ export type AddressDetails = Partial<Record<AddressField, string | null | undefi
 
 export const placeOfDetails = (id: string) => ({ table: 'addresses', column: 'details_sealed', row: id });
 
-/** The row and key under which the details are sealed: a person's own address under that person's key. */
+/** Returns the row and key under which the details are sealed: a person's own address under that person's key. */
 export const placeToSeal = (address: { id: string; user_id: string; organization_id?: string | null }) => ({
   ...placeOfDetails(address.id),
   person: address.organization_id == null ? { id: address.user_id } : null,
 });
 
-/** The address's owner and platform users; for an organization's address also the organization's admins. */
+/** Returns whether the caller is the address's owner, a platform user, or an admin of the organization that owns it. */
 export function mayUseAddress(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   address: { user_id: string; organization_id?: string | null },

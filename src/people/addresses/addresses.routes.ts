@@ -57,7 +57,8 @@ routes.post(
   '/',
   {
     summary: 'Create an address',
-    description: "It belongs to the caller; one of type `organization` to the caller's organization (400 without one).",
+    description:
+      "The address belongs to the caller, or, if its type is `organization`, to the caller's organization (400 without one).",
     access: allow('create-address', { scope: 'for the caller or its organization' }),
     body: NewAddress,
     answers: { 201: envelope(201, One) },
@@ -116,7 +117,7 @@ routes.patch(
   '/:address_id',
   {
     summary: 'Change an address',
-    description: 'Changes the fields that are sent; null clears an optional one.',
+    description: 'Changes the fields that are sent; null clears an optional field.',
     access: allow('update-address', { scope }),
     params: addressId,
     body: AddressChanges,

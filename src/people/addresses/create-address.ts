@@ -7,7 +7,10 @@ import { newAddressId } from '../../shared/ids.ts';
 import { Address } from './address.entity.ts';
 import { type AddressDetails, type AddressType, placeToSeal } from './address.ts';
 
-/** The organization that the caller's address of this type belongs to. Throws 400 when the caller belongs to none. */
+/**
+ * Returns the organization that owns the caller's address of this type, or null. Throws 400 if the caller belongs to no
+ * organization.
+ */
 export function organizationFor(caller: Caller, addressType: AddressType): string | null {
   if (addressType === 'individual') return null;
   return caller.organizationId ?? refuse('REQUEST_INVALID', 'you belong to no organization', { field: 'address_type' });

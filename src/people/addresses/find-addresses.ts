@@ -14,13 +14,13 @@ export interface OpenedAddress {
   details: AddressDetails;
 }
 
-/** The address with its details unsealed; null once its owner is erased. */
+/** Returns the address with its details unsealed, or null once its owner is erased. */
 async function unsealAddress(sealer: Sealer, address: Address): Promise<OpenedAddress | null> {
   const details = await unlessErased(sealer.open(placeOfDetails(address.id), address.details_sealed));
   return details === null ? null : { address, details: JSON.parse(details) };
 }
 
-/** The address with its details unsealed. NOT_FOUND once its owner is erased. */
+/** Returns the address with its details unsealed. Throws NOT_FOUND once its owner is erased. */
 export async function openAddress(sealer: Sealer, address: Address): Promise<OpenedAddress> {
   return (await unsealAddress(sealer, address)) ?? missing();
 }
@@ -43,7 +43,9 @@ export async function getAddress(
   return openAddress(sealer, address);
 }
 
-/** A page of all addresses, newest first by default; the route is for platform users only. The read is an event. */
+/**
+ * Returns a page of all addresses, newest first by default, and records the read as an event. For platform users only.
+ */
 export async function listAddresses(
   em: EntityManager,
   sealer: Sealer,
@@ -53,7 +55,7 @@ export async function listAddresses(
   return readAddresses(em, sealer, {}, window);
 }
 
-/** A page of the caller's own addresses and, for its admins, the organization's. */
+/** Returns a page of the caller's own addresses and, for its admins, the organization's. */
 export function listOwnAddresses(
   em: EntityManager,
   sealer: Sealer,

@@ -21,7 +21,7 @@ export const AddressAnswer = z
   })
   .meta({ id: 'Address' });
 
-/** An unsealed address as the API shows it; fields that were never given are null. */
+/** Returns an unsealed address as the API shows it; fields that were never given are null. */
 export const presentAddress = ({ address, details }: OpenedAddress) => ({
   id: address.id,
   user_id: address.user_id,

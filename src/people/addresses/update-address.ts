@@ -15,12 +15,12 @@ export interface UpdateAddressInput {
   caller: Caller;
   requestId: string;
   addressId: string;
-  /** The fields to change; absent ones stay. */
+  /** The fields to change. */
   details: AddressDetails;
   addressType: AddressType | undefined;
 }
 
-/** Changes an address. Throws NOT_FOUND when there is none that the caller may change. */
+/** Changes an address. Throws NOT_FOUND if it is missing or the caller may not change it. */
 export async function updateAddress(
   em: EntityManager,
   sealer: Sealer,

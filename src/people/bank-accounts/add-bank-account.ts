@@ -12,8 +12,8 @@ import { complainOfAccountNumber, complainOfUnknownBanks, findPayoutBank } from 
 
 /**
  * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable
- * `waitHours` hours later, by the database's clock. Throws REQUEST_INVALID for a bank that is not served and for a
- * number that the bank cannot have.
+ * `waitHours` hours later, by the database's clock. Throws REQUEST_INVALID for an unsupported bank and for an account
+ * number that the bank does not use.
  */
 export async function addBankAccount(
   em: EntityManager,

@@ -10,8 +10,8 @@ export interface BankAccountDetails {
 export const placeOfBankDetails = (id: string) => ({ table: 'bank_accounts', column: 'details_sealed', row: id });
 
 /**
- * The owner of a caller's bank accounts and withdrawals: the organization of a user of type `organization`, otherwise
- * the user.
+ * Returns the owner of a caller's bank accounts and withdrawals: the organization of a user of type `organization`,
+ * otherwise the user.
  */
 export const ownerOf = ({
   userId,
@@ -21,7 +21,8 @@ export const ownerOf = ({
   userType === 'organization' ? { organization_id: organizationId } : { user_id: userId, organization_id: null };
 
 /**
- * The account's owner, or users of type `organization` of the organization that it belongs to; never platform users.
+ * Returns whether the caller is the account's owner or a user of type `organization` of the organization that owns it;
+ * never true for platform users.
  */
 export function mayUseBankAccount(
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,

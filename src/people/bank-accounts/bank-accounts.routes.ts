@@ -22,7 +22,7 @@ const BankAccountShape = z
   })
   .meta({ id: 'BankAccount' });
 
-/** A bank account as the API shows it, always with a masked number. */
+/** Returns a bank account as the API shows it, always with a masked number. */
 const presentBankAccount = ({ account, details }: OpenedBankAccount) => ({
   id: account.id,
   bank_code: account.bank_code,
@@ -54,8 +54,8 @@ routes.post(
   {
     summary: 'Add a bank account',
     description:
-      'It belongs to the caller, or to the organization of a caller of type `organization`, and becomes usable at ' +
-      '`usable_at`, some time after it was added, so that an intruder cannot empty an account at once.',
+      'The account belongs to the caller, or to the organization of a caller of type `organization`. It can be used from ' +
+      '`usable_at`, some time after it was added, so that an intruder cannot withdraw money at once.',
     access,
     body: z.strictObject({
       bank_code: text(32),

@@ -11,7 +11,9 @@ export interface OpenedBankAccount {
   details: BankAccountDetails;
 }
 
-/** A page of the bank accounts that the caller may use (the rule of `mayUseBankAccount`), without deleted ones. */
+/**
+ * Returns a page of the bank accounts that the caller may use (the rule of `mayUseBankAccount`), without deleted ones.
+ */
 export async function listBankAccounts(
   em: EntityManager,
   sealer: Sealer,

@@ -6,8 +6,8 @@ import { BankAccount } from './bank-account.entity.ts';
 import { mayUseBankAccount } from './bank-account.ts';
 
 /**
- * A bank account that the caller may use, read afresh; `field` is its name in the request. Throws NOT_FOUND when it is
- * missing or deleted, and FORBIDDEN when it belongs to somebody else.
+ * Returns a bank account that the caller may use, read afresh; `field` is its name in the request. Throws NOT_FOUND
+ * when it is missing or deleted, and FORBIDDEN when it belongs to somebody else.
  */
 export async function getOwnBankAccount(
   em: EntityManager,

@@ -17,7 +17,7 @@ export interface PayoutBank {
 export const bankColumns = `b.account_number_min_length as shortest, b.account_number_max_length as longest,
   b.minimum_amount::text as minimum, b.maximum_amount::text as maximum, b.provider`;
 
-/** The bank with this code; null when it is not served. */
+/** Returns the bank with this code, or null if it is not supported. */
 export async function findPayoutBank(em: EntityManager, bankCode: string): Promise<PayoutBank | null> {
   const [bank] = await em.execute<PayoutBank[]>(
     `select ${bankColumns} from payout_banks b where b.bank_code = ? and b.active`,
@@ -26,7 +26,9 @@ export async function findPayoutBank(em: EntityManager, bankCode: string): Promi
   return bank ?? null;
 }
 
-/** Error texts for codes of banks that are not served, by code: suggests the right bank when only the case differs. */
+/**
+ * Returns the error texts for codes of unsupported banks, by code. Suggests the right code if only the case differs.
+ */
 export async function complainOfUnknownBanks(
   em: EntityManager,
   bankCodes: readonly string[],
@@ -44,17 +46,17 @@ export async function complainOfUnknownBanks(
     `no supported bank has this code${meant.has(written(code)) ? `: write ${meant.get(written(code))}` : ''}`;
 }
 
-/** Refuses a bank that is not served. */
+/** Throws REQUEST_INVALID for a bank that is not supported. */
 export async function refuseUnknownBank(em: EntityManager, bankCode: string): Promise<never> {
   const complain = await complainOfUnknownBanks(em, [bankCode]);
   return refuseField('bank_code', complain(bankCode));
 }
 
-/** The bank with this code. Throws REQUEST_INVALID_PAYLOAD when it is not served. */
+/** Returns the bank with this code. Throws REQUEST_INVALID if it is not supported. */
 export const getPayoutBank = async (em: EntityManager, bankCode: string): Promise<PayoutBank> =>
   (await findPayoutBank(em, bankCode)) ?? refuseUnknownBank(em, bankCode);
 
-/** The error text for an account number that the bank cannot have; null when it can. */
+/** Returns the error text for an account number that the bank does not use, or null. */
 export function complainOfAccountNumber(
   number: string,
   bankCode: string,
@@ -64,7 +66,7 @@ export function complainOfAccountNumber(
   return `an account at ${bankCode} has ${shortest === longest ? `${shortest}` : `${shortest} to ${longest}`} digits`;
 }
 
-/** The error text for an amount that the bank would not accept; null if it would. */
+/** Returns the error text for an amount that the bank does not accept, or null. */
 export function complainOfBankAmount(amount: Money, bankCode: string, { minimum, maximum }: PayoutBank): string | null {
   if (compareMoney(amount, minimum) >= 0 && compareMoney(amount, maximum) <= 0) return null;
   return `${bankCode} accepts IDR ${minimum} to ${maximum}; IDR ${formatMoney(amount)} would arrive`;

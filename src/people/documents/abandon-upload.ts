@@ -8,15 +8,15 @@ import { hashOfUrl, lockObject, openUrl } from './stored-url.ts';
 
 export const placeOfUpload = (id: string) => ({ table: 'document_uploads', column: 'url_sealed', row: id });
 
-/** An object that its document abandoned: its storage key, and the id of its row in `document_uploads`. */
+/** An abandoned object: its storage key, and the id of its row in `document_uploads`. */
 export interface GivenUp {
   id: string;
   key: string;
 }
 
 /**
- * Records in the caller's transaction that a document abandons its object. After the commit `removeGivenUp` removes it
- * unless another document carries it; if that fails, the sweep does.
+ * Records in the caller's transaction that a document no longer uses its object. After the commit `removeGivenUp`
+ * removes the object unless another document uses it; if that fails, the sweep does.
  */
 export async function giveUpObject(tx: EntityManager, sealer: Sealer, document: Document): Promise<GivenUp> {
   const id = newId();
@@ -29,7 +29,7 @@ export async function giveUpObject(tx: EntityManager, sealer: Sealer, document: 
   return { id, key };
 }
 
-/** Tries to remove an abandoned object after the commit; otherwise the sweep does. */
+/** Tries to remove an abandoned object after the commit; if that fails, the sweep does. */
 export async function removeGivenUp(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
@@ -46,9 +46,9 @@ export async function removeGivenUp(
 }
 
 /**
- * Removes an object that no document uses. Locks the upload's row, then the object. The row lock waits for a document
- * being created from the upload, whose commit deletes the row. The object lock waits for one being registered. The row
- * stays until the store confirms that the object is gone.
+ * Removes an object that no document uses. Locks the upload's row, then the object. The row lock waits for a
+ * transaction that creates a document from the upload and deletes the row; the object lock waits for a registration.
+ * The row stays until the store confirms the removal.
  */
 export async function abandonUpload(
   em: EntityManager,

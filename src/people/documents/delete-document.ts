@@ -8,8 +8,8 @@ import { giveUpObject, removeGivenUp } from './abandon-upload.ts';
 import { getOwnDocument } from './find-documents.ts';
 
 /**
- * Soft-deletes a document, and permanently removes its object if no other document carries it: after the commit, or by
- * the sweep when storage is down. Throws NOT_FOUND.
+ * Soft-deletes a document and, if no other document uses its object, removes the object permanently: after the commit,
+ * or in the sweep if storage is down. Throws NOT_FOUND.
  */
 export async function deleteDocument(
   em: EntityManager,

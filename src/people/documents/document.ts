@@ -2,7 +2,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { newId } from '../../shared/ids.ts';
 import { isUuid } from '../../shared/uuid.ts';
 
-/** Pure facts about documents (docs/contract.md 7). */
+/** Document types, limits and rules (docs/contract.md 7). */
 export const documentTypes = [
   'legal_agreement',
   'signature',
@@ -39,20 +39,23 @@ interface Owned {
 const isOfOrganization = ({ organizationId }: Who, { organization_id }: Owned): boolean =>
   organizationId !== null && organization_id === organizationId;
 
-/** The document's creator, users of type `organization` of the document's organization, platform users. */
+/**
+ * Returns whether the caller is the document's creator, a user of type `organization` of its organization, or a
+ * platform user.
+ */
 export const mayChangeDocument = (caller: Who, document: Owned): boolean =>
   caller.userType === 'platform' ||
   document.created_by === caller.userId ||
   (caller.userType === 'organization' && isOfOrganization(caller, document));
 
-/** The prefix of all storage keys in the space of an organization or user. */
+/** Returns the prefix of all storage keys in the space of an organization or user. */
 export const spaceOf = (id: string): string => `documents/${id}/`;
 
-/** A new storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */
+/** Returns a new storage key in the caller's space: `documents/<organization or user id>/<uuid>`. */
 export const newStorageKey = ({ organizationId, userId }: Who): string =>
   `${spaceOf(organizationId ?? userId)}${newId()}`;
 
-/** Whether the key is in the space of the caller or of the caller's organization. */
+/** Returns whether the key is in the space of the caller or of the caller's organization. */
 export function isInSpaceOf({ organizationId, userId }: Who, key: string): boolean {
   const [root, space = '', name = '', ...rest] = key.split('/');
   return root === 'documents' && rest.length === 0 && isUuid(name) && (space === userId || space === organizationId);

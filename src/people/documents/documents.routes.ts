@@ -26,7 +26,7 @@ import { openUrl } from './stored-url.ts';
 import { updateDocument } from './update-document.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
-/** A document's storage key, and a new URL, valid for fifteen minutes, that downloads its file under its name. */
+/** Returns a document's storage key and a new URL that downloads the file under its name for fifteen minutes. */
 async function viewDocument(
   { storage, sealer }: { storage: Storage; sealer: Sealer },
   document: Document,
@@ -71,7 +71,7 @@ interface Ports extends DocumentView {
   productOwners: ProductOwners;
 }
 
-/** The documents routes. An upload that sends nothing for `stallTimeoutMs` is aborted. */
+/** Creates the documents routes. They abort an upload that sends nothing for `stallTimeoutMs`. */
 export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled } = {}): RouteGroup<Ports> {
   const slots = createUploadSlots();
   const routes = createRouteGroup<Ports>({
@@ -85,10 +85,10 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Upload a file',
       description:
-        'One file per call, with its fields. File and document are created together or not at all; create the parent ' +
-        'record first. The type is detected from the content; for plain texts (`text/plain`, `text/csv`, ' +
-        '`text/tab-separated-values`, `text/markdown`) it is what the part declares. Too many simultaneous uploads ' +
-        'of a user or of the process: 429; beyond the user’s limit of stored bytes: 400.',
+        'One file per call, with its fields. Both file and document are created, or neither; create the parent ' +
+        'record first. The type is detected from the content, except for plain texts (`text/plain`, `text/csv`, ' +
+        '`text/tab-separated-values`, `text/markdown`), where the part declares it. Too many simultaneous uploads ' +
+        'by a user or in the process: 429; beyond the user’s limit of stored bytes: 400.',
       access: allow('upload-document', {
         scope: 'products of the caller, of its organization, or managed; platform: any',
       }),
@@ -124,7 +124,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
       summary: 'Create a document for an object already in storage',
       description:
         'The object must have been uploaded by the caller or by a user of its organization (others 400, a missing ' +
-        'one 404); several documents may share one object. The file of a document that the caller may not see ' +
+        'one 404); several documents may share one object. A file of a document that the caller may not see ' +
         'counts as another’s. Beyond the user’s limit of stored bytes: 400.',
       access: allow('create-document', { scope: "objects of the caller or of the caller's organization" }),
       body: z.strictObject({
@@ -223,7 +223,7 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     async ({ em, deps, params: { id } }) => {
       if (!isUuid(id)) refuse('NOT_FOUND', 'the document was not found', { field: 'id' });
       const { viewUrl } = await viewDocument(deps, await getPublicDocument(em, id));
-      // Any page may embed the file: browsers check this header on the redirect too.
+      // Any page may embed the file. Browsers check this header on the redirect too.
       const anyPage = { 'Cross-Origin-Resource-Policy': 'cross-origin' };
       return answer(302, undefined, { Location: viewUrl, 'Cache-Control': 'no-store', ...anyPage });
     },
@@ -261,9 +261,8 @@ export function createDocumentsRoutes({ stallTimeoutMs = budgets.upload.stalled 
     {
       summary: 'Delete a document',
       description:
-        'A soft delete: `deleted_at` and `deleted_by` are set and it is no longer found. Its file is removed when ' +
-        'no other ' +
-        'document carries it.',
+        'A soft delete: `deleted_at` and `deleted_by` are set, and reads return 404. The file is removed if ' +
+        'no other document uses it.',
       access: allow('delete-document', { scope: scopeOfChanging }),
       params,
       answers: { 200: z.object({ message }) },

@@ -15,7 +15,7 @@ export interface EmbeddedDocuments {
   documents_total: number;
 }
 
-/** The documents of a parent row that the caller may see, newest first, as embedded in its detail. */
+/** Returns the documents of a parent row that the caller may see, newest first, as embedded in its detail. */
 export async function embedDocuments(
   em: EntityManager,
   { caller, deps }: { caller: Caller; deps: DocumentView },

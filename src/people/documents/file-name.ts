@@ -6,8 +6,8 @@ import type { Document } from './document.entity.ts';
 import { placeOfFileName } from './document.ts';
 
 /**
- * A document's file name as uploaded, unsealed; file names are personal data. Null when its owner was erased. Throws
- * KeysAway, also when the owner's key is missing.
+ * Decrypts a document's file name, which is personal data. Returns null if its owner was erased. Throws KeysAway, also
+ * if the owner's key is missing.
  */
 export async function openFileName(
   sealer: Sealer,
@@ -17,7 +17,7 @@ export async function openFileName(
   return unlessErased(sealer.open(placeOfFileName(id), file_name_sealed));
 }
 
-/** The same for display only: also null while the key is missing. */
+/** As `openFileName`, for display only: also returns null while the key is missing. */
 export const showFileName = (
   sealer: Sealer,
   document: Pick<Document, 'id' | 'file_name_sealed'>,

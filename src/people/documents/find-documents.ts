@@ -8,12 +8,12 @@ import { Document } from './document.entity.ts';
 import { type DocumentType, mayChangeDocument, type ProductType } from './document.ts';
 
 /**
- * Excludes scans of other users' identity documents: those to which an official document refers or referred, and any
- * document with the same file. With `userId` null (an anonymous reader) every scan is another's.
+ * Excludes scans of other users' identity documents: documents to which an official document refers or referred, and
+ * all with the same file. Excludes every scan if `userId` is null (an anonymous reader).
  */
 const isNoScan = (userId: string | null): FilterQuery<Document> => {
   const condition = raw(
-    // `offset 0` makes the database look up each document by the index instead of reading all scans first.
+    // `offset 0` makes the database look up each document in the index instead of reading all scans first.
     (alias) => `not (${alias}.identity_scan and ${alias}.created_by is distinct from ?::uuid)
       and not exists (select from documents scan where scan.identity_scan and scan.url_hash = ${alias}.url_hash
         and scan.created_by is distinct from ?::uuid offset 0)`,
@@ -23,9 +23,9 @@ const isNoScan = (userId: string | null): FilterQuery<Document> => {
 };
 
 /**
- * The documents that the caller may see, as a condition: platform all; others their own, public ones and those of their
- * organization. Of scans of identity documents, they see only their own and, as users of type `organization`, the
- * organization's.
+ * Returns the condition for the documents that the caller may see: platform all; others their own, public ones and
+ * their organization's. They see scans only of their own identity documents and, as users of type `organization`, of
+ * the organization's.
  */
 export function visibleTo({ userType, userId, organizationId }: Caller): FilterQuery<Document> {
   if (userType === 'platform') return { deleted_at: null };
@@ -36,7 +36,7 @@ export function visibleTo({ userType, userId, organizationId }: Caller): FilterQ
   return { deleted_at: null, $or: [...always, unlessScan] } as FilterQuery<Document>;
 }
 
-/** A page of the documents that the caller may see, newest first by default. */
+/** Returns a page of the documents that the caller may see, newest first by default. */
 export function listDocuments(
   em: EntityManager,
   caller: Caller,
@@ -72,7 +72,7 @@ export async function getOwnDocument(tx: EntityManager, caller: Caller, id: stri
   return document !== null && mayChangeDocument(caller, document) ? document : missing();
 }
 
-/** A public document. Throws NOT_FOUND for one that is missing, deleted or the scan of an identity document. */
+/** Returns a public document. Throws NOT_FOUND for one that is missing, deleted or the scan of an identity document. */
 export async function getPublicDocument(em: EntityManager, id: string): Promise<Document> {
   const where = { $and: [{ id, deleted_at: null, visibility: 'public' }, isNoScan(null)] } as FilterQuery<Document>;
   return (await em.findOne(Document, where)) ?? missing();

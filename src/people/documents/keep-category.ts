@@ -15,7 +15,7 @@ interface Asking {
   name: string;
 }
 
-/** Creates a category. Throws DUPLICATE when the name exists already, in any case. */
+/** Creates a category. Throws DUPLICATE if the name exists; case is ignored. */
 export function createCategory(em: EntityManager, { caller, requestId, name }: Asking): Promise<DocumentCategory> {
   return refusingTwins(name, () =>
     em.transactional(async (tx) => {
@@ -46,7 +46,7 @@ export function updateCategory(
   );
 }
 
-/** A page of all categories, newest first by default. */
+/** Returns a page of all categories, newest first by default. */
 export const listCategories = (em: EntityManager, window: ListWindow) => findPage(em, DocumentCategory, {}, window);
 
 /** Throws REQUEST_INVALID for a category that does not exist. */

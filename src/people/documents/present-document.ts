@@ -6,7 +6,7 @@ import { documentTypes, productTypes, visibilities } from './document.ts';
 import { showFileName } from './file-name.ts';
 import { openUrl } from './stored-url.ts';
 
-/** A document in answers (docs/contract.md 7), with what was detected when it was stored. */
+/** A document in responses (docs/contract.md 7), with the properties detected when it was stored. */
 export const DocumentAnswer = z
   .object({
     id: z.guid(),
@@ -35,7 +35,7 @@ export const DocumentAnswer = z
 /** The fields of a parent's detail that show its documents. */
 export const embeddedDocumentsFields = {
   documents: z.array(DocumentAnswer).meta({ description: 'The newest hundred that the caller may see.' }),
-  documents_total: z.int().meta({ description: 'All of them are in `GET /v1/documents`.' }),
+  documents_total: z.int().meta({ description: '`GET /v1/documents` lists them all.' }),
 };
 
 /** The dependencies needed to present a document; a part of `Dependencies`. */
@@ -46,7 +46,7 @@ export interface DocumentView {
 
 export type PresentedDocument = Awaited<ReturnType<typeof presentDocument>>;
 
-/** A document as the API shows it. */
+/** Returns a document as the API shows it. */
 export async function presentDocument(row: Document, { sealer, config }: DocumentView) {
   const path = `/v1/documents/${row.id}/public`;
   return {

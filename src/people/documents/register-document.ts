@@ -27,8 +27,8 @@ export interface RegisterDocumentInput {
 }
 
 /**
- * Creates a document for an object already in storage; several documents may carry one object. Throws as `getOwnObject`
- * and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's bytes.
+ * Creates a document for an object already in storage; several documents may share one object. Throws as `getOwnObject`
+ * and `lockOwnObject` do, and 400 for a product that is not the caller's or beyond the user's limit of stored bytes.
  */
 export async function registerDocument(
   em: EntityManager,

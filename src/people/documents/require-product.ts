@@ -4,12 +4,11 @@ import { refuse } from '../../shared/errors.ts';
 import type { ProductType } from './document.ts';
 
 /**
- * Whether the row exists and belongs to the caller or the caller's organization, or is managed by the caller (platform
- * users: any row). A product type without an entry in `productOwners` owns nothing.
+ * Whether the row exists and the caller, or the caller's organization, owns or manages it (platform users: any row).
  */
 export type OwnsProduct = (em: EntityManager, caller: Caller, productId: string) => Promise<boolean>;
 
-/** Each module supplies its own; a type without an entry owns nothing. */
+/** By product type, from each module. Documents cannot be attached to a type without an entry. */
 export type ProductOwners = Partial<Record<ProductType, OwnsProduct>>;
 
 export interface ProductReference {

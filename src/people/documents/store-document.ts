@@ -35,9 +35,9 @@ export interface StoreDocumentInput {
 
 /**
  * Stores a file and its document, both or neither, even across a crash: first the upload's row, then the object, then
- * one transaction that replaces the upload by the document. Until that commits there is no document, and this function
- * or the sweep removes the remains of the upload. Throws 400 for a product that is not the caller's or beyond the
- * user's bytes, 503 when storage is down.
+ * one transaction that replaces the upload with the document. If that does not commit, this function or the sweep
+ * removes what was uploaded. Throws 400 for a product that is not the caller's or beyond the user's limit of stored
+ * bytes, 503 if storage is down.
  */
 export async function storeDocument(
   em: EntityManager,
@@ -70,7 +70,7 @@ export async function storeDocument(
     await storage.remove(key);
     refuse('SERVICE_UNAVAILABLE', 'The upload took too long; try again', { retryAfterSeconds: 1 });
   } catch (error) {
-    // The sweep removes the rest, and the row of a failed put, which may still take effect.
+    // After a failed put, which may still take effect, only the sweep removes the row.
     const cleaning = outcomeIsKnown ? abandonUpload(em.fork(), { storage, sealer }, id) : storage.remove(key);
     await cleaning.catch(() => {});
     throw error;
@@ -88,7 +88,7 @@ const additionOf = ({
   field: 'file' as const,
 });
 
-/** Replaces the upload by a document; null when the upload no longer exists. */
+/** Replaces the upload with a document. Returns null if the upload no longer exists. */
 async function tradeForDocument(
   em: EntityManager,
   {

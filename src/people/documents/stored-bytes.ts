@@ -9,15 +9,15 @@ interface Addition {
   maximumBytes: number;
   /** The field of the request that names the object. */
   field: 'file' | 'url';
-  /** The hash of the object's key, by which documents that carry it are found; absent for a new object. */
+  /** The hash of the object's key, which finds the documents that use it; absent for a new object. */
   urlHash?: string;
-  /** The document that is to carry it, in place of its current object. */
+  /** The document that will use the object instead of its current one. */
   documentId?: string;
 }
 
 /**
- * Throws 400 for an object with which its user's documents would exceed the limit. An object counts once for each user
- * with a document of it, whoever uploaded it.
+ * Throws 400 if the object would take its user's documents over the limit. An object counts once for each user with a
+ * document of it, whoever uploaded it.
  */
 export async function refuseBeyondStoredBytes(
   em: EntityManager,
@@ -36,7 +36,7 @@ export async function refuseBeyondStoredBytes(
   });
 }
 
-/** As `refuseBeyondStoredBytes`; other additions of the user wait until the transaction ends. */
+/** As `refuseBeyondStoredBytes`; the user's other additions wait until the transaction ends. */
 export async function guardStoredBytes(tx: EntityManager, addition: Addition): Promise<void> {
   await tx.execute("select pg_advisory_xact_lock(hashtextextended('stored-bytes/' || ?, 0))", [addition.userId]);
   await refuseBeyondStoredBytes(tx, addition);

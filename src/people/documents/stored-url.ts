@@ -9,14 +9,14 @@ import { isInSpaceOf, placeOfUrl } from './document.ts';
 import { openFileName } from './file-name.ts';
 import { visibleTo } from './find-documents.ts';
 
-/** The storage key of a document, unsealed. */
+/** Decrypts the storage key of a document. */
 export const openUrl = (sealer: Sealer, { id, url_sealed }: Pick<Document, 'id' | 'url_sealed'>): Promise<string> =>
   sealer.open(placeOfUrl(id), url_sealed);
 
-/** The hash that finds documents by their object, whose key is sealed. */
+/** Returns the hash by which documents are found, as the storage key itself is sealed. */
 export const hashOfUrl = (key: string): string => sha256(key);
 
-/** Locks an object: until the transaction ends no other may attach it to a document or remove it. */
+/** Locks an object: until the transaction ends, no other transaction can attach it to a document or remove it. */
 export async function lockObject(tx: EntityManager, key: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [hashOfUrl(key)]);
 }
@@ -24,8 +24,8 @@ export async function lockObject(tx: EntityManager, key: string): Promise<void> 
 const refuseForeign = (): never => refuse('REQUEST_INVALID', 'this file is not yours', { field: 'url' });
 
 /**
- * The object under a key that the caller names. Throws 400 when it is not in the caller's space, 404 when it does not
- * exist. Call it outside a transaction first, so that no database connection waits while storage is down.
+ * Returns the object with this key. Throws 400 if it is not in the caller's space, 404 if it does not exist. Call it
+ * outside a transaction first, so that no database connection waits while storage is down.
  */
 export async function getOwnObject(storage: Storage, caller: Caller, key: string): Promise<StoredObject> {
   if (!isInSpaceOf(caller, key)) refuseForeign();
@@ -38,9 +38,9 @@ export interface NamedObject extends StoredObject {
 }
 
 /**
- * As `getOwnObject`, locked until the transaction ends. Also throws 400 for an object carried by a document that the
- * caller may not see, or formerly by another user's identity scan, as that one is about to be removed. Throws KeysAway
- * while the key of the name is missing, as the name must be stored.
+ * As `getOwnObject`, and locks the object until the transaction ends. Also throws 400 if a document that the caller may
+ * not see uses the object, or if it is the scan of another user's deleted identity document, which is about to be
+ * removed. Throws KeysAway while the key of the file name is missing, because the name must be stored.
  */
 export async function lockOwnObject(
   tx: EntityManager,

@@ -17,8 +17,8 @@ interface SweepDependencies {
 }
 
 /**
- * Removes uploads that were interrupted and objects that documents abandoned; returns how many were examined. A failure
- * does not hold up the rest; failures are thrown at the end.
+ * Removes interrupted uploads and abandoned objects. Returns how many it examined. Continues after a failure and throws
+ * at the end.
  */
 export async function sweepUploads(
   em: EntityManager,
@@ -35,7 +35,7 @@ export async function sweepUploads(
 }
 
 /**
- * Sweeps now and every half minute until the returned function is called, so that the remains of a killed process are
+ * Sweeps now and every half minute until the returned function is called, so that uploads of a killed process are
  * removed within five minutes of a start (docs/contract.md 7). Several processes may sweep at once.
  */
 export function keepUploadsSwept(deps: SweepDependencies & { orm: { em: EntityManager }; log: Logger }): () => void {

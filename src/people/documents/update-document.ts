@@ -33,8 +33,9 @@ export interface UpdateDocumentInput {
 }
 
 /**
- * Changes a document. A new `url` is checked as at registration, a new product or category as at upload; the previous
- * object is abandoned as at deletion. Throws as they do, and NOT_FOUND for a document that the caller may not change.
+ * Changes a document. Checks a new `url` as `registerDocument` does and a new product or category as `storeDocument`
+ * does, and throws as they do; abandons the previous object as `deleteDocument` does. Throws NOT_FOUND for a document
+ * that the caller may not change.
  */
 export async function updateDocument(
   em: EntityManager,
@@ -57,7 +58,7 @@ export async function updateDocument(
     }
     const carried = await openUrl(sealer, document);
     if (url !== undefined && url !== carried) {
-      // Lock both objects, in order: otherwise a document created from the old one at the same time would not be marked as a scan below.
+      // Lock both objects, in order: a document created concurrently from the old one must be marked as a scan below.
       for (const key of [carried, url].toSorted()) await lockObject(tx, key);
       const { fileName, contentType, sizeBytes, sha256 } = await lockOwnObject(tx, { storage, sealer }, caller, url);
       const sealed = { url_sealed: await sealer.seal(placeOfUrl(documentId), url), url_hash: hashOfUrl(url) };
@@ -69,7 +70,7 @@ export async function updateDocument(
         urlHash: sealed.url_hash,
         documentId,
       });
-      // The old object remains a scan: mark every other document that carries it.
+      // The old object remains a scan: mark every other document that uses it.
       if (document.identity_scan) {
         await tx.nativeUpdate(Document, { url_hash: hashOfUrl(carried), deleted_at: null }, { identity_scan: true });
       }
@@ -88,7 +89,7 @@ export async function updateDocument(
   return updated;
 }
 
-/** Throws for a new `url` as registration does. The document's current one is accepted from anyone. */
+/** Throws for a new `url` as `registerDocument` does. Accepts the document's current `url` from anyone. */
 async function requireObject(
   em: EntityManager,
   { storage, sealer }: { storage: Storage; sealer: Sealer },
@@ -100,8 +101,8 @@ async function requireObject(
 }
 
 /**
- * Locks every document that shares a scan's file, in id order: two concurrent changes each mark all the others and
- * would otherwise deadlock.
+ * Locks every document that shares a scan's file, in id order, so that two concurrent changes, each of which marks the
+ * others, do not deadlock.
  */
 async function lockTwins(tx: EntityManager, documentId: string): Promise<void> {
   await tx.execute(

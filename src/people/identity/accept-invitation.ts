@@ -21,7 +21,7 @@ export interface AcceptInvitationInput {
   requestId: string;
 }
 
-/** Accepts an invitation, once: the user becomes active with this password; an individual gets one IDR account. */
+/** Accepts an invitation, once: activates the user with this password and opens an IDR account for an individual. */
 export async function acceptInvitation(
   em: EntityManager,
   { sealer, openFirstAccount }: SignUpPorts,
@@ -34,13 +34,13 @@ export async function acceptInvitation(
   refuseGuessable(input.password, email);
   const password_sealed = await hashPassword(sealer, known.user_id, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
-    // Lock the user before the invitation, as withdrawing and resending do, to read their result.
+    // Lock the user before the invitation, as withdrawing and resending do, to see their result.
     const user = await tx.findOne(User, known.user_id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
     const invitation = await findWaiting(tx, tokenHash);
     if (!user || !invitation) refuseInvitation();
     await tx.execute('update invitations set accepted_at = now() where id = ?', [invitation.id]);
     const now = await readDatabaseClock(tx);
-    // The token was sent to the address, so this confirms it.
+    // The token was sent to this address, so using it confirms the address.
     tx.assign(user, {
       password_sealed,
       status: 'active',
@@ -62,7 +62,7 @@ export async function acceptInvitation(
   });
 }
 
-/** The invitation that this token can accept, or null; not one sent by a user who is now suspended. */
+/** Returns the invitation that this token can accept, or null, as for an inviter who is now suspended. */
 async function findWaiting(em: EntityManager, tokenHash: string) {
   const [found] = await em.execute<{ id: string; user_id: string; profile_sealed: string | null }[]>(
     `select i.id, i.user_id, u.profile_sealed from invitations i join users u on u.id = i.user_id

@@ -11,7 +11,7 @@ button { font: inherit; font-weight: 600; margin-top: 1rem; padding: 0.5rem 1rem
 const layout = (heading: string, content: Markup): Markup =>
   cardPage({ lang: 'id', title: `${heading} · Amanah`, heading, style }, content);
 
-/** A page with one message. */
+/** Returns a page with one message. */
 export const messagePage = (title: string, text: string, more: Markup | null = null): Markup =>
   layout(title, html`<p>${text}</p>${more}`);
 

@@ -65,16 +65,16 @@ const pages: readonly TokenPage[] = [
   },
 ];
 
-/** Reads a parameter's text, empty if absent. Not with Koa, whose parsing takes quadratic time. */
+/** Returns a function that reads a parameter, empty if absent. Koa's own parsing takes quadratic time. */
 function parametersOf({ querystring }: Context): (name: string) => string {
   const parameters = new URLSearchParams(querystring);
   return (name) => parameters.get(name) ?? '';
 }
 
 /**
- * The pages behind the links in e-mails: clients of the API's own routes, without scripts. Opening one changes nothing,
- * as mail clients open links by themselves; pressing its button does. The token in the form authenticates, so no
- * cookie is needed.
+ * Creates the pages behind the links in e-mails, which call the API's own routes and have no scripts. Opening a page
+ * changes nothing, because mail clients open links by themselves; pressing its button does. The token in the form
+ * authenticates, so no cookie is needed.
  */
 export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors }: Pages<Ports>): Router {
   const router = new Router({ sensitive: true });
@@ -131,7 +131,7 @@ export function accountPages<Ports extends PagePorts>({ routeGroups, deps, doors
       messagePage(title, 'Tekan tombol untuk berhenti. Press the button to stop receiving e-mails of this kind.', form),
     );
   });
-  // Mail programs send this themselves (RFC 8058); the link authenticates it.
+  // Mail clients send this themselves (RFC 8058); the link authenticates it.
   router.post(unsubscribePath, (ctx) =>
     orShowWhy(
       ctx,

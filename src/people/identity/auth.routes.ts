@@ -33,7 +33,7 @@ const routes = createRouteGroup<Ports>({
 
 function setAccessCookie(ctx: Context, environment: string, token: string, maxAgeSeconds: number): void {
   const secure = environment !== 'development';
-  // TLS ends at the proxy in front; without this, Koa refuses a secure cookie on its plain connection.
+  // The proxy terminates TLS; without this, Koa refuses a secure cookie on its plain connection.
   ctx.cookies.secure = secure;
   ctx.cookies.set(accessCookie, token, {
     httpOnly: true,
@@ -45,13 +45,13 @@ function setAccessCookie(ctx: Context, environment: string, token: string, maxAg
   });
 }
 
-/** Shows an access token, and sets its cookie. */
+/** Returns an access token for the response and sets its cookie. */
 function showToken(ctx: Context, { config }: Ports, { token, expiresInSeconds }: SignedToken) {
   setAccessCookie(ctx, config.NODE_ENV, token, expiresInSeconds);
   return { access_token: token, token_type: 'Bearer' as const, expires_in: expiresInSeconds };
 }
 
-/** Shows a new session: as `showToken`, with its refresh token. */
+/** As `showToken`, for a new session with its refresh token. */
 const showSession = (ctx: Context, deps: Ports, { access, refreshToken }: Session) => ({
   ...showToken(ctx, deps, access),
   refresh_token: refreshToken,
@@ -63,7 +63,7 @@ const AccessToken = z.object({ access_token: z.string(), token_type: z.literal('
 const Token = AccessToken.extend({
   refresh_token: z
     .string()
-    .meta({ description: 'Exchanges for a new pair at `/v1/auth/refresh`, once, within 30 days.' }),
+    .meta({ description: 'Exchanged for a new pair at `/v1/auth/refresh`, once, within 30 days.' }),
 });
 
 routes.post(
@@ -71,7 +71,7 @@ routes.post(
   {
     summary: 'Log in with e-mail address and password',
     description:
-      'With a second factor `totp_code` is required; a missing one is reported after the right password (401 ' +
+      'With a second factor `totp_code` is required; a missing code is reported only after the right password (401 ' +
       '`totp_code: is required`). After 10 failures of one account from one address, or 100 from one address, within ' +
       '15 minutes: 429 with Retry-After; the latter does not lock out accounts that logged in from that address ' +
       'within 30 days.',
@@ -89,7 +89,7 @@ routes.post(
     const { email, password, totp_code } = body;
     const totpCode = totp_code ?? undefined;
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
-    // First, because it may fail, and a 503 must not open a session.
+    // Before the session is opened, because this may fail with a 503.
     const user = await presentUser(deps.sealer, loggedIn.user);
     const data = { ...showSession(ctx, deps, await openSession(em.fork(), deps, loggedIn)), user };
     return { message: 'Logged in', data };
@@ -132,8 +132,7 @@ routes.put(
     summary: 'Change your password',
     description:
       'Revokes every earlier token, refresh tokens too, and returns a new access token. A wrong `current_password` ' +
-      'is a 400 and counts as a ' +
-      'failed login.',
+      'is a 400 and counts as a failed login.',
     access: signedIn({ scope: 'own user', whenReadOnly: true }),
     body: z.strictObject({ current_password: knownPassword(), new_password: password() }),
     answers: { 200: z.object({ message: z.string(), data: AccessToken }) },

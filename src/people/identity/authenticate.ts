@@ -13,7 +13,7 @@ export interface PresentedToken {
   by: 'bearer' | 'cookie';
 }
 
-/** The token of a request: `Authorization` before the cookie; null when there is neither. */
+/** Returns the token from `Authorization`, otherwise from the cookie, or null. */
 export function presentedToken(ctx: Context): PresentedToken | null {
   const header = ctx.get('authorization');
   if (header !== '') {
@@ -25,7 +25,7 @@ export function presentedToken(ctx: Context): PresentedToken | null {
 }
 
 /**
- * The caller. The token is verified without the database; one look-up, batched with those of other requests, reads
+ * Returns the caller. Verifies the token without the database; one look-up, batched with those of other requests, reads
  * everything else (user and organization status, role, permissions, revocation). Throws 401, and 403 for a
  * cookie-authenticated write from a foreign origin (docs/contract.md 1).
  */

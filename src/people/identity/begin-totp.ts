@@ -20,8 +20,8 @@ const refuseConfirmed = (): never =>
   refuse('REQUEST_INVALID', 'There is already a second factor; remove it before you set up another');
 
 /**
- * Begins to set up the caller's second factor, which has no effect until confirmed; an earlier unconfirmed one becomes
- * void. Throws REQUEST_INVALID while one is confirmed.
+ * Begins to set up the caller's second factor, which has no effect until confirmed. Replaces an earlier unconfirmed
+ * one. Throws REQUEST_INVALID while one is confirmed.
  */
 export async function beginTotp(
   em: EntityManager,
@@ -43,9 +43,9 @@ export async function beginTotp(
 }
 
 /**
- * Confirms the second factor that the caller began, by a code of the app; logging in requires a code from then on.
- * Returns the recovery codes, which are shown only once. Throws REQUEST_INVALID for a wrong or used code, which counts
- * as a failed login, and when none was begun or it is already confirmed.
+ * Confirms the caller's second factor with a code from the app; from then on logging in requires a code. Returns the
+ * recovery codes, which are shown only once. Throws REQUEST_INVALID for a wrong or used code, which counts as a failed
+ * login, and if there is no unconfirmed second factor.
  */
 export async function confirmTotp(
   em: EntityManager,

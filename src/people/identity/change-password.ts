@@ -24,9 +24,9 @@ export interface ChangePasswordInput {
 }
 
 /**
- * Sets the caller's new password and revokes every token. Returns the mark of the second factor with which the session
- * was opened, null if that was removed since. Throws REQUEST_INVALID for a wrong current password, which counts as a
- * failed login (TOO_MANY_REQUESTS), and for a guessable or unchanged new one.
+ * Sets the caller's new password and revokes every token. Returns the mark of the session's second factor, or null if
+ * it was removed since. Throws REQUEST_INVALID for a wrong current password, which counts as a failed login
+ * (TOO_MANY_REQUESTS), and for a guessable or unchanged new one.
  */
 export async function changePassword(
   em: EntityManager,
@@ -45,7 +45,7 @@ export async function changePassword(
   refuseGuessable(newPassword, (await openProfile(sealer, known)).email, 'new_password');
   const password_sealed = await hashPassword(sealer, known.id, newPassword, attempt.address);
   return em.fork().transactional(async (tx) => {
-    // Of two concurrent changes, the first ends the token of the second.
+    // Of two concurrent changes, the first revokes the token of the second.
     const user = await lockOwnRow(tx, caller);
     tx.assign(user, { password_sealed, updated_at: await readDatabaseClock(tx) });
     await endTokens(tx, user);

@@ -10,8 +10,8 @@ import type { User } from '../members/user.entity.ts';
 import { lockOwnRow, lockUserRow } from './end-tokens.ts';
 
 /**
- * Confirms the address to which this token was sent; the user then gets receipts and reminders. Throws REQUEST_INVALID
- * for a token that is unknown, expired or already used.
+ * Confirms the address to which this token was sent, so that the user gets receipts and reminders. Throws
+ * REQUEST_INVALID for a token that is unknown, expired or already used.
  */
 export async function confirmAddress(
   em: EntityManager,

@@ -8,13 +8,13 @@ import { User } from '../members/user.entity.ts';
 /** Revokes every token of the user permanently, in the caller's transaction, which has locked the user's row. */
 export async function endTokens(tx: EntityManager, user: User): Promise<void> {
   user.token_generation += 1;
-  // Another issuer's tokens are revoked by their time of issue, compared with the database's clock, never a process's.
+  // Another issuer's tokens are revoked by their time of issue, compared with the database's clock.
   user.tokens_ended_at = await readDatabaseClock(tx);
 }
 
 /**
- * The caller's own row, locked by this transaction, for changes that outlive the token: a password, a second factor.
- * Throws UNAUTHENTICATED when the token was revoked since it was checked, e.g. by logging out everywhere.
+ * Locks and returns the caller's own row, for changes that outlive the token: a password, a second factor. Throws
+ * UNAUTHENTICATED if the token was revoked after it was checked, e.g. by logging out everywhere.
  */
 export async function lockOwnRow(
   tx: EntityManager,
@@ -25,10 +25,7 @@ export async function lockOwnRow(
   return user;
 }
 
-/**
- * Throws UNAUTHENTICATED when the caller's token was revoked since it was checked: for work done in its name after a
- * wait.
- */
+/** Throws UNAUTHENTICATED if the caller's token was revoked after it was checked, for work that follows a wait. */
 export async function refuseEnded(
   tx: EntityManager,
   { userId, token }: Pick<Caller, 'userId' | 'token'>,
@@ -40,14 +37,14 @@ export async function refuseEnded(
   if (live.length === 0) refuse('UNAUTHENTICATED', 'The token is not valid');
 }
 
-/** The user, locked by this transaction and freshly read. */
+/** Locks the user until the transaction ends and reads it afresh. */
 export function lockUserRow(tx: EntityManager, userId: string): Promise<User> {
   return tx.findOneOrFail(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
 /**
- * The user, freshly read and share-locked until the caller's transaction ends: a suspension or erasure in progress is
- * waited for, a later one waits.
+ * Share-locks the user until the caller's transaction ends and reads it afresh. Waits for a suspension or erasure in
+ * progress; a later one waits.
  */
 export async function holdUserRow(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for key share', [userId]);

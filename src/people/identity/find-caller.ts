@@ -8,7 +8,7 @@ import type { OrganizationStatus } from '../../shared/organization.ts';
 import type { UserType } from '../../shared/user.ts';
 import type { TokenClaims } from './tokens.ts';
 
-/** The caller of a valid token; null when the user is not active or the token was revoked. */
+/** Returns the caller of a valid token, or null if the user is not active or the token was revoked. */
 export type FindCaller = (claims: TokenClaims) => Promise<Caller | null>;
 
 interface CallerRow {
@@ -27,8 +27,8 @@ interface CallerRow {
 const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
 
 /**
- * Looks callers up, those of concurrent requests in one query. The result is always read after the request arrived.
- * Throws SERVICE_UNAVAILABLE when the database does not answer in time.
+ * Looks callers up, with one query for concurrent requests, which always runs after each of them arrived. Throws
+ * SERVICE_UNAVAILABLE when the database does not answer in time.
  */
 export function createFindCaller(orm: MikroORM): FindCaller {
   // This manager holds no entities and no transaction, so one serves all requests.

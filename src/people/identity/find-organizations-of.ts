@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** The organizations of these users, by user id; null for a user without one. */
+/** Returns the organizations of these users, by user id, or null for a user without one. */
 export async function findOrganizationsOf(
   em: EntityManager,
   userIds: readonly string[],

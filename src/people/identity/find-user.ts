@@ -9,7 +9,7 @@ import type { UserStatus, UserType } from '../../shared/user.ts';
 import { User } from '../members/user.entity.ts';
 
 /**
- * The user, if the caller may see it: platform any (recorded as an event), others themselves and users of their
+ * Returns the user, if the caller may see it: platform any (recorded as an event), others themselves and users of their
  * organization. Throws 404, 403.
  */
 export async function getVisibleUser(

@@ -41,7 +41,7 @@ export interface Invitation {
   user: User;
 }
 
-/** The organization of the invited user: the inviter's own, or the one that a platform inviter names. */
+/** Returns the organization of the invited user: the inviter's own, or the one that a platform inviter names. */
 async function organizationFor(em: EntityManager, input: InviteUserInput): Promise<string | null> {
   const { caller, userType, organizationId } = input;
   if (userType === 'platform') {
@@ -67,11 +67,11 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
 }
 
 /**
- * Invites a user with a role (by default the default role of the type). Inviting grants the role's permissions, so the
- * inviter must hold all of them. A user who has not accepted yet may be invited again, which revokes the older token;
- * if a super admin sent the first invitation, only a super admin may (403). An expired invitation frees its address.
- * Throws TOO_MANY_REQUESTS when an organization invites an address too often, or, not yet approved by the platform, sends
- * more invitations from a network address than sign-ups may come from it.
+ * Invites a user with a role (by default the default role of the type). The inviter must hold all permissions of the
+ * role, because inviting grants them. A user who has not accepted may be invited again, which revokes the older token;
+ * only a super admin may do so if a super admin sent the first invitation (403). An expired invitation frees its
+ * address. Throws TOO_MANY_REQUESTS when an organization invites an address too often, or, not yet approved by the
+ * platform, sends more invitations from a network address than sign-ups may come from it.
  */
 export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;
@@ -80,7 +80,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   const person = await preparePerson(sealer, { email, name });
   const invite = async (tx: EntityManager): Promise<Invitation> => {
     if (!isPlatform(caller)) await countInvitation(tx, person.email_digest);
-    // Anybody can sign up an organization and invite any address, so invitations count as sign-ups until it is
+    // Anybody can sign up an organization and invite any address, so its invitations count as sign-ups until it is
     // approved.
     if (!isPlatform(caller) && caller.organizationStatus !== 'active') await countSignUp(tx, input.origin);
     const roleId = input.roleId ?? (await getDefaultRole(tx, defaultRoleNames[userType])).id;
@@ -132,7 +132,7 @@ export async function inviteUser(em: EntityManager, sealer: Sealer, input: Invit
   return countingTaken(em, { attempt, requestId }, () => em.transactional(invite));
 }
 
-/** Records the e-mail with the token, replacing an unsent one whose token is now revoked. */
+/** Records the e-mail with the token, replacing an unsent e-mail whose token is now revoked. */
 async function recordInvitationMail(tx: EntityManager, sealer: Sealer, user: User, token: string): Promise<void> {
   await tx.execute("delete from mails where user_id = ? and kind = 'invitation' and status = 'pending'", [user.id]);
   const organization = user.organization_id ? await tx.findOne(Organization, user.organization_id) : null;

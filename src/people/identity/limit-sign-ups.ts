@@ -4,7 +4,7 @@ import { sha256 } from '../../shared/digest.ts';
 import { isDomainError, refuse } from '../../shared/errors.ts';
 import { countedAddress, type LoginAttempt, recordLoginFailure, refuseThrottled } from './login-failures.ts';
 
-/** The network address of a sign-up, and its limit per hour; undefined: no limit. */
+/** The network address of a sign-up, and its hourly limit; undefined means no limit. */
 export interface SignUpOrigin {
   address: string;
   perHour: number | undefined;
@@ -47,8 +47,8 @@ export async function refuseManySignUps(em: EntityManager, origin: SignUpOrigin)
 }
 
 /**
- * Counts a sign-up in its transaction, and deletes counts older than an hour. Others from the address wait until the
- * transaction ends. Throws as `refuseManySignUps` does.
+ * Counts a sign-up in its transaction, and deletes counts older than an hour. Other sign-ups from the address wait
+ * until the transaction ends. Throws as `refuseManySignUps` does.
  */
 export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Promise<void> {
   const counted = ofSignUps(origin);
@@ -56,9 +56,9 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
 }
 
 /**
- * Counts an organization's invitations of an e-mail address, given by its digest: each sends an e-mail that the
- * recipient may not want. Throws TOO_MANY_REQUESTS after ten in an hour from all inviters together, withdrawn ones
- * included.
+ * Counts invitations by organizations of an e-mail address, given by its digest, as each sends an e-mail that the
+ * recipient may not want. Throws TOO_MANY_REQUESTS after ten in an hour from all inviters together, including withdrawn
+ * ones.
  */
 export const countInvitation = (tx: EntityManager, emailDigest: string): Promise<void> =>
   count(tx, {
@@ -68,8 +68,8 @@ export const countInvitation = (tx: EntityManager, emailDigest: string): Promise
   });
 
 /**
- * Signs up. A taken address counts as a failed login of that account, so that probing for accounts is limited as
- * guessing passwords is (TOO_MANY_REQUESTS).
+ * Runs a sign-up. A taken address counts as a failed login of that account, so that probing for accounts is limited
+ * like guessing passwords (TOO_MANY_REQUESTS).
  */
 export async function countingTaken<T>(
   em: EntityManager,

@@ -45,9 +45,9 @@ interface Account {
 }
 
 /**
- * The active user with this e-mail address and password, and a code if there is a second factor. Unknown addresses,
- * wrong passwords, invited and suspended users get the same 401 after the same work; a missing or wrong code is
- * reported only after the right password; too many failures are a 429, even for the right password.
+ * Returns the active user with this e-mail address, password and, with a second factor, code. Unknown addresses, wrong
+ * passwords, invited and suspended users get the same 401 after the same work. Reports a missing or wrong code only
+ * after the right password. Too many failures are a 429, even for the right password.
  */
 export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput): Promise<LoggedIn> {
   const { email, password, totpCode, address, requestId } = input;
@@ -66,7 +66,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   await countPassword(em, failure, entered !== null);
   if (entered === null) refuseUnknown();
   if (isAsTyped) await hashAnew(em, sealer, entered, password, attempt.address);
-  // The response shows the profile: while its key cannot be read, spend no code and record no login.
+  // The response contains the profile: while its key cannot be read, spend no code and record no login.
   await openProfile(sealer, entered);
   const begun = await findSecondFactor(em, entered.id);
   const factor = begun?.confirmed_at ? begun : null;
@@ -75,8 +75,8 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   const user = await em.transactional(async (tx) => {
     // The lock serializes codes, so that each of many concurrent guesses sees the failures before it.
     const user = factor ? await lockUserRow(tx, entered.id) : await holdUserRow(tx, entered.id);
-    // Suspension, erasure and every change of the password end tokens. The sealed text proves nothing: a rotation of
-    // keys changes it too.
+    // Suspension, erasure and every change of the password increment `token_generation`. The sealed hash is no
+    // evidence, because key rotation changes it too.
     if (user.status !== 'active' || user.token_generation !== entered.token_generation) refuseUnknown();
     const current = await findSecondFactor(tx, entered.id);
     if (factor) {
@@ -94,7 +94,7 @@ export async function logIn(em: EntityManager, sealer: Sealer, input: LogInInput
   return { user, generation: entered.token_generation, secondFactor };
 }
 
-/** Stores the hash of an account's normalized password, unless the password has changed since. */
+/** Stores the hash of an account's normalized password unless the password has changed. */
 async function hashAnew(
   em: EntityManager,
   sealer: Sealer,

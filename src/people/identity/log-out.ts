@@ -4,7 +4,7 @@ import { forgetRows } from '../../platform/housekeeping/forget-rows.ts';
 import { endTokens, lockUserRow } from './end-tokens.ts';
 import { endSessionOf } from './refresh-tokens.ts';
 
-/** Revokes a token by its id until it would have expired anyway; deletes revocations a day past that. */
+/** Revokes a token by its id until it expires; deletes revocations a day after that. */
 async function revokeToken(em: EntityManager, tokenId: string, expiresAt: Date): Promise<void> {
   await em.execute('insert into revoked_tokens (id, expires_at) values (?, ?) on conflict do nothing', [
     tokenId,
@@ -18,7 +18,7 @@ interface LogOutInput {
   requestId: string;
 }
 
-/** Revokes this token, which would have expired at `expiresAt`, and ends its session. */
+/** Revokes this token, which expires at `expiresAt`, and ends its session. */
 export async function logOut(
   em: EntityManager,
   { userId, requestId, tokenId, expiresAt }: LogOutInput & { tokenId: string; expiresAt: Date },

@@ -10,7 +10,7 @@ import { lockOwnRow } from './end-tokens.ts';
 /** Failed logins allowed within the window (docs/contract.md 1). */
 const failuresPerAccountAndAddress = 10;
 const failuresPerAddress = 100;
-/** Wrong codes of an account's second factor, after the right password, over all addresses together. */
+/** Wrong codes of an account's second factor, after the right password, from all addresses together. */
 const wrongCodesPerAccount = 10;
 const windowMinutes = 15;
 /** An account that logged in from an address within this many days is not blocked by others' failures there. */
@@ -22,7 +22,7 @@ export interface LoginAttempt {
   address: string;
 }
 
-/** The address by which failures are counted: for IPv6 the whole /64, as one person commonly has that many. */
+/** Returns the address by which failures are counted: for IPv6 the /64, which one person commonly has. */
 export function countedAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
@@ -34,9 +34,9 @@ export function loginAttempt(emailDigest: string, address: string): LoginAttempt
 }
 
 /**
- * Throws TOO_MANY_REQUESTS while the account from this address, or the address altogether, has failed too often. The
- * latter does not lock out accounts that are known to log in there: returns whether this one is. With `ofCodes` also while
- * too many wrong codes of its second factor came from anywhere.
+ * Throws TOO_MANY_REQUESTS while too many logins of this account from this address, or of any account from it, have
+ * failed. The latter does not lock out accounts that have logged in from the address; returns whether this account has.
+ * With `ofCodes` also throws while too many wrong codes of its second factor came from anywhere.
  */
 export async function refuseThrottled(
   em: EntityManager,
@@ -79,7 +79,7 @@ export interface LoginFailure {
   requestId: string | null;
 }
 
-/** Counts a failed login, and deletes failures past the window; for an existing account it records an event. */
+/** Counts a failed login, with an event if the account exists, and deletes failures older than the window. */
 export async function recordLoginFailure(
   em: EntityManager,
   { attempt: { account, address }, userId, actorId, reason, requestId }: LoginFailure,
@@ -106,8 +106,8 @@ export async function recordLoginFailure(
 
 /**
  * Counts a password after its hash was checked; serialized by account and address, so that each of many concurrent
- * attempts sees the failures before it. Throws TOO_MANY_REQUESTS for right and wrong passwords alike: the answer must
- * not reveal the right one among many guesses.
+ * attempts sees the failures before it. Throws TOO_MANY_REQUESTS for right and wrong passwords alike, so that the
+ * response does not reveal the right one among many guesses.
  */
 export async function countPassword(em: EntityManager, failure: LoginFailure, isRight: boolean): Promise<void> {
   const { account, address } = failure.attempt;
@@ -123,7 +123,7 @@ export async function countPassword(em: EntityManager, failure: LoginFailure, is
 
 /**
  * Records that the account logged in from this address, and deletes entries older than `knownDays`. Returns whether to
- * notify the user: the address is not known, and the account has logged in elsewhere or is older than these records.
+ * notify the user: the address is new, and the account has logged in elsewhere or is older than these records.
  */
 export async function rememberLogin(tx: EntityManager, { account, address }: LoginAttempt): Promise<boolean> {
   const [known] = await tx.execute<[{ is_news: boolean }]>(
@@ -142,10 +142,10 @@ export async function rememberLogin(tx: EntityManager, { account, address }: Log
 }
 
 /**
- * Runs `guess` in a transaction for a logged-in user who must enter a code again: null means a wrong code, which counts
- * as a failed login of this account and address. The user's row is locked, so that each of many concurrent guesses sees
- * the failures before it. Throws REQUEST_INVALID naming `code` for a wrong one, UNAUTHENTICATED when the caller's token
- * was revoked since.
+ * Runs `guess` in a transaction for a logged-in user who must enter a code again. If it returns null, the code was
+ * wrong: counts a failed login of this account and address and throws REQUEST_INVALID on `code`. Locks the user's row,
+ * so that each of many concurrent guesses sees the failures before it. Throws UNAUTHENTICATED if the caller's token was
+ * revoked.
  */
 export async function guardGuesses<T>(
   em: EntityManager,

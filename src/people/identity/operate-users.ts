@@ -41,7 +41,7 @@ export async function createPlatformUser(
   });
 }
 
-/** The user with this e-mail address in any case; throws 404. */
+/** Returns the user with this e-mail address, ignoring case; throws 404. */
 export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
   const [row] = await em.execute<{ id: string }[]>('select id from users where email_digest = ?', [
     await emailDigest(sealer, email),
@@ -51,7 +51,7 @@ export async function getUserByEmail(em: EntityManager, sealer: Sealer, email: s
 
 const refuseNobody = (): never => refuse('NOT_FOUND', 'The user was not found');
 
-/** The same, locked by this transaction; also 404 for one erased since. */
+/** As `getUserByEmail`, and locks the user; also throws 404 if the user was erased meanwhile. */
 async function lockByEmail(tx: EntityManager, sealer: Sealer, email: string): Promise<User> {
   const user = await lockUserRow(tx, (await getUserByEmail(tx, sealer, email)).id);
   return user.erased_at ? refuseNobody() : user;
@@ -77,7 +77,7 @@ export async function setPassword(
   });
 }
 
-/** Removes the second factor of a user who lost it and its recovery codes, and revokes every token of the user. */
+/** Removes a user's second factor, lost with its recovery codes, and revokes every token of the user. */
 export async function removeSecondFactor(em: EntityManager, sealer: Sealer, email: string): Promise<User> {
   return em.transactional(async (tx) => {
     const user = await lockByEmail(tx, sealer, email);

@@ -3,18 +3,18 @@ import { refuse } from '../../shared/errors.ts';
 import { passwordMinimumCharacters } from '../../shared/user.ts';
 import { normalizePassword } from './password.ts';
 
-/** Repetitions, which the published lists have but the dictionary lacks, as its strength meter detects them itself. */
+/** Repetitions from the published lists that the dictionary omits because its strength meter detects them. */
 const leftOut = ['qwertyqwerty', 'films+pic+galeries'];
-/** The passwords most common in leaks that are long enough to be allowed. */
+/** The most common leaked passwords that are long enough to be allowed. */
 const commonPasswords = new Set(
   [...dictionary['passwords-common'], ...leftOut].filter(({ length }) => length >= passwordMinimumCharacters),
 );
-/** A shorter local part is in many passwords by chance. */
+/** Many passwords contain a shorter local part by chance. */
 const localPartMinimumCharacters = 3;
 
 /**
- * Throws REQUEST_INVALID, naming the field, for a new password that an attacker would try first: a common one, or one
- * that contains the local part of the user's e-mail address, in any case. The schema checks its length.
+ * Throws REQUEST_INVALID on the field for a new password that an attacker would try first: a common one, or one that
+ * contains the local part of the user's e-mail address; case is ignored. The schema checks its length.
  */
 export function refuseGuessable(password: string, email: string, field = 'password'): void {
   const plain = normalizePassword(password).toLowerCase();

@@ -14,9 +14,9 @@ const longestWaitMs = 10_000;
 /** The queue key where there is no network address: a command run on this machine. */
 const noAddress = '';
 
-/** Sign-ups share the turn of one address: however many come, from wherever, a login waits for one of them. */
+/** Sign-ups share the turn of one address: however many there are, a login waits for at most one of them. */
 const turnOfSignUps = 'sign-ups';
-/** Among themselves they take turns by their addresses. */
+/** Sign-ups take turns among themselves by address. */
 const signUps = createSemaphore(1, { mostWaiting: 100 });
 
 /**
@@ -28,8 +28,8 @@ interface Origin {
 }
 
 /**
- * Network addresses take turns: many requests from one do not hold up a login from another. Known logins go first: requests
- * from very many addresses hold up only strangers.
+ * Network addresses take turns, so that many requests from one address do not hold up a login from another. Known
+ * logins go first, so that requests from very many addresses hold up only unknown ones.
  */
 async function inPlace<T>({ address, goesFirst = false }: Origin, work: () => Promise<T>): Promise<T> {
   const leave = await semaphore.enter({ key: address, goesFirst, waitMs: longestWaitMs });
@@ -50,7 +50,7 @@ const placeOf = (userId: string): Place => ({ table: 'users', column: 'password_
 const nobody = '00000000-0000-0000-0000-000000000000';
 const strangers = new WeakMap<Sealer, Promise<string>>();
 
-/** The sealed hash checked when an account has none. */
+/** Returns the sealed hash that is checked if an account has none. */
 function strangerOf(sealer: Sealer): Promise<string> {
   const made =
     strangers.get(sealer) ?? hash('nobody has this password', parameters).then((it) => seal(sealer, nobody, it));
@@ -60,14 +60,16 @@ function strangerOf(sealer: Sealer): Promise<string> {
 
 const seal = (sealer: Sealer, userId: string, hashed: string): Promise<string> => sealer.seal(placeOf(userId), hashed);
 
-/** The form in which passwords are hashed, so that input from different keyboards matches (docs/contract.md 1). */
+/**
+ * Returns the form in which passwords are hashed, so that input from different keyboards matches (docs/contract.md 1).
+ */
 export const normalizePassword = (password: string): string => password.normalize('NFKC');
 
 /**
- * The argon2id hash of a user's password (`normalizePassword`), parameters and salt included, for a request from this
- * address (in the form of `countedAddress`) by somebody who has proven who they are, and goes first. It is sealed for the
- * row of this user: whoever writes to the database can neither make one nor copy another's, and no log shows it. Throws
- * SERVICE_UNAVAILABLE when too many wait, or after waiting 10 seconds.
+ * Returns the sealed argon2id hash of a user's password (`normalizePassword`), including parameters and salt. For a
+ * request from this address (in the form of `countedAddress`) by an authenticated user, who goes first. The seal is
+ * bound to this user's row: an attacker who can write to the database can neither forge a hash nor copy another user's,
+ * and logs never show one. Throws SERVICE_UNAVAILABLE if too many requests wait, or after waiting 10 seconds.
  */
 export const hashPassword = (sealer: Sealer, userId: string, password: string, address = noAddress): Promise<string> =>
   hashInPlace(sealer, userId, password, { address, goesFirst: true });
@@ -91,9 +93,9 @@ const hashInPlace = async (sealer: Sealer, userId: string, password: string, ori
   seal(sealer, userId, await inPlace(origin, () => hash(normalizePassword(password), parameters)));
 
 /**
- * Whether the password is the account's, and whether it matches only before normalization, in which case it must be
- * rehashed. False without a hash, after the same work. Waits and throws as `hashPassword` does, and throws when the
- * hash was sealed for another row.
+ * Returns whether the password is the account's, and whether it matches only before normalization and must be rehashed.
+ * Without a hash returns false after the same work. Waits and throws as `hashPassword` does, and throws if the hash was
+ * sealed for another row.
  */
 export async function verifyPassword(
   sealer: Sealer,

@@ -29,7 +29,7 @@ export const MeAnswer = UserAnswer.extend({
   email_bounced_at: timestamp().nullable(),
 });
 
-/** The caller's own user, with its private fields. Throws KeysAway. */
+/** Returns the caller's own user, with its private fields. Throws KeysAway. */
 export async function presentMe(sealer: Sealer, user: User): Promise<z.input<typeof MeAnswer>> {
   return {
     ...(await presentUser(sealer, user)),
@@ -40,7 +40,7 @@ export async function presentMe(sealer: Sealer, user: User): Promise<z.input<typ
   };
 }
 
-/** A user with name and address unsealed; concurrent calls look keys up together. Throws KeysAway. */
+/** Returns a user with name and address decrypted; concurrent calls read keys in one query. Throws KeysAway. */
 export async function presentUser(sealer: Sealer, user: User): Promise<z.input<typeof UserAnswer>> {
   const { id, user_type, organization_id, role_id, status } = user;
   const { email, name, profile_picture } = await showProfile(sealer, user);

@@ -14,9 +14,9 @@ interface PayerRow {
 export const refuseInactive = (): never => refuse('FORBIDDEN', 'The user who requested this is no longer active');
 
 /**
- * The payer, or another user who moves money, read afresh because the work runs later, without their token. Throws
- * FORBIDDEN when the user is no longer active or the organization is read-only. Waits for a suspension in progress; a
- * later one waits until the caller's transaction ends.
+ * Reads a user who moves money afresh, for work that runs later, without their token. Throws FORBIDDEN if the user is
+ * no longer active or the organization is read-only. Waits for a suspension in progress; a later one waits until the
+ * caller's transaction ends.
  */
 export async function readPayer(tx: EntityManager, userId: string): Promise<Payer> {
   const [payer] = await tx.execute<PayerRow[]>(

@@ -14,12 +14,12 @@ import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-rules.ts';
 import { forgetSecondFactor } from './remove-totp.ts';
 
-/** The minimum response time: several times what it takes to record an e-mail. */
+/** The minimum response time: several times as long as recording an e-mail takes. */
 const answeredAfterMs = 250;
 
 /**
- * Records the e-mail with which an active user can set a new password. The result and its timing are the same whether
- * or not there is a user with this address.
+ * Records the e-mail with which an active user can set a new password. Result and timing are the same if there is no
+ * such user.
  */
 export async function askForPassword(
   em: EntityManager,
@@ -40,7 +40,8 @@ async function writeMail(
   sealer: Sealer,
   { userId, requestId }: { userId: string; requestId: string },
 ): Promise<void> {
-  // Of many concurrent requests one writes; waiting for it would reveal that there is an account.
+  // Only one of many concurrent requests writes; if the others waited for it, they would reveal that there is an
+  // account.
   const [row] = await tx.execute<[{ is_next: boolean }]>(
     "select pg_try_advisory_xact_lock(hashtextextended('forgot/' || ?, 0)) as is_next",
     [userId],
@@ -59,13 +60,15 @@ export interface ResetPasswordInput {
   requestId: string;
 }
 
-/** Ends what debits the user's accounts from time to time, in the caller's transaction, which locks no user before. */
+/**
+ * Ends the user's subscriptions and standing orders, in the caller's transaction, which must not have locked a user.
+ */
 export type EndOrders = (tx: EntityManager, by: { userId: string; requestId: string }) => Promise<void>;
 
 /**
- * Sets the password of the user to whom this token was sent, and ends every session. If nobody ever proved to receive mail
- * at the address, whoever signed up with it may be somebody else: their second factor and bank accounts go, and their
- * subscriptions and standing orders end. Throws REQUEST_INVALID for a token that is unknown, expired or already used, and
+ * Sets the password of the user to whom this token was sent, and ends every session. If the address was never
+ * confirmed, somebody else may have signed up with it: removes the second factor and bank accounts, and ends
+ * subscriptions and standing orders. Throws REQUEST_INVALID for a token that is unknown, expired or already used, and
  * for a guessable password, which does not use up the token.
  */
 export async function resetPassword(
@@ -85,7 +88,7 @@ export async function resetPassword(
   refuseGuessable(input.password, email);
   const password_sealed = await hashPassword(sealer, userId, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
-    // Before the user's row is locked, as whatever pays locks it last.
+    // Before the user's row is locked, because payments lock it last.
     if (known.was_never_confirmed) await endOrders(tx, { userId, requestId });
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
@@ -106,8 +109,8 @@ export async function resetPassword(
 }
 
 /**
- * A bounce revokes the confirmation, but a dead address may later belong to somebody else, so the account keeps its
- * second factor and bank accounts.
+ * Returns whether the address was never confirmed. A bounced address was: it may now belong to somebody else, so the
+ * account keeps its second factor and bank accounts.
  */
 const wasNeverConfirmed = (user: User): boolean => !user.email_confirmed_at && !user.email_bounced_at;
 

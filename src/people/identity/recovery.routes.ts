@@ -25,7 +25,7 @@ routes.post(
   {
     summary: 'Confirm your e-mail address with the token from the sign-up e-mail',
     description:
-      'Until then the account works but gets no receipts or reminders. Accepting an invitation or resetting the ' +
+      'Without confirmation the account works but gets no receipts or reminders. Accepting an invitation or resetting the ' +
       'password also confirms it. The link in the e-mail opens a page whose button calls this endpoint.',
     access: open('the token authenticates'),
     body: z.strictObject({ token }),
@@ -73,8 +73,8 @@ routes.post(
   {
     summary: 'Set a new password with the token from an e-mail',
     description:
-      'Ends all sessions and confirms the address. A second factor stays as it is, unless the address was never confirmed ' +
-      'before: then whoever signed up may be somebody else, and second factor, bank accounts, subscriptions and standing ' +
+      'Ends all sessions and confirms the address. A second factor stays, unless the address was never confirmed ' +
+      'before: then somebody else may have signed up, and second factor, bank accounts, subscriptions and standing ' +
       'orders are removed.',
     access: open('the token is the proof'),
     body: z.strictObject({ token, password: password() }),

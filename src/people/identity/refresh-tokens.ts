@@ -34,14 +34,14 @@ interface RefreshRow {
   is_used: boolean;
 }
 
-/** The user of an access token. */
+/** Returns the user of an access token. */
 export const subjectOf = (user: User): TokenSubject => ({
   userId: user.id,
   userType: user.user_type,
   organizationId: user.organization_id ?? null,
 });
 
-/** Opens a session of an authenticated user: the first access and refresh token of a new family. */
+/** Opens a session of an authenticated user: creates the first access and refresh token of a new family. */
 export const openSession = (em: EntityManager, by: TokenMakers, loggedIn: LoggedIn): Promise<Session> =>
   addTokens(em, by, loggedIn, newId());
 
@@ -68,9 +68,9 @@ const find = `select family_id, user_id, token_generation, second_factor, expire
   from refresh_tokens where token_hash = ?`;
 
 /**
- * Replaces a refresh token by the next one of its family, with a new access token. Reuse means that one of its two
- * bearers stole it: the family is revoked with all its access tokens, and the user is notified. Throws UNAUTHENTICATED
- * then, and for a token that is unknown, expired or revoked with the user's sessions.
+ * Replaces a refresh token with the next one of its family and a new access token. A token used twice was probably
+ * stolen: revokes the family with all its access tokens and notifies the user. Throws UNAUTHENTICATED then, and for a
+ * token that is unknown, expired or revoked.
  */
 export async function refreshSession(
   em: EntityManager,

@@ -9,7 +9,7 @@ import { findSecondFactor, spendCode } from './second-factor.ts';
 
 /**
  * Removes the caller's second factor with its recovery codes, given a code from the app or a recovery code. Throws
- * REQUEST_INVALID for a wrong code, which counts as a failed login, and when there is no second factor.
+ * REQUEST_INVALID for a wrong code, which counts as a failed login, and if there is no second factor.
  */
 export async function removeTotp(
   em: EntityManager,
@@ -27,7 +27,7 @@ export async function removeTotp(
   });
 }
 
-/** Removes the second factor, if there is one, with an event; in the caller's transaction. Returns whether one was confirmed. */
+/** Removes a second factor, with an event, in the caller's transaction. Returns whether there was a confirmed one. */
 export async function forgetSecondFactor(
   tx: EntityManager,
   { userId, actorId, requestId }: { userId: string; actorId: string | null; requestId: string | null },

@@ -12,13 +12,13 @@ export interface RotateInput {
   sealer: Sealer;
   /** The lifetime of a token: the old key stays published that long after its last signature. */
   tokenTtlSeconds: number;
-  /** Creates a key only when there is none to sign with (at the first start). */
+  /** Creates a key only if there is no current one (at the first start). */
   onlyIfMissing?: boolean;
 }
 
 /**
  * Creates a signing key and retires the current one, which stays published until its last token has expired. Returns
- * the new key's id, or null with `onlyIfMissing` when there was one. Safe to run concurrently.
+ * the new key's id, or null if `onlyIfMissing` found a key. Safe to run concurrently.
  */
 export async function rotateSigningKey(em: EntityManager, input: RotateInput): Promise<string | null> {
   const { sealer, tokenTtlSeconds, onlyIfMissing = false } = input;

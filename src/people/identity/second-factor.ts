@@ -5,7 +5,7 @@ import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { sha256 } from '../../shared/digest.ts';
 
-// The library's defaults are what every authenticator app supports: SHA-1, six digits, 30 seconds.
+// Every authenticator app supports the library's defaults: SHA-1, six digits, 30 seconds.
 const toleranceSeconds = 30;
 const recoveryCodeCount = 10;
 /** 80 bits, so that a code cannot be recovered from its digest. */
@@ -13,32 +13,32 @@ const recoveryCodeBytes = 10;
 
 export const placeOfSecret = (userId: string) => ({ table: 'second_factors', column: 'secret_sealed', row: userId });
 
-/** A new secret (base32) and the `otpauth` URL by which an authenticator app imports it. */
+/** Creates a secret (base32) and the `otpauth` URL with which an authenticator app imports it. */
 export function makeSecret(issuer: string, email: string): { secret: string; otpauthUrl: string } {
   const secret = generateSecret();
   return { secret, otpauthUrl: generateURI({ issuer, label: email, secret }) };
 }
 
-/** Single-use codes for when the app is lost; only their digests are stored. */
+/** Creates single-use codes for a lost app; only their digests are stored. */
 export const makeRecoveryCodes = (): string[] =>
   Array.from({ length: recoveryCodeCount }, () => {
     const [digits] = [randomBytes(recoveryCodeBytes).toString('hex')];
     return digits.match(/.{5}/g)?.join('-') ?? digits;
   });
 
-/** The stored digest of a recovery code, which ignores case and separators. */
+/** Returns the stored digest of a recovery code, which ignores case and separators. */
 export const hashRecoveryCode = (userId: string, code: string): string =>
   sha256(`${userId} ${code.toLowerCase().replaceAll(/[^0-9a-f]/g, '')}`);
 
 export interface SecondFactor {
   id: string;
-  /** Distinguishes it from the user's earlier and later second factors. */
+  /** Distinguishes this second factor from the user's earlier and later ones. */
   mark: string;
   secret_sealed: string;
   confirmed_at: Date | string | null;
 }
 
-/** The user's second factor, confirmed or only begun; null when there is none. */
+/** Returns the user's second factor, confirmed or only begun, or null if there is none. */
 export async function findSecondFactor(em: EntityManager, userId: string): Promise<SecondFactor | null> {
   const [found] = await em.execute<SecondFactor[]>(
     `select id, secret_sealed, confirmed_at, (extract(epoch from created_at) * 1000000)::bigint::text as mark
@@ -48,10 +48,7 @@ export async function findSecondFactor(em: EntityManager, userId: string): Promi
   return found ?? null;
 }
 
-/**
- * Whether the session was opened with the current second factor. A removed one does not count, even if another has
- * replaced it.
- */
+/** Returns whether the session was opened with the user's current second factor. */
 export async function hasSecondFactor(
   em: EntityManager,
   { userId, secondFactor }: Pick<Caller, 'userId' | 'secondFactor'>,
@@ -62,8 +59,9 @@ export async function hasSecondFactor(
 }
 
 /**
- * Spends a code of the user's app: true when it belongs to the current 30-second step or a neighbouring one, and
- * neither it nor a later one was spent before. In the caller's transaction: of concurrent uses of a code, one succeeds.
+ * Spends a code of the user's app, in the caller's transaction. Returns true if the code belongs to the current
+ * 30-second step or a neighbouring one, and neither it nor a later code was spent before. Of concurrent uses of a code,
+ * one succeeds.
  */
 export async function spendAppCode(
   tx: EntityManager,
@@ -83,7 +81,7 @@ export async function spendAppCode(
   return spent.length > 0;
 }
 
-/** As `spendAppCode`, or spends one of the user's recovery codes, which is deleted. */
+/** As `spendAppCode`, but also accepts one of the user's recovery codes, which it deletes. */
 export async function spendCode(
   tx: EntityManager,
   sealer: Sealer,

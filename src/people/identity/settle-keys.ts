@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { KeptPerson, PersonalKeys } from '../../platform/encryption/personal-keys.ts';
 import { textArray } from '../../shared/postgres.ts';
 
-/** Keys per round, and the maximum rounds of one run; the next run continues. */
+/** Keys per round, and maximum rounds per run; the next run continues. */
 const round = 1000;
 const mostRounds = 10;
 

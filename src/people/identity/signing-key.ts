@@ -10,7 +10,8 @@ export interface SigningKeyRow {
 }
 
 /**
- * How much longer than its last token a retired key stays published, for processes that have not seen its successor.
+ * How long a retired key stays published after its last token has expired, for processes that have not seen its
+ * successor.
  */
 export const retirementGraceSeconds = 60;
 

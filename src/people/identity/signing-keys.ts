@@ -40,9 +40,7 @@ async function importKey(jwk: JWK): Promise<CryptoKey> {
 const openKey = async (sealer: Sealer, { id, private_key_sealed: sealed }: SigningKeyRow): Promise<JWK> =>
   JSON.parse(await sealer.open({ table: 'token_signing_keys', column: 'private_key_sealed', row: id }, sealed));
 
-/**
- * The signing keys, cached in this process and refreshed when they may be stale; creates the first if there is none.
- */
+/** Creates the cache of the signing keys, refreshed when they may be stale. Creates the first key if there is none. */
 export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysInput): SigningKeys {
   let keys = new Map<string, PublishedKey>();
   let signing: { id: string; key: CryptoKey } | undefined;
@@ -72,8 +70,8 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
   }
 
   /**
-   * The published key of a row, cached or derived from the sealed private key, never from `public_jwk`: otherwise
-   * anyone who can write rows could forge tokens. Null for a row that cannot be unsealed.
+   * Returns the published key of a row, cached or derived from the sealed private key, never from `public_jwk`:
+   * otherwise anyone who can write rows could forge tokens. Returns null for a row that cannot be decrypted.
    */
   async function readPublished(row: SigningKeyRow, known: PublishedKey | undefined): Promise<PublishedKey | null> {
     const publishedUntil =
@@ -86,7 +84,7 @@ export function createSigningKeys({ orm, sealer, tokenTtlSeconds }: SigningKeysI
     return { id: row.id, jwk, key: await importKey(jwk), publishedUntil };
   }
 
-  /** Makes sure that the keys were read at `moment` (monotonic clock) or later; concurrent calls share one read. */
+  /** Rereads keys that were read before `moment` (monotonic clock); concurrent calls share one read. */
   async function refresh(moment: number): Promise<void> {
     while (loadedAt < moment) {
       loading ??= load().finally(() => {

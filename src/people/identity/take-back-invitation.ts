@@ -15,8 +15,8 @@ export async function requireRightOverInvited(tx: EntityManager, caller: Caller,
 }
 
 /**
- * Withdraws an invitation: voids its token, deletes the invited user, frees the address. The caller needs the
- * permission to invite this type of user. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID once it has been accepted.
+ * Withdraws an invitation: revokes its token, deletes the invited user, frees the address. The caller needs the
+ * permission to invite this type of user. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID after acceptance.
  */
 export async function takeBackInvitation(
   em: EntityManager,
@@ -55,7 +55,7 @@ export async function freeExpiredAddress(
 
 /**
  * Withdraws up to `limit` invitations that expired more than `days` ago, oldest first; in the caller's transaction.
- * Skips locked users, such as one who is accepting, until the next run. Returns how many.
+ * Skips locked users, e.g. one who is accepting, until the next run. Returns how many it withdrew.
  */
 export async function takeBackExpired(tx: EntityManager, days: number, limit: number): Promise<number> {
   const held = await tx.execute<{ id: string }[]>(
@@ -86,7 +86,7 @@ interface Removal {
   why: 'taken back' | 'expired';
 }
 
-/** Deletes invited users, who have done nothing yet: only `invitations`, `mails` and `cause_managers` refer to them. */
+/** Deletes invited users. Only `invitations`, `mails` and `cause_managers` can refer to them. */
 async function removeInvited(
   tx: EntityManager,
   userIds: readonly string[],

@@ -20,7 +20,7 @@ import type { UserType } from '../../shared/user.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
-/** The claims of a valid token: the user, and the id by which it can be revoked. Permissions are never among them. */
+/** The claims of a valid token: the user, and the id by which it is revoked; never permissions. */
 export interface TokenClaims extends TokenMark {
   userId: string;
   expiresAt: Date;
@@ -75,7 +75,10 @@ interface TokensInput {
   sealer: Sealer;
 }
 
-/** Access tokens: JWT signed with EdDSA; algorithm, issuer, audience and type are pinned (docs/contract.md 1). */
+/**
+ * Creates and verifies access tokens: JWTs signed with EdDSA, with pinned algorithm, issuer, audience and type
+ * (docs/contract.md 1).
+ */
 export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   const ttlSeconds = config.AUTH_TOKEN_TTL_SECONDS;
   const keys = createSigningKeys({ orm, sealer, tokenTtlSeconds: ttlSeconds });
@@ -89,7 +92,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
     return key;
   };
 
-  // The claims of a verified token never change: only its expiry and its key have to be checked again.
+  // The claims of a verified token never change; only its expiry and its key are checked again.
   const verified = new Map<string, TokenClaims & { keyId: string }>();
 
   function rememberVerified(token: string, claims: TokenClaims, keyId: string): TokenClaims {
@@ -128,7 +131,7 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
       audience: config.AUTH_EXTERNAL_AUDIENCE ?? config.AUTH_AUDIENCE,
       requiredClaims: ['sub', 'jti', 'exp'],
     });
-    // The digest keeps external ids apart from ours. `jti` is required: without it a token could not be revoked.
+    // The digest separates external ids from ours. Without `jti` a token could not be revoked.
     return claimsOf(payload, sha256(`${issuer} ${payload.jti}`));
   }
 
@@ -170,17 +173,17 @@ export function createTokens({ config, orm, sealer }: TokensInput): Tokens {
   };
 }
 
-/** The claims of any token; of another issuer's, only subject, id, issue and expiry are trusted. */
+/** Returns the claims trusted in any issuer's token: subject, id, issue and expiry. */
 function claimsOf({ sub, exp, iat }: JWTPayload, tokenId: unknown): TokenClaims {
   if (typeof sub !== 'string' || !isUuid(sub)) throw unauthenticated();
   if (typeof tokenId !== 'string' || typeof exp !== 'number') throw unauthenticated();
   const issuedAt = iat === undefined ? null : new Date(iat * 1000);
-  // A revocation is stored until then, and the database refuses times from `endOfTime` on.
+  // A revocation is stored until the token expires, and the database refuses times from `endOfTime` on.
   const expiresAt = new Date(Math.min(exp * 1000, endOfTime.getTime() - 1));
   return { userId: sub, tokenId, expiresAt, generation: null, issuedAt, secondFactor: null };
 }
 
-/** Whether jose refused the token: by an error code, or a TypeError for a text that is no token at all. */
+/** Returns whether jose refused the token: with an error code, or a TypeError if the text is no token. */
 function isJoseRefusal(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   if ('code' in error && error.code === 'ERR_JWKS_TIMEOUT') return false;

@@ -22,8 +22,8 @@ export interface UpdateMeInput {
 }
 
 /**
- * Changes the caller's own profile, the language of their e-mails and which kinds they receive. Unchanged values leave
- * no event. Throws UNAUTHENTICATED when the token has ended since it was checked.
+ * Changes the caller's own profile, e-mail language and e-mail settings. Records no event for unchanged values. Throws
+ * UNAUTHENTICATED if the token was revoked after it was checked.
  */
 export async function updateMe(
   em: EntityManager,

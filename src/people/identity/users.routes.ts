@@ -33,7 +33,7 @@ routes.post(
   {
     summary: 'Invite a user',
     description:
-      'The one-time token is sent to the invited address, and stands in the answer in development only. The `id` of the user in the answer takes the invitation back. The token is valid for seven days; after that the address is free again, and 30 days later the user is gone. Without `role_id` the user gets the default role of the type. Organizations invite an address at most ten times in an hour; invitations of one that is not `active` count as sign-ups from the network address.',
+      'The one-time token is sent to the invited address; the response contains it in development only. The user `id` in the response serves to withdraw the invitation. The token is valid for seven days; after that the address is free again, and 30 days later the user is deleted. Without `role_id` the user gets the default role of the type. Organizations may invite an address at most ten times in an hour; invitations by an organization that is not `active` count as sign-ups from the network address.',
     access: signedIn({
       scope: 'platform: all; others: their own organization',
       note: 'By `user_type`: `invite-individual-user`, `invite-organization-admin` or `invite-platform-admin`',
@@ -78,10 +78,10 @@ routes.delete(
   {
     summary: 'Withdraw an invitation',
     description:
-      'Needs the permission to invite this type of user. The token becomes void, the user is deleted and the address ' +
+      'Needs the permission to invite this type of user. The token is revoked, the user is deleted and the address ' +
       'is free. 400 once the invitation has been accepted. Only a super admin may withdraw or renew an invitation ' +
       'that a super admin sent.',
-    // The required one depends on the type of the user.
+    // The required permission depends on the type of the user.
     access: allow(Object.values(invitePermissions), { scope: 'platform: all; others: their own organization' }),
     params: userId,
     answers: { 200: z.object({ message }) },

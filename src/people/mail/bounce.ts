@@ -5,8 +5,8 @@ import { recordAction } from '../../platform/events/record-event.ts';
 const ofTheAddress = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1', '5.4.4']);
 
 /**
- * Whether a mail server's status means that the address does not exist. Other refusals may concern the sender, our
- * server, the text or a full mailbox; if they counted, one misconfiguration would stop everybody's mail.
+ * Returns whether a mail server's status means that the address does not exist. Other refusals may concern the sender,
+ * our server, the text or a full mailbox; if they counted, one misconfiguration would stop all mail.
  */
 export const isOfTheAddress = (status: string): boolean => ofTheAddress.has(status);
 
@@ -17,13 +17,13 @@ export interface Bounce {
   status: string;
 }
 
-/** Only the returned message follows after this. */
+/** Bytes read from a report; only the returned message follows. */
 const readBytes = 64 * 1024;
 const mostIds = 20;
 
 /**
- * Reads a delivery report (RFC 3464), which mail servers send to the sender; null for any other message, for a delay,
- * and for refusals that do not concern the address.
+ * Parses a delivery report (RFC 3464), which mail servers send to the sender. Returns null for any other message, for a
+ * delay, and for refusals that do not concern the address.
  */
 export function readBounce(report: Buffer): Bounce | null {
   const text = report.subarray(0, readBytes).toString('latin1');
@@ -35,8 +35,8 @@ export function readBounce(report: Buffer): Bounce | null {
 }
 
 /**
- * Stops mail to the address of a bounced message until its owner confirms it again. Does nothing if they have confirmed
- * it since that message was recorded. Returns whether mail was stopped.
+ * Stops mail to the address of a bounced message until the user confirms it again. Does nothing if the user has
+ * confirmed it since that message was recorded. Returns whether mail was stopped.
  */
 export async function recordBounce(
   em: EntityManager,

@@ -48,10 +48,10 @@ interface MailRow extends MailSubject {
   takes_reminders: boolean;
 }
 
-/** How long a message is retried, as webhooks are. */
+/** How long a message is retried; the same as for webhooks. */
 const triedForHours = 72;
 /**
- * Maximum notices per hour to an unconfirmed address, which may be a stranger's: whoever signed up with it could
+ * Maximum notices per hour to an unconfirmed address, which may be a stranger's: the person who signed up with it could
  * trigger any number. Messages with a token have their own limit.
  */
 const noticesToStrangers = 10;
@@ -68,10 +68,10 @@ const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.fa
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
- * Tries once to send a message: renders it in the user's language and passes it to the mail server. Silenced when the
+ * Tries once to send a message: renders it in the user's language and passes it to the mail server. Silences it if the
  * user was erased or suspended, the address bounces or is unconfirmed and over its limit, the token has expired, or the
- * user turned off such mail. Parked, with an event, when the server refuses it permanently, or after three days. Throws
- * for a retry.
+ * user turned off this kind of mail. Parks it, with an event, if the server refuses it permanently, and after three
+ * days. Throws if it must be retried.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
   const [row] = await em.execute<MailRow[]>(find, [id]);
@@ -93,7 +93,8 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
       at: shownAt(new Date(row.created_at), row.locale),
       ...facts,
       ...told,
-      // A person who signed up with another's address also chose the name, which could contain anything, even a link.
+      // A person who signed up with somebody else's address also chose the name, which could contain anything, even a
+      // link.
       ...(row.is_confirmed && { name }),
       ...(token !== undefined && { link: linkOf(tools.publicUrl, row, token) }),
       ...(unsubscribe && { unsubscribe }),
@@ -128,7 +129,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
 function isToBeTold(row: MailRow, family: MailFamily): boolean {
   const { user_status: status, profile_sealed: profile, kind } = row;
   if (status === null || profile === null) return false;
-  // Only mail that can confirm the address is still sent.
+  // To a bounced address only mail that can confirm it is sent.
   if (row.is_bounced && !(kind in tokenPaths)) return false;
   if (kind === 'invitation') return status === 'invited';
   if (status !== 'active') return false;
@@ -142,7 +143,7 @@ function linkOf(publicUrl: string, { kind }: MailRow, token: string): string {
   return `${new URL(publicUrl).origin}${path}?token=${encodeURIComponent(token)}`;
 }
 
-/** Sets a message's final status and deletes its secrets; a parked one gets an event. */
+/** Sets a message's final status and deletes its secrets; records an event if it is parked. */
 async function end(
   em: EntityManager,
   { id, kind, user_id }: MailRow,

@@ -10,7 +10,7 @@ export interface MailSubject {
   locale: Locale;
 }
 
-/** For each kind, the columns that its template uses, as text; those with money and instants are in `shown`. */
+/** One query per kind, with the columns of its template as text; `shown` formats money and instants. */
 const donation = `select d.id::text as reference, d.amount::text as amount, c.name as cause, d.updated_at as at
   from donations d left join charitable_causes c on c.id = d.cause_id where d.id = ?`;
 const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
@@ -62,7 +62,7 @@ const shown: Record<string, (value: string, locale: Locale) => string> = {
   due_at: (value, locale) => shownAt(new Date(value), locale),
 };
 
-/** The values of a receipt or reminder, read when it is sent; null when its subject no longer exists. */
+/** Reads the values of a receipt or reminder when it is sent. Returns null if its subject no longer exists. */
 export async function findMailFacts(
   em: EntityManager,
   { kind, resource_id: id, turn_number: turn, locale }: MailSubject,
@@ -87,5 +87,5 @@ const clocks: Record<Locale, Intl.DateTimeFormat> = {
   en: new Intl.DateTimeFormat('en-GB', clock),
 };
 
-/** An instant in Indonesian notation. */
+/** Formats an instant in Western Indonesia Time. */
 export const shownAt = (instant: Date, locale: Locale): string => `${clocks[locale].format(instant)} WIB`;

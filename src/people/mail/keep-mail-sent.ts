@@ -11,7 +11,7 @@ import { createMailSender } from './send-mail.ts';
 import { tellManyMore } from './tell-many.ts';
 
 const lookEveryMs = 1_000;
-/** A server may take longer to accept a message than the minute that a claim lasts. */
+/** A mail server may take longer to accept a message than a claim lasts (a minute). */
 const renewEveryMs = 5_000;
 /** The longest wait between two attempts. */
 const longestWaitMinutes = 12 * 60;
@@ -28,10 +28,9 @@ interface MailPorts {
 }
 
 /**
- * Sends pending messages within a second or two, until it is disposed of. They are claimed as other waiting rows are
- * (`sweepRows`): workers share them, a dead worker's messages go to the others, and a message that cannot be sent is
- * retried at growing intervals. Messages need no workflow: each is one repeated attempt, and they are sent even while
- * Temporal is down. Without SMTP_URL nothing is sent.
+ * Sends pending messages within a second or two, until disposed of. Claims them as `sweepRows` does: workers share
+ * them, others take over a dead worker's messages, and a message that cannot be sent is retried at growing intervals.
+ * No workflow is needed, so messages are sent even while Temporal is down. Without SMTP_URL nothing is sent.
  */
 export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): AsyncDisposable {
   const { SMTP_URL: url, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
@@ -63,7 +62,7 @@ export function keepMailSent({ config, orm, sealer, metrics, log }: MailPorts): 
         attempts.inc({ status: 'pending' });
         log.warn({ err: error, id }, 'a message could not be sent and will be retried');
       })
-        // One batch at a time, after the pending messages were sent.
+        // Record one batch of a round after the pending messages were sent.
         .then(() => tellManyMore(orm.em.fork()))
         .catch((error: unknown) => log.warn({ err: error }, 'pending messages could not be read; retrying'));
       await sleep(lookEveryMs, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);

@@ -7,7 +7,7 @@ import type { TokenKind } from './mail.ts';
 
 type Spent = Exclude<TokenKind, 'invitation'>;
 
-/** The id of the token's user; null when it cannot be used now. */
+/** Returns the id of the token's user, or null if the token cannot be used now. */
 export async function findMailToken(
   em: EntityManager,
   sealer: Sealer,
@@ -23,9 +23,8 @@ export async function findMailToken(
 }
 
 /**
- * Uses a token, once, and voids the user's other tokens of its kind. The caller has found it by `findMailToken` and holds
- * the user's row.
- * Throws REQUEST_INVALID for one that is unknown, expired or already used.
+ * Uses a token, once, and revokes the user's other tokens of its kind. The caller has found it with `findMailToken` and
+ * locked the user's row. Throws REQUEST_INVALID for a token that is unknown, expired or already used.
  */
 export async function spendMailToken(tx: EntityManager, kind: Spent, token: string): Promise<void> {
   const spent = await tx.execute<{ user_id: string }[]>(

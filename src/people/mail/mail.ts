@@ -54,9 +54,7 @@ export const tokenPaths: Record<TokenKind, string> = {
 /** Template values, by name. */
 export type MailFacts = Record<string, string>;
 
-/**
- * The text of a kind of mail: Mustache templates. Paragraphs are lines of text; the button leads to the message's link.
- */
+/** The text of a kind of mail: Mustache templates. The button opens the message's link. */
 export interface MailText {
   subject: string;
   paragraphs: readonly string[];
@@ -93,7 +91,7 @@ export interface MailSender {
   close(): void;
 }
 
-/** The mail server permanently refuses this message. The error text contains no address. */
+/** The mail server permanently refused the message. The error text contains no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
   /** The server reports that the address does not exist. */

@@ -6,12 +6,12 @@ import { createOwnToken } from '../members/own-token.ts';
 import type { MailFacts, MailKind, TokenKind } from './mail.ts';
 import { tokenMinutes } from './mail.ts';
 
-/** Where the values that only the message may contain are sealed; they are deleted once it is sent. */
+/** Returns the place of the sealed values that only the message may contain; they are deleted once it is sent. */
 export const mailFactsPlace = (id: string): Place => ({ table: 'mails', column: 'facts_sealed', row: id });
 
 /**
- * Records a security notice to a user, in the transaction of the reported event; a worker sends it. `facts` are sealed
- * under the user's key until then. Throws KeysAway.
+ * Records a security notice to a user, in the transaction of the reported event; a worker sends it. Seals `facts` under
+ * the user's key. Throws KeysAway.
  */
 export async function recordMail(
   tx: EntityManager,
@@ -31,7 +31,7 @@ export async function recordMail(
 /** Maximum messages per hour to one user with one kind of token. */
 const tokenMailsPerHour = 10;
 
-/** Whether a user has reached the hourly limit of messages of this kind. */
+/** Returns whether a user has reached the hourly limit of messages of this kind. */
 export async function hasManyTokenMails(tx: EntityManager, userId: string, kind: TokenKind): Promise<boolean> {
   const recorded = await tx.execute<unknown[]>(
     "select from mails where user_id = ? and kind = ? and created_at > now() - interval '1 hour' limit ?",
@@ -41,8 +41,8 @@ export async function hasManyTokenMails(tx: EntityManager, userId: string, kind:
 }
 
 /**
- * As `recordMail`, for a message with a new one-time token, which only the message contains: its digest is stored, and
- * `spendMailToken` uses it. Throws KeysAway.
+ * As `recordMail`, with a new one-time token for `spendMailToken`. Only the message contains it; its digest is stored.
+ * Throws KeysAway.
  */
 export async function recordTokenMail(
   tx: EntityManager,

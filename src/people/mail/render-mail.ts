@@ -30,13 +30,13 @@ const styles = {
   link: 'color:#0b5c8a',
 };
 
-/** A message's subject and its two parts; `html` escapes what people wrote. */
+/** Renders a message's subject and its two parts; `html` escapes user input. */
 export function renderMail({ kind, locale, facts }: Rendering): RenderedMail {
   const { frame, [kind]: template } = mailTexts[locale];
   const fill = (text: string) => mustache.render(text, facts, undefined, { escape: String });
   const greeting = fill(frame.greeting);
   const paragraphs = template.paragraphs.map(fill);
-  // A message with a token itself explains what to do if it was not expected.
+  // The text of a message with a token explains what to do if it was not expected.
   const security = kind in tokenPaths ? null : frame.security;
   const footer = mailFamilies[kind] === 'security' ? security : frame.chosen;
   const { unsubscribe } = facts;

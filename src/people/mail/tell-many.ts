@@ -12,7 +12,10 @@ interface Round {
 /** Maximum people per batch. */
 const batch = 1_000;
 
-/** The next people of a round, by id, and whether each receives the message; from the subject and the last id. */
+/**
+ * Queries for the next people of a round, by id, and whether each receives the message, given the subject and the last
+ * id.
+ */
 const next: Record<Round['kind'], string> = {
   disbursement: `select distinct d.user_id as id, true as concerned
     from (values (?::uuid, ?::uuid)) round (subject, told_upto)
@@ -31,12 +34,12 @@ const next: Record<Round['kind'], string> = {
 };
 
 /**
- * Records the next batch of messages of an open round: a disbursement, to the donors of its cause, or the year's
- * statement, whose round opens in January. A batch and its position are one transaction, so a crash neither skips
+ * Records the next batch of messages of an open round: about a disbursement, to the donors of its cause, or the year's
+ * statement, whose round opens in January. One transaction records a batch and its position, so a crash neither skips
  * anybody nor e-mails anybody twice. Workers share the rounds. Returns whether a round was open.
  */
 export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
-  // Every worker runs this every second: one statement while there is nothing to do.
+  // Every worker runs this every second, so it takes one statement while there is nothing to do.
   const [look] = await em.execute<[{ now: Date | string; has_open: boolean }]>(
     'select clock_timestamp() as now, exists (select from mail_rounds where ended_at is null) as has_open',
   );
@@ -50,7 +53,7 @@ export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolea
       : [];
   if (!look.has_open && opened.length === 0) return false;
   return em.transactional(async (tx) => {
-    // In any order: a round that fails must not hold up the others.
+    // In random order, so that a failing round does not hold up the others.
     const [round] = await tx.execute<Round[]>(
       `select kind, subject, told_upto from mail_rounds where ended_at is null order by random() limit 1
          for update skip locked`,

@@ -3,8 +3,8 @@ import { textArray } from '../../shared/postgres.ts';
 import type { MailKind } from './mail.ts';
 
 /**
- * Records mail to people about a resource (or a turn of it), in the transaction of the reported event: one for each
- * person who receives such mail at a confirmed address. Without a resource it concerns the person.
+ * Records mail about a resource (or a turn of it), in the transaction of the reported event: one message for each of
+ * these people who receives this kind at a confirmed address. Without a resource it is about the person.
  */
 export async function tell(
   tx: EntityManager,

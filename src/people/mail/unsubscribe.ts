@@ -10,7 +10,7 @@ export const unsubscribePath = '/unsubscribe';
 const proofOf = async (sealer: Sealer, userId: string, family: Unsubscribable): Promise<string> =>
   (await sealer.digest(`unsubscribe/${userId}/${family}`)).slice(0, 40);
 
-/** The link that turns off receipts or reminders without logging in. Throws KeysAway. */
+/** Returns the link that turns off receipts or reminders without logging in. Throws KeysAway. */
 export async function unsubscribeLink(
   { sealer, publicUrl }: { sealer: Sealer; publicUrl: string },
   userId: string,
@@ -20,7 +20,7 @@ export async function unsubscribeLink(
   return `${new URL(publicUrl).origin}${unsubscribePath}?${new URLSearchParams({ user: userId, from: family, proof })}`;
 }
 
-/** Turns off the kind of e-mail named by a link from `unsubscribeLink`; false for any other link. */
+/** Turns off the kind of e-mail named by a link from `unsubscribeLink`. Returns false for any other link. */
 export async function unsubscribe(
   em: EntityManager,
   sealer: Sealer,

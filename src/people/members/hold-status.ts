@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { OrganizationStatus } from '../../shared/organization.ts';
 
 /**
- * The status of an organization, null when there is no such organization. Waits for an `updateOrganization` in progress
+ * Returns the status of an organization, or null if it does not exist. Waits for an `updateOrganization` in progress
  * (which locks the row for update), and blocks the next until the caller's transaction ends.
  */
 export async function holdStatus(tx: EntityManager, organizationId: string): Promise<OrganizationStatus | null> {

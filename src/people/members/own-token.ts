@@ -7,20 +7,21 @@ export type TokenPurpose = 'confirm_address' | 'reset_password' | 'invitation' |
 
 const randomCharacters = 43;
 
-// The same key digests folded e-mail addresses, which have no capital letters.
+// The capitals avoid a collision: the same key digests e-mail addresses, which are folded to lower case.
 const markOf = async (sealer: Sealer, purpose: TokenPurpose, userId: string, random: string): Promise<string> =>
   (await sealer.digest(`TOKEN/${purpose}/${userId}/${random}`)).slice(0, 40);
 
 /**
- * A token for one user and one purpose: 256 random bits, and a keyed mark of user and purpose. Its SHA-256 is stored;
- * inserting the hash of a self-made token does not help, as that token lacks the mark. Throws KeysAway.
+ * Creates a token for one user and one purpose: 256 random bits, and a keyed mark of user and purpose. The database
+ * stores its SHA-256. An attacker who inserts the hash of a token of their own cannot use it, because it lacks the
+ * mark. Throws KeysAway.
  */
 export async function createOwnToken(sealer: Sealer, purpose: TokenPurpose, userId: string): Promise<string> {
   const random = randomBytes(32).toString('base64url');
   return random + (await markOf(sealer, purpose, userId, random));
 }
 
-/** Whether this token was created for this user and purpose. Throws KeysAway. */
+/** Returns whether this token was created for this user and purpose. Throws KeysAway. */
 export async function isOwnToken(
   sealer: Sealer,
   purpose: TokenPurpose,

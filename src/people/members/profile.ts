@@ -2,7 +2,7 @@ import { unlessErased, unlessMissing } from '../../platform/encryption/personal-
 import type { Place, Sealer } from '../../platform/encryption/sealer.ts';
 import { newId } from '../../shared/ids.ts';
 
-/** A user's personal data. It is stored sealed under the user's own key, and lost when that key is destroyed. */
+/** A user's personal data, stored sealed under the user's own key and lost when that key is destroyed. */
 export interface Profile {
   email: string;
   name: string;
@@ -15,7 +15,7 @@ export interface SealedProfile {
   email_digest: string;
 }
 
-/** A person about to become a user: the id, and the profile sealed under a key that is already stored. */
+/** A person about to become a user: the id, and the profile sealed under an already stored key. */
 export interface NewPerson extends SealedProfile {
   id: string;
 }
@@ -27,10 +27,10 @@ interface ProfileRow {
 
 const placeOf = (userId: string) => ({ table: 'users', column: 'profile_sealed', row: userId });
 
-/** The canonical spelling of an e-mail address, used to look up its account and to count failed logins. */
+/** Returns the canonical spelling of an e-mail address, used to look up its account and to count failed logins. */
 export const foldEmail = (email: string): string => email.trim().toLowerCase();
 
-/** The digest of an address in any case, used to look up its user. Throws KeysAway. */
+/** Returns the digest of an address, ignoring case, used to look up its user. Throws KeysAway. */
 export const emailDigest = (sealer: Sealer, email: string): Promise<string> => sealer.digest(foldEmail(email));
 
 /** Seals a user's profile. Throws KeysAway, also when the key is missing, and KeyErased for an erased user. */
@@ -45,8 +45,8 @@ async function sealFor(sealer: Sealer, person: NonNullable<Place['person']>, pro
 }
 
 /**
- * Creates the key of a person about to become a user, and seals the profile. Runs before the transaction that writes
- * the user, because the key is in another database. A sweep deletes keys whose user was never written. Throws KeysAway.
+ * Creates the key of a person about to become a user, and seals the profile. Runs before the transaction that inserts
+ * the user, because the key is in another database. A sweep deletes keys without a user. Throws KeysAway.
  */
 export async function preparePerson(
   sealer: Sealer,
@@ -56,14 +56,14 @@ export async function preparePerson(
   return { id, ...(await sealFor(sealer, { id, isNew: true }, { email, name, profile_picture: null })) };
 }
 
-/** The profile shown for an erased user. */
+/** Returns the profile shown for an erased user. */
 export const erasedProfile = (userId: string): Profile => ({
   email: `${userId}@erased.invalid`,
   name: 'Erased user',
   profile_picture: null,
 });
 
-/** A user's profile, decrypted; that of an erased user is anonymous. Throws KeysAway. */
+/** Decrypts a user's profile; returns an anonymous one for an erased user. Throws KeysAway. */
 export async function openProfile(sealer: Sealer, { id, profile_sealed: sealed = null }: ProfileRow): Promise<Profile> {
   if (sealed === null) return erasedProfile(id);
   const opened = await unlessErased(sealer.open(placeOf(id), sealed));
@@ -71,8 +71,8 @@ export async function openProfile(sealer: Sealer, { id, profile_sealed: sealed =
 }
 
 /**
- * The profile for display: a placeholder for a user whose key is missing. Throws KeysAway when the keys database is
- * down.
+ * As `openProfile`, for display: returns a placeholder for a user whose key is missing. Throws KeysAway if the keys
+ * database is down.
  */
 export async function showProfile(sealer: Sealer, user: ProfileRow): Promise<Profile> {
   const { id } = user;

@@ -3,8 +3,8 @@ import { type Caller, isOrganizationAdmin, isPlatform } from '../../shared/calle
 import { refuse } from '../../shared/errors.ts';
 
 /**
- * Throws FORBIDDEN unless the caller may filter by this user: themselves; organization admins, users of the
- * organization; platform, anybody.
+ * Throws FORBIDDEN unless the caller may filter by this user: everybody by themselves, organization admins by users of
+ * the organization, platform by anybody.
  */
 export async function requireUserInReach(em: EntityManager, caller: Caller, userId: string): Promise<void> {
   if (isPlatform(caller) || userId === caller.userId) return;

@@ -19,9 +19,7 @@ export interface CreateOfficialDocumentInput {
   documentId: string | null;
 }
 
-/**
- * Permanently marks a document as the scan of an identity document. Throws 400 when it is missing or not the owner's.
- */
+/** Permanently marks a document as the scan of an identity document. Throws 400 if it is missing or not the owner's. */
 export async function takeScan(tx: EntityManager, userId: string, documentId: string | null): Promise<void> {
   if (documentId === null) return;
   const own = { id: documentId, created_by: userId, deleted_at: null };

@@ -3,7 +3,7 @@ import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { lockOfficialDocument } from './find-official-documents.ts';
 
-/** Permanently deletes an official document: identity numbers are not stored without need. Throws NOT_FOUND. */
+/** Permanently deletes an official document, because identity numbers are not stored without need. Throws NOT_FOUND. */
 export async function deleteOfficialDocument(
   em: EntityManager,
   { caller, requestId, id }: { caller: Caller; requestId: string; id: string },

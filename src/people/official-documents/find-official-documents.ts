@@ -15,13 +15,13 @@ export interface OpenedOfficialDocument {
   details: OfficialDetails;
 }
 
-/** The row with its details unsealed; null once its owner is erased. */
+/** Returns the row with its details decrypted, or null once its owner is erased. */
 async function unsealDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument | null> {
   const details = await unlessErased(sealer.open(placeOfDetails(row.id), row.details_sealed));
   return details === null ? null : { row, details: JSON.parse(details) };
 }
 
-/** The row with its details unsealed. NOT_FOUND once its owner is erased. */
+/** Returns the row with its details decrypted. Throws NOT_FOUND once its owner is erased. */
 export async function openOfficialDocument(sealer: Sealer, row: OfficialDocument): Promise<OpenedOfficialDocument> {
   return (await unsealDocument(sealer, row)) ?? missing();
 }
@@ -50,7 +50,7 @@ export async function lockOfficialDocument(tx: EntityManager, caller: Caller, id
   return row !== null && mayUseOfficialDocument(caller, row) ? row : missing();
 }
 
-/** The rows that the caller may use, as a condition (the rule of `mayUseOfficialDocument`). */
+/** Returns the condition for the rows that the caller may use (see `mayUseOfficialDocument`). */
 function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<OfficialDocument> {
   if (userType === 'platform') return {};
   if (userType === 'organization' && organizationId !== null) {
@@ -60,8 +60,9 @@ function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<Off
 }
 
 /**
- * A page of the official documents that the caller may use, newest first by default. A read by the platform is recorded
- * as an event. Omits others' documents while their key is missing, and throws KeysAway while the caller's own is.
+ * Returns a page of the official documents that the caller may use, newest first by default. Records a read by the
+ * platform as an event. Omits others' documents while their key is missing; throws KeysAway while the caller's own key
+ * is.
  */
 export async function listOfficialDocuments(
   em: EntityManager,

@@ -1,11 +1,11 @@
 import type { Caller } from '../../shared/caller.ts';
 import { anyToAny, type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Pure facts about official documents (docs/contract.md 7). */
+/** Kinds, statuses and rules of official documents (docs/contract.md 7). */
 export const officialDocumentKinds = ['passport', 'national_id', 'driving_license', 'taxpayer_id'] as const;
 export type OfficialDocumentKind = (typeof officialDocumentKinds)[number];
 
-/** Set by platform users; a change by anybody else makes it `pending` again. */
+/** Platform users set the status; a change by anybody else makes it `pending` again. */
 export const verificationLaw = statusLaw({
   initial: ['pending'],
   transitions: anyToAny(['pending', 'verified', 'rejected']),
@@ -20,10 +20,13 @@ export interface OfficialDetails {
 
 export const placeOfDetails = (id: string) => ({ table: 'official_documents', column: 'details_sealed', row: id });
 
-/** The place of the encrypted details, under the key of the person they identify. */
+/** Returns the place of the encrypted details, under the key of the person they identify. */
 export const placeToSeal = (id: string, userId: string) => ({ ...placeOfDetails(id), person: { id: userId } });
 
-/** The document's owner, users of type `organization` of the document's organization, platform users. */
+/**
+ * Returns whether the caller is the document's owner, a user of type `organization` of its organization, or a platform
+ * user.
+ */
 export const mayUseOfficialDocument = (
   caller: Pick<Caller, 'userId' | 'userType' | 'organizationId'>,
   document: { user_id: string; organization_id?: string | null },
@@ -36,7 +39,7 @@ export const mayUseOfficialDocument = (
 
 const shownCharacters = 4;
 
-/** A number masked with asterisks except its last four characters, or entirely if those are half of it or more. */
+/** Masks a number with asterisks except for its last four characters, or entirely if it has eight or fewer. */
 export function maskNumber(number: string): string {
   const characters = [...number];
   const shown = characters.length > 2 * shownCharacters ? shownCharacters : 0;

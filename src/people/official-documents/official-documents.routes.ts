@@ -24,7 +24,7 @@ const routes = createRouteGroup<Ports>({
 
 const largestId = 9_223_372_036_854_775_807n;
 
-/** An id as a numeric string, within the range of bigint. */
+/** Creates the schema of an id: a numeric string within the range of bigint. */
 const numericId = () =>
   z
     .string()
@@ -51,7 +51,7 @@ routes.post(
   '/',
   {
     summary: 'Create an official document',
-    description: '`document_id` names a document of the owner. The new one is `pending`.',
+    description: '`document_id` names a document of the owner. The official document starts as `pending`.',
     access: allow('create-official-document', { scope: 'for the caller' }),
     body: z.strictObject({ ...fields, ...optionalFields }),
     answers: { 201: One },

@@ -4,7 +4,7 @@ import type { Caller } from '../../shared/caller.ts';
 import type { OpenedOfficialDocument } from './find-official-documents.ts';
 import { maskNumber, officialDocumentKinds, verificationLaw } from './official-document.ts';
 
-/** An official document in answers (docs/contract.md 7). */
+/** An official document in responses (docs/contract.md 7). */
 export const OfficialDocumentAnswer = z
   .object({
     id: z.string().meta({ description: 'A numeric string.' }),
@@ -22,11 +22,11 @@ export const OfficialDocumentAnswer = z
   })
   .meta({ id: 'OfficialDocument' });
 
-/** The document number as this caller sees it: masked unless the caller is the owner. */
+/** Returns the document number as this caller sees it: masked unless the caller is the owner. */
 export const shownNumber = (caller: Pick<Caller, 'userId'>, { row, details }: OpenedOfficialDocument): string =>
   row.user_id === caller.userId ? details.number : maskNumber(details.number);
 
-/** An unsealed official document as this caller sees it. */
+/** Returns an unsealed official document as this caller sees it. */
 export const presentOfficialDocument = (caller: Pick<Caller, 'userId'>, { row, details }: OpenedOfficialDocument) => ({
   id: row.id,
   user_id: row.user_id,

@@ -31,7 +31,7 @@ export interface UpdateOfficialDocumentInput {
 
 /**
  * Changes an official document. Only platform users set `verification_status` (403); a change by others makes it
- * `pending` again. Throws NOT_FOUND for one that the caller may not use.
+ * `pending` again. Throws NOT_FOUND if the caller may not use the document.
  */
 export async function updateOfficialDocument(
   em: EntityManager,

@@ -7,7 +7,7 @@ import { type Caller, isPlatform } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
 import { Organization } from '../members/organization.entity.ts';
 
-/** The organization, if the caller may see it: platform any, others only their own. Throws 403, 404. */
+/** Returns the organization, if the caller may see it: platform any, others only their own. Throws 403, 404. */
 export async function getVisibleOrganization(
   em: EntityManager,
   caller: Caller,
@@ -25,7 +25,7 @@ export interface ListOrganizationsInput extends ListWindow {
   requestId: string;
 }
 
-/** A page of all organizations; the read is recorded as an event. */
+/** Returns a page of all organizations and records the read as an event. */
 export async function listOrganizations(
   em: EntityManager,
   { caller, requestId, ...page }: ListOrganizationsInput,
@@ -47,10 +47,10 @@ export interface IndustryRow {
   label: string;
 }
 
-/** The sizes that an organization may have. */
+/** Returns the sizes that an organization may have. */
 export const listSizes = (em: EntityManager, page: ListWindow): Promise<Listed & { rows: SizeRow[] }> =>
   listPage(em, { columns: 'row.id, row.label, row.range', table: 'organization_sizes row' }, page);
 
-/** The industries that an organization may belong to. */
+/** Returns the industries that an organization may belong to. */
 export const listIndustries = (em: EntityManager, page: ListWindow): Promise<Listed & { rows: IndustryRow[] }> =>
   listPage(em, { columns: 'row.id, row.value, row.label', table: 'organization_industries row' }, page);

@@ -12,7 +12,7 @@ import { getVisibleOrganization, listIndustries, listOrganizations, listSizes } 
 import { signUpOrganization } from './sign-up-organization.ts';
 import { updateOrganization } from './update-organization.ts';
 
-/** An organization in answers. */
+/** An organization in responses. */
 const OrganizationAnswer = z
   .object({
     id: z.guid(),

@@ -26,7 +26,8 @@ export interface SignUpOrganizationInput {
 }
 
 /**
- * Signs up a `pending` organization with an admin (role `organization_admin`) and one IDR account. Throws as `signUp`.
+ * Signs up a `pending` organization with an admin (role `organization_admin`) and one IDR account. Throws as `signUp`
+ * does.
  */
 export async function signUpOrganization(
   em: EntityManager,

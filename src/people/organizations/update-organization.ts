@@ -25,8 +25,8 @@ interface OrganizationChange {
 }
 
 /**
- * Changes an organization. Only a super admin may edit another organization; everybody else gets 401, as documented.
- * Only a super admin sets any status; the organization's users of type `organization` may set `inactive` (403
+ * Changes an organization. Only a super admin may edit another organization; everybody else gets 401, as documented. A
+ * super admin may set any status; the organization's users of type `organization` may set only `inactive` (403
  * otherwise). An unchanged status is accepted from anybody.
  */
 export async function updateOrganization(em: EntityManager, input: UpdateOrganizationInput): Promise<Organization> {
