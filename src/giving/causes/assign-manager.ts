@@ -6,9 +6,9 @@ import { refuse } from '../../shared/errors.ts';
 import { isCreatorOf, lockCause } from './find-cause.ts';
 
 /**
- * Makes a user a manager of a cause; only its creator and admins of its organization may (FORBIDDEN otherwise, even for
- * managers). Throws NOT_FOUND for an unknown cause or user, REQUEST_INVALID for a user who is suspended or already manages
- * it, including the creator.
+ * Makes a user a manager of a cause; for its creator and admins of its organization (FORBIDDEN otherwise, even for
+ * managers). Throws NOT_FOUND for an unknown cause or user, REQUEST_INVALID for a user who is suspended or already
+ * manages the cause, as its creator does.
  */
 export function assignManager(
   em: EntityManager,

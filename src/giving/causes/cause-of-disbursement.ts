@@ -12,19 +12,19 @@ export interface ChangedBy {
   requestId: string | null;
 }
 
-/** The first disbursement of a cause that is `active` or `approved` makes it `in_progress`. */
+/** Makes an `active` or `approved` cause `in_progress`, at its first disbursement. */
 export async function startCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
   const cause = await lockCause(tx, causeId);
   if (cause.status === 'active' || cause.status === 'approved') await change(tx, cause, { status: 'in_progress' }, by);
 }
 
 /**
- * A closed cause becomes `completed` when all its money has reached the bank: with its last disbursement, or when it is
- * closed after that. One that has disbursed nothing keeps its status. Call it last in a transaction that does not hold
- * the cause's lock yet.
+ * Makes a closed cause `completed` if all its money has reached the bank: at its last disbursement, or when it is
+ * closed after that. A cause that has disbursed nothing keeps its status. Call it last in a transaction that has not
+ * locked the cause.
  */
 export async function completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
-  // An open cause is only share-locked, as by donations: a later transaction that closes it sees these changes.
+  // An open cause is only share-locked, as donations do; a later transaction that closes it sees these changes.
   const open = await tx.execute<unknown[]>(
     "select 1 from charitable_causes where id = ? and status not in ('deactivated', 'cancelled') for key share",
     [causeId],
@@ -54,8 +54,7 @@ export async function receiveLateMoney(tx: EntityManager, causeId: string): Prom
 
 /**
  * Undoes `completed` when money reaches a closed cause after its last disbursement: the bank returned it, or a donation
- * was paid late. The cause gets its earlier closed status back, also if the platform has stopped or reinstated it
- * since.
+ * was paid late. Restores the earlier closed status, even if the platform has stopped or reinstated the cause since.
  */
 async function reopenCompletedCause(tx: EntityManager, causeId: string): Promise<void> {
   const cause = await lockCause(tx, causeId);

@@ -11,7 +11,7 @@ routes.get(
   {
     summary: "Summarize an organization's charitable causes",
     description:
-      'Platform callers name any organization with `organization_id`, or none for the total of all; others get 401 ' +
+      'Platform callers may name any organization with `organization_id`, or omit it for the total of all; others get 401 ' +
       'for any but their own.',
     access: allow('read-charitable-cause', {
       userTypes: ['platform', 'organization'],

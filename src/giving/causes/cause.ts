@@ -14,8 +14,8 @@ const causeStatuses = [
 ] as const;
 
 /**
- * Set by its creator and managers (`active` and `approved` only while it is approved) and by the platform: no status is
- * final.
+ * The creator, managers and the platform set the status (the former `active` and `approved` only while it is approved).
+ * No status is final.
  */
 export const causeLaw = statusLaw({ initial: ['pending'], transitions: anyToAny(causeStatuses) });
 export type CauseStatus = StatusOf<typeof causeLaw>;
@@ -24,17 +24,17 @@ export const causeOwnerTypes = ['organization', 'individual', 'platform'] as con
 export type CauseOwnerType = (typeof causeOwnerTypes)[number];
 
 /**
- * Whether a cause takes donations and allocations, and can be read by everybody: when `active`, or when `in_progress`
- * and approved, since creator and managers can set that status without approval.
+ * Returns whether a cause accepts donations and allocations, and everybody may read it: if it is `active`, or
+ * `in_progress` and approved, as creator and managers can set `in_progress` without approval.
  */
 export const takesDonations = ({ status, isApproved }: { status: CauseStatus; isApproved: boolean }): boolean =>
   status === 'active' || (status === 'in_progress' && isApproved);
 
-/** Whether creator and managers may set this status only on an approved cause (docs/contract.md 5). */
+/** Returns whether creator and managers may set this status only on an approved cause (docs/contract.md 5). */
 export const needsApproval = (status: CauseStatus): boolean =>
   status === 'active' || status === 'approved' || status === 'completed';
 
-/** The fields that the approval is based on: changing one of them revokes it. */
+/** The fields that the approval is based on; changing one of them revokes the approval. */
 export const approvedFields = ['name', 'regulations', 'benefit', 'target_amount'] as const;
 
 export const causeTextLimits = { name: 200, location: 255, text: 5000, reason: 300 } as const;

@@ -50,7 +50,7 @@ const routes = createRouteGroup<DocumentView>({
   description: 'Causes that people and organizations register and the platform approves. Anybody can donate to them.',
 });
 
-/** The client's own claim; anything but `mobile` counts as `web` (docs/contract.md 5). */
+/** Returns whether the client claims to be `mobile`; anything else counts as `web` (docs/contract.md 5). */
 const isMobile = (ctx: Context): boolean => ctx.get('x-client-type').trim().toLowerCase() === 'mobile';
 
 routes.get(
@@ -89,7 +89,7 @@ routes.post(
   {
     summary: 'Register a charitable cause',
     description:
-      'It is `pending` until the platform approves it. Donations are credited to `account_id`: the caller’s own ' +
+      'The cause is `pending` until the platform approves it. Donations are credited to `account_id`: the caller’s own ' +
       'account, or for platform callers an account of an organization (403 otherwise).',
     access: allow('create-charitable-cause', { scope: 'for the caller; for an organization by platform' }),
     body: z.strictObject({
@@ -143,8 +143,8 @@ routes.patch(
     description:
       'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). Changing `name`, `regulations`, ' +
       '`benefit` or `target_amount` of an approved cause makes it `pending` and unapproved again. The status ' +
-      'of a cause that the platform stopped cannot be changed (403). A cause set to `cancelled` or `deactivated` after ' +
-      'all its money was disbursed becomes `completed`.',
+      'of a cause that the platform stopped cannot be changed (403). A cause that is `cancelled` or `deactivated` after ' +
+      'disbursing all its money becomes `completed`.',
     access: allow('update-charitable-cause', { scope: 'as creator, admin of its organization or manager' }),
     params,
     body: z.strictObject({
@@ -244,8 +244,8 @@ routes.post(
   {
     summary: 'Stop a charitable cause',
     description:
-      'A cause in any status becomes `rejected`, and only the platform can undo that: donations, allocations and periods of ' +
-      'subscriptions are refused. Its money stays, that of a disbursement not yet sent too, and open orders are settled. 400 if ' +
+      'A cause in any status becomes `rejected`, which only the platform can undo: donations, allocations and periods of ' +
+      'subscriptions are refused. It keeps its money, including unsent disbursements, and open orders are settled. 400 if ' +
       'it is already stopped.',
     access: ofTheSuperAdmin,
     params,
@@ -264,9 +264,9 @@ routes.post(
   {
     summary: 'Reinstate a charitable cause that was stopped',
     description:
-      'Its previous status is restored, and it accepts donations if that is `active`. A subscription period ' +
+      'Restores its previous status; it accepts donations if that is `active`. A subscription period ' +
       'refused while it was stopped is retried one and two days later; a `failed` subscription stays failed. ' +
-      '400 if it is not stopped; 403 if it would reopen but its owner was erased.',
+      '400 if the cause is not stopped; 403 if it would reopen but its owner was erased.',
     access: ofTheSuperAdmin,
     params,
     body: why,

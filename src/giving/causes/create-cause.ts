@@ -29,9 +29,9 @@ interface Owner {
 }
 
 /**
- * Registers a cause, `pending`. Donations are credited to `account_id`, which must exist (NOT_FOUND) and be the
- * creator's own (FORBIDDEN). Platform callers name an account of an organization, and create on its behalf if they also
- * send `organization_id`.
+ * Registers a `pending` cause. Donations are credited to `account_id`, which must exist (NOT_FOUND) and belong to the
+ * creator (FORBIDDEN). Platform callers name an account of an organization, and create on its behalf if they also send
+ * `organization_id`.
  */
 export function createCause(
   em: EntityManager,

@@ -24,7 +24,7 @@ export interface CauseRow {
   owner_type: CauseOwnerType;
   organization_id: string | null;
   account_id: string;
-  /** The person whose account receives the donations, if it belongs to a person. */
+  /** The owner of the account that receives the donations, if it is a person. */
   account_user_id: string | null;
   status: CauseStatus;
   created_by: string;
@@ -39,13 +39,13 @@ const select = `select c.*, cause_current_amount(c.id) as current_amount, a.user
       from cause_managers m where m.cause_id = c.id), '[]') as managers
   from charitable_causes c join accounts a on a.id = c.account_id where c.id = ?`;
 
-/** The cause with this id, or null. */
+/** Returns the cause with this id, or null. */
 export async function findCause(em: EntityManager, id: string): Promise<CauseRow | null> {
   const [row] = await em.execute<CauseRow[]>(select, [id]);
   return row ?? null;
 }
 
-/** The cause with this id, which must exist. */
+/** Returns the cause with this id, which must exist. */
 export const readCause = async (em: EntityManager, id: string): Promise<CauseRow> =>
   must(await findCause(em, id), 'the cause exists');
 
@@ -53,8 +53,8 @@ export const refuseUnknownCause = (): never =>
   refuse('NOT_FOUND', 'the charitable cause was not found', { field: 'id' });
 
 /**
- * Whether the caller created the cause, receives its donations, manages it, is an admin of its organization or belongs
- * to the platform.
+ * Returns whether the caller created the cause, receives its donations, manages it, is an admin of its organization or
+ * a platform user.
  */
 export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
   return (
@@ -67,13 +67,13 @@ export function isResponsibleFor(caller: Caller, cause: CauseRow): boolean {
 }
 
 /**
- * Whether the caller may see the cause: anybody if it accepts donations, otherwise those responsible for it
+ * Returns whether the caller may see the cause: anybody if it accepts donations, otherwise those responsible for it
  * (docs/contract.md 5).
  */
 export const maySeeCause = (caller: Caller, cause: CauseRow): boolean =>
   takesDonations({ status: cause.status, isApproved: cause.approved_at !== null }) || isResponsibleFor(caller, cause);
 
-/** The cause, if the caller may see it. Throws NOT_FOUND, and FORBIDDEN otherwise (docs/contract.md 0). */
+/** Returns the cause. Throws NOT_FOUND, and FORBIDDEN if the caller may not see it (docs/contract.md 0). */
 export async function getVisibleCause(em: EntityManager, caller: Caller, id: string): Promise<CauseRow> {
   const cause = (await findCause(em, id)) ?? refuseUnknownCause();
   if (!maySeeCause(caller, cause)) refuse('FORBIDDEN', 'you may not read this charitable cause', { field: 'id' });
@@ -88,7 +88,7 @@ export interface DonationStanding {
   organization_status: OrganizationStatus | null;
 }
 
-/** Why the cause accepts no donations, worded to follow "the charitable cause is"; null if it does. */
+/** Returns why the cause accepts no donations, to follow "the charitable cause is", or null if it does. */
 export function refusalOfDonations({
   status,
   approved: isApproved,
@@ -99,8 +99,8 @@ export function refusalOfDonations({
 }
 
 /**
- * The account that a donation to this cause is credited to. Throws NOT_FOUND, and REQUEST_INVALID when the cause does
- * not accept donations or its organization is inactive or suspended. The cause's row is only read, so that donors do
+ * Returns the account to which a donation to this cause is credited. Throws NOT_FOUND, and REQUEST_INVALID if the cause
+ * does not accept donations or its organization is inactive or suspended. Only reads the cause's row, so that donors do
  * not wait for each other; with `lock` its status and its organization's cannot change until the transaction ends.
  */
 export async function getCauseForDonation(
@@ -117,25 +117,27 @@ export async function getCauseForDonation(
   );
   if (cause === undefined) return refuse('NOT_FOUND', 'the charitable cause was not found', { field });
   const { account_id: accountId, organization_id: organizationId } = cause;
-  // Read again in a separate statement: the joined status may be older than the wait for the lock.
+  // Reread in a separate statement, because the joined status may be older than the wait for the lock.
   if (lock && organizationId !== null) cause.organization_status = await holdStatus(em, organizationId);
   const refusal = refusalOfDonations(cause);
   if (refusal !== null) refuse('REQUEST_INVALID', `the charitable cause is ${refusal}`, { field });
   return { accountId };
 }
 
-/** The row of a cause, locked until the transaction ends. Throws NOT_FOUND. */
+/** Locks a cause until the transaction ends and reads it afresh. Throws NOT_FOUND. */
 export async function lockCause(tx: EntityManager, id: string): Promise<Cause> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(Cause, { id }, { lockMode, refresh: true })) ?? refuseUnknownCause();
 }
 
-/** Whether the caller has a creator's rights: the creator, and admins of the organization whose cause it is. */
+/**
+ * Returns whether the caller has a creator's rights: the creator, and admins of the organization that owns the cause.
+ */
 export const isCreatorOf = (caller: Caller, { created_by, organization_id }: Cause): boolean =>
   created_by === caller.userId ||
   (isOrganizationAdmin(caller) && caller.organizationId !== null && organization_id === caller.organizationId);
 
-/** Whether the user is an assigned manager of the cause; its creator is not one. */
+/** Returns whether the user is an assigned manager of the cause; its creator is not one. */
 export async function isManager(em: EntityManager, causeId: string, userId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>('select 1 from cause_managers where cause_id = ? and user_id = ?', [
     causeId,

@@ -1,4 +1,4 @@
 import type { Cause } from './cause.entity.ts';
 
-/** Whether the platform has stopped it, so that only the platform may change its status. */
+/** Returns whether the platform has stopped the cause, so that only the platform may change its status. */
 export const isStopped = ({ stopped_from: from }: Pick<Cause, 'stopped_from'>): boolean => (from ?? null) !== null;

@@ -31,9 +31,9 @@ const isOpen: Condition = {
 };
 
 /**
- * The causes a caller may list: individuals those with their accounts and those they manage, organization admins the
- * organization's, platform all. With `organization_id` callers see that organization's causes that accept donations;
- * individuals only their own organization's (docs/contract.md 5).
+ * Returns the conditions for the causes that a caller may list: individuals those with their accounts and those they
+ * manage, organization admins the organization's, platform all. With `organization_id` callers list that organization's
+ * causes that accept donations; individuals may name only their own (docs/contract.md 5).
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const named = { sql: 'row.organization_id = ?', params: [organizationId] };
@@ -56,8 +56,8 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
 }
 
 /**
- * The filter by account: the caller's own; for organization admins, any of the organization or its users; for platform,
- * any.
+ * Returns the filter by account: the caller's own; for organization admins, any of the organization or its users; for
+ * platform, any.
  */
 async function accountFilter(em: EntityManager, caller: Caller, accountId: string): Promise<Condition> {
   await requireAccountInReach(em, caller, accountId);
@@ -65,8 +65,8 @@ async function accountFilter(em: EntityManager, caller: Caller, accountId: strin
 }
 
 /**
- * A page of the causes that the caller may list. Throws FORBIDDEN for a filter that the caller may not use, NOT_FOUND
- * for an unknown account.
+ * Returns a page of the causes that the caller may list. Throws FORBIDDEN for a filter that the caller may not use,
+ * NOT_FOUND for an unknown account.
  */
 export async function listCauses(
   em: EntityManager,

@@ -9,7 +9,8 @@ export interface CauseAggregation {
 }
 
 /**
- * The number of donations to a cause and of its donors, and the share of its target received (percent, two decimals).
+ * Counts the donations to a cause and its donors, and computes the share of its target received (percent, two
+ * decimals).
  */
 export async function measureCause(em: EntityManager, causeId: string): Promise<CauseAggregation> {
   const [row] = await em.execute<CauseAggregation[]>(

@@ -36,7 +36,7 @@ export const causeFields = {
   managers: z.array(z.object({ user_id: uuid(), role: z.literal('manager') })),
 };
 
-/** A cause with everything stored about it. */
+/** A cause with all its stored fields. */
 export const CauseAnswer = z.object(causeFields).meta({ id: 'CharitableCause' });
 
 export const CauseAggregationAnswer = z.object({
@@ -47,7 +47,7 @@ export const CauseAggregationAnswer = z.object({
 
 const instant = (value: Date | string): string => new Date(value).toISOString();
 
-/** A cause as lists show it; in discovery without its account. */
+/** Returns a cause as lists show it; in discovery without its account. */
 export function presentListedCause(cause: ListedCause, discovered = false): z.input<typeof ListedCauseAnswer> {
   const { account_id: _, ...open } = presentListed(cause);
   return discovered ? open : presentListed(cause);

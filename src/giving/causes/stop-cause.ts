@@ -19,9 +19,9 @@ interface Stopping {
 }
 
 /**
- * The platform stops a cause, whatever its status: it becomes `rejected`, a status that only `reinstateCause` changes,
- * and accepts no donations, allocations or subscription periods. It keeps its money, and open orders are still settled.
- * Throws REQUEST_INVALID if it is already stopped.
+ * Stops a cause in any status: it becomes `rejected`, which only `reinstateCause` changes, and accepts no donations,
+ * allocations or subscription periods. It keeps its money, and open orders are still settled. Throws REQUEST_INVALID if
+ * it is already stopped.
  */
 export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {
@@ -31,9 +31,9 @@ export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseR
 }
 
 /**
- * Restores a stopped cause's previous status; one that was closed then becomes `completed` if the last of its money has
- * reached the bank since. Throws REQUEST_INVALID when it is not stopped, and FORBIDDEN when it would reopen but its
- * owner was erased.
+ * Restores a stopped cause's previous status. If that is a closed status and all its money has reached the bank since,
+ * it becomes `completed`. Throws REQUEST_INVALID if it is not stopped, and FORBIDDEN if it would reopen but its owner
+ * was erased.
  */
 export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {

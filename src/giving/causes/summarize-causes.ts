@@ -12,7 +12,7 @@ export interface CauseSummary {
   total_collected_amount: Money;
 }
 
-// Targets are only wishes: their sum may exceed the range of a money amount.
+// Targets are unbounded, so their sum may exceed the range of a money amount.
 const targets = 'round(coalesce(sum(c.target_amount), 0), 4)::text as total_target_amount';
 
 /** The totals of all causes in one scan of each table, instead of calling a function for each cause. */
@@ -25,9 +25,9 @@ const ofOrganization = `select o.id as organization_id, o.name as organization_n
   from organizations o left join charitable_causes c on c.organization_id = o.id where o.id = ? group by o.id`;
 
 /**
- * Targets and received amounts of an organization's causes, whatever their status. Platform callers name any
- * organization, or none for the total of all. Throws FOREIGN_ORGANIZATION for any but the caller's own organization,
- * NOT_FOUND for an unknown one.
+ * Sums targets and received amounts of an organization's causes in any status. Platform callers may name any
+ * organization, or none for the total of all. Throws FOREIGN_ORGANIZATION unless the organization is the caller's own,
+ * NOT_FOUND if it is unknown.
  */
 export async function summarizeCauses(
   em: EntityManager,

@@ -25,11 +25,11 @@ export interface CauseChanges {
 }
 
 /**
- * Changes a cause, for its creator, admins of its organization and managers (FORBIDDEN otherwise). One that is not
- * approved cannot be made `active`, `approved` or `completed`; an approved one can be paused and resumed
- * (docs/contract.md 5). Changing a field that the approval is based on revokes it: the cause is `pending` again, and
- * open orders are still settled. The status of one that the platform has stopped cannot be changed (FORBIDDEN,
- * docs/contract.md 11). One that is closed after it has disbursed all its money becomes `completed`.
+ * Changes a cause, for its creator, admins of its organization and managers (FORBIDDEN otherwise). Only an approved
+ * cause can become `active`, `approved` or `completed`, and can be paused and resumed (docs/contract.md 5). Changing a
+ * field that the approval is based on revokes the approval: the cause is `pending` again, and open orders are still
+ * settled. The status of a cause that the platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). A
+ * cause that is closed after disbursing all its money becomes `completed`.
  */
 export function updateCause(
   em: EntityManager,
@@ -73,7 +73,10 @@ function refuseUnapproved(status: CauseStatus | undefined, isApproved: boolean, 
   refuse('FORBIDDEN', `the charitable cause ${why} and cannot be set to ${status}`, { field: 'status' });
 }
 
-/** Without approval it is `pending`; a stopped one becomes so when it is reinstated. */
+/**
+ * Returns the changes that revoke an approval: the cause becomes `pending`, or, if it is stopped, when it is
+ * reinstated.
+ */
 const withoutApproval = (cause: Cause): Partial<Cause> => ({
   approved_at: null,
   approved_by: null,

@@ -15,10 +15,10 @@ import { type Judgement, judgeCause, judgeDonations, type ReceivingCause } from 
 import { refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
 /**
- * Allocates open donations to a cause, all of them or none: one database transaction with one journal from the pool to
- * the cause's account, whatever the size of the batch. A batch that is already allocated is returned with the attempt
- * that allocated it. A refusal is returned, and is final for every attempt at this opening. Throws only as `openOnce`
- * for a request that is too old, and SERVICE_UNAVAILABLE when the requester is no longer active.
+ * Allocates open donations to a cause, all or none, in one transaction with one journal from the pool to the cause's
+ * account. Returns an already allocated batch with the attempt that allocated it, or a refusal, which is final for
+ * every attempt at this opening. Throws as `openOnce` does for a request that is too old, and SERVICE_UNAVAILABLE if
+ * the requester is no longer active.
  */
 export async function allocateDonations(em: EntityManager, request: AllocationRequest): Promise<AllocationOutcome> {
   await failpoint('allocate-donations.before');
@@ -48,7 +48,7 @@ async function allocate(tx: EntityManager, request: AllocationRequest): Promise<
 }
 
 /**
- * Throws SERVICE_UNAVAILABLE when the requester is no longer active, so that another requester who joined the workflow
+ * Throws SERVICE_UNAVAILABLE if the requester is no longer active, so that another requester who joined the workflow
  * retries.
  */
 async function requireActive(tx: EntityManager, userId: string): Promise<void> {
@@ -60,7 +60,7 @@ async function requireActive(tx: EntityManager, userId: string): Promise<void> {
   }
 }
 
-/** The allocation of this batch and the request that made it, or null. */
+/** Returns the allocation of this batch with the attempt that made it, or null. */
 export async function findAllocation(em: EntityManager, batchId: string): Promise<Allocated | null> {
   const [row] = await em.execute<
     { attempt_id: string; cause_id: string; donation_count: number; total_amount: Money }[]
@@ -77,7 +77,7 @@ async function moveToCause(
   { batchId, attemptId, causeId, requestedBy, requestId }: AllocationRequest,
   { ids, cause, total }: { ids: string[]; cause: ReceivingCause; total: Money },
 ): Promise<Allocated> {
-  // Before the journal, which these rows prove.
+  // Before the journal, which must match these rows.
   await tx.execute(
     `update donations set cause_id = ?, allocation_batch_id = ?, updated_at = now() where id = any(?::uuid[])`,
     [causeId, batchId, `{${ids.join(',')}}`],
@@ -91,7 +91,7 @@ async function moveToCause(
         { accountId: cause.accountId, amount: total },
       ],
     }),
-    'a batch whose donations are unallocated has no journal',
+    'a batch of unallocated donations has no journal yet',
   );
   await recordTransactions(tx, journalId, [
     {

@@ -68,8 +68,8 @@ routes.post(
   {
     summary: 'Allocate open donations to a cause',
     description:
-      `All or nothing, at most ${allocationLimit} at once. Any invalid donation fails the batch and is named with its ` +
-      'reason: 404 when a donation or the cause is unknown, 400 otherwise.',
+      `All or nothing, at most ${allocationLimit} at once. One invalid donation fails the batch; each is named with its ` +
+      'reason: 404 if a donation or the cause is unknown, 400 otherwise.',
     access,
     body: Allocation,
     bodyLimit: bodyLimitBytes.list,
@@ -107,7 +107,7 @@ routes.post(
   {
     summary: 'Preview an allocation',
     description:
-      'Validates the body and the cause as the allocation does, but lists invalid donations instead of failing.',
+      'Checks the body and the cause as the allocation does, but lists invalid donations instead of failing.',
     access,
     body: Allocation,
     bodyLimit: bodyLimitBytes.list,

@@ -1,7 +1,7 @@
 import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
 
-/** An allocation takes at most this many donations (docs/contract.md 5). */
+/** Maximum donations per allocation (docs/contract.md 5). */
 export const allocationLimit = 10_000;
 
 /** Why a donation cannot be allocated. */
@@ -20,7 +20,7 @@ export const donationRefusalTexts: Record<DonationRefusal, string> = {
 export interface AllocationRequest {
   batchId: string;
   /**
-   * Identifies one request: a retried step gets its own result again; a different request learns that it came second.
+   * Identifies one request: a retried step gets its own result again; another request sees that the batch is allocated.
    */
   attemptId: string;
   causeId: string;
@@ -43,12 +43,12 @@ export interface Allocated {
 
 export interface AllocationRefused {
   outcome: 'refused';
-  /** Null when the cause accepts the donations; otherwise the reason (`refusalOfDonations`), or `unknown`. */
+  /** Why the cause accepts no donations (`refusalOfDonations`), or `unknown`; null if it does. */
   cause: string | null;
   donations: Partial<Record<DonationRefusal, PackedIds>>;
 }
 
-/** The request was too old and had no effect. */
+/** The request was too old; nothing was changed. */
 export interface AllocationLapsed {
   outcome: 'lapsed';
 }
@@ -59,7 +59,7 @@ export type AllocationOutcome = Allocated | AllocationRefused | AllocationLapsed
 export interface AllocationWorkflows {
   /**
    * Starts the workflow of an allocation, or joins the running one of the same batch, and waits at most `waitMs` for
-   * its outcome. Null when the wait timed out. Throws SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * its outcome. Returns null on a timeout. Throws SERVICE_UNAVAILABLE if Temporal is unavailable.
    */
   runDonationAllocation(request: AllocationRequest, waitMs: number): Promise<AllocationOutcome | null>;
 }

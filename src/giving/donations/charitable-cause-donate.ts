@@ -3,7 +3,7 @@ import { receiveLateMoney } from '../causes/cause-of-disbursement.ts';
 import { getCauseForDonation } from '../causes/find-cause.ts';
 import { closeDonation, completeDonation, holdDonation, openDonation } from './donation-effects.ts';
 
-/** A donation to a cause that accepts donations, credited to the cause's account. Both rails; any number at once. */
+/** A donation to a cause that accepts donations, credited to the cause's account, on both rails. */
 export const charitableCauseDonate = {
   referenceType: 'charitable_cause_donate' as const,
   referenceOf: 'the charitable cause',

@@ -5,7 +5,7 @@ import { closeDonation, completeDonation, holdDonation, openDonation } from './d
 
 const noPool = 'not the open-donation pool, which GET /v1/donations/open-pool returns';
 
-/** A donation without a cause: it waits in the open pool until it is allocated. Both rails. */
+/** A donation without a cause, on both rails. It stays in the open pool until it is allocated. */
 export const charitableCauseOpenDonate = {
   referenceType: 'charitable_cause_open_donate' as const,
   referenceOf: 'the pool of open donations, `account_id` of `GET /v1/donations/open-pool`',

@@ -7,12 +7,12 @@ import { findAllocation } from './allocate-donations.ts';
 import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
 import { refuseAllocation, refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
-/** How long a request waits for its allocation, in milliseconds: mostly behind others with the same donations. */
+/** How long a request waits for its allocation, in milliseconds, mostly for others with the same donations. */
 const allocationWaitMs = budgets.requests.allocation;
 
 /**
- * Allocates open donations to a cause by starting a workflow, and waits for its outcome. Throws as `refuseAllocation`,
- * and SERVICE_UNAVAILABLE on a timeout.
+ * Starts the workflow that allocates open donations to a cause, and waits for its outcome. Throws as `refuseAllocation`
+ * does, and SERVICE_UNAVAILABLE on a timeout.
  */
 export async function createAllocation(
   em: EntityManager,

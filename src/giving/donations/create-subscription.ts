@@ -23,8 +23,8 @@ interface NewSubscription {
 }
 
 /**
- * Refuses what can be refused before a subscription exists: throws NOT_FOUND for an unknown cause or account, FORBIDDEN
- * for someone else's account, REQUEST_INVALID for a cause that does not accept donations.
+ * Throws NOT_FOUND for an unknown cause or account, FORBIDDEN for someone else's account, REQUEST_INVALID for a cause
+ * that does not accept donations.
  */
 async function refuseHopelessSubscription(
   em: EntityManager,
@@ -47,8 +47,8 @@ export interface CreatedSubscription {
 
 /**
  * Creates a subscription by starting its workflow, and waits for its first payment. Throws as
- * `refuseHopelessSubscription` and as the payment does, IDEMPOTENCY_KEY_REUSED for a key of another request, and
- * SERVICE_UNAVAILABLE when the workflow could not be started.
+ * `refuseHopelessSubscription` and the payment do, IDEMPOTENCY_KEY_REUSED for another request's key, and
+ * SERVICE_UNAVAILABLE if the workflow could not be started.
  */
 export async function createSubscription(
   em: EntityManager,
@@ -87,7 +87,7 @@ export async function createSubscription(
       start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
     },
   );
-  // A request that joined another under the same key gets its subscription if the bodies match.
+  // A request that joined another under the same key gets the same subscription if the bodies match.
   refuseReusedKey(opening, subscription);
   return { subscription, isRepeated: existing !== null };
 }

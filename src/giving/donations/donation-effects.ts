@@ -12,7 +12,7 @@ interface Purpose {
   subscription?: { id: string; period: number };
 }
 
-/** Gateway rail: inserts the donation as `pending`, with its order. Donations have no duplicate protection. */
+/** Gateway rail: inserts the `pending` donation of an order. A donor may donate to the same target repeatedly. */
 export async function openDonation(
   tx: EntityManager,
   { orderId, userId, amount, requestId }: HandledPayment,
@@ -27,7 +27,7 @@ export async function openDonation(
   await recordAction(tx, { actorId: userId, requestId }, 'RESOURCE_CREATED', ['donation', id]);
 }
 
-/** Gateway rail: locks the pending donation of an order, before its money is posted. */
+/** Gateway rail: locks the donation of an order, before its money is posted. */
 export async function holdDonation(tx: EntityManager, { orderId }: HandledPayment): Promise<void> {
   if (orderId === null) return;
   await tx.execute('select from donations where payment_order_id = ? for no key update', [orderId]);
@@ -48,7 +48,7 @@ export const completeDonation = (
   );
 };
 
-/** Gateway rail: the order ended unpaid, so the donation becomes `failed`. */
+/** Gateway rail: makes the donation of an unpaid order `failed`. */
 export async function closeDonation(tx: EntityManager, { orderId, userId }: HandledPayment): Promise<void> {
   const closed = await tx.execute<{ id: string }[]>(
     `update donations set status = 'failed', updated_at = now()

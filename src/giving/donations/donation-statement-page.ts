@@ -20,7 +20,7 @@ footer { color: #59636e; font-size: 0.8125rem; margin-top: 1rem; }
 @media print { body { max-width: none; padding: 0; } }
 `;
 
-/** An amount as it is written in Indonesia: 1.250.000, with decimals only where there are some. */
+/** Formats an amount in Indonesian notation, without zero decimals: Rp 1.250.000. */
 function inRupiah(amount: Money): string {
   const [whole = '', fraction = ''] = amount.split('.');
   const decimals = fraction.replace(/0+$/, '');
@@ -69,7 +69,7 @@ const foot = `</tbody>
 </html>
 `;
 
-/** The statement as a page to print, rendered while it is read; every value is escaped. */
+/** Renders the statement as a printable page while it is read; escapes every value. */
 export async function* donationStatementPage(
   parts: AsyncIterable<DocumentPart<DonationStatementFacts, DonationStatementLine>>,
 ): AsyncGenerator<string> {

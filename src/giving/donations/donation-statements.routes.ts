@@ -17,7 +17,7 @@ interface Ports {
 
 const routes = createRouteGroup<Ports>({ prefix: '/v1/donations', tag: 'Donations' });
 
-/** There are no donations before this year. */
+/** No donation is older. */
 const firstYear = 2000;
 
 const formats = ['json', 'csv', 'html'] as const;
@@ -27,9 +27,8 @@ routes.get(
   {
     summary: "Read the annual statement of the caller's donations",
     description:
-      'Donations paid in a year (UTC+7; not a future one), oldest first, with totals; streamed. With `Accept: ' +
-      'text/csv` the donations are lines of CSV under a header line; with `text/html` (as browsers ask) it is a page ' +
-      'to print.',
+      'Donations paid in a year (UTC+7, not in the future), oldest first, with totals; streamed. With `Accept: ' +
+      'text/csv` the donations are lines of CSV under a header line; with `text/html`, as browsers send, a printable page.',
     access: allow('donate-charitable-cause', { scope: 'own' }),
     params: z.object({
       year: z
@@ -51,7 +50,7 @@ routes.get(
           currency: z.literal('IDR'),
           count: z.int(),
           donated: amount(),
-          refunded: amount().meta({ description: 'How much of it was refunded.' }),
+          refunded: amount().meta({ description: 'The refunded part of `donated`.' }),
           total: amount().meta({ description: '`donated` less `refunded`.' }),
           donations: z.array(
             z.object({

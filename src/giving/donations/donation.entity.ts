@@ -23,6 +23,6 @@ const DonationSchema = defineEntity({
   },
 });
 
-/** A person's donation. Its purpose never changes; allocation assigns a cause to an open donation, once. */
+/** A person's donation. Its type never changes; allocation assigns a cause to an open donation, once. */
 export class Donation extends DonationSchema.class {}
 DonationSchema.setClass(Donation);

@@ -57,7 +57,7 @@ routes.get(
   {
     summary: 'Trace the money of a donation',
     description:
-      'Its steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that ' +
+      'The steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that ' +
       'holds it, then the cause’s disbursements, or the refund that returned it. The first hundred disbursements are ' +
       'shown; the step `cause` has their number as `disbursement_count`, and `GET ' +
       '/v1/charitable-causes/{id}/disbursements` lists all. Steps that have not happened are absent.',
@@ -93,8 +93,8 @@ routes.post(
     summary: "Refund the caller's donation",
     description:
       `Within ${refundDays} days after it was paid, to the account that paid it or, if paid by gateway, to the ` +
-      "donor's oldest account. 400 for a donation that is not `completed`, was allocated from the open pool, whose " +
-      'cause has disbursed money since, or whose cause no longer holds enough. The fee of a gateway payment is not ' +
+      "donor's oldest account. 400 if the donation is not `completed` or was allocated from the open pool, or if its " +
+      'cause has disbursed money since or no longer holds enough. The fee of a gateway payment is not ' +
       'refunded. Platform users propose a decision `refund_donation` instead.',
     access: allow(permission, { scope: 'own' }),
     params: z.object({ id: uuid() }),

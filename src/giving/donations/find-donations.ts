@@ -14,11 +14,11 @@ export const findOwnDonations = (
 
 const unallocated: FilterQuery<Donation> = { type: 'open', status: 'completed', cause_id: null };
 
-/** A page of the open donations received but not yet allocated, newest first. */
+/** Returns a page of the open donations received but not yet allocated, newest first. */
 export const findOpenDonations = (em: EntityManager, window: ListWindow): Promise<Listed & { items: Donation[] }> =>
   findPage(em, Donation, unallocated, window, { within: { type: 'open' } });
 
-/** A donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is someone else's. */
+/** Returns a donation, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN if it is someone else's. */
 export async function getDonation(em: EntityManager, caller: Caller, id: string): Promise<Donation> {
   const donation = await em.findOne(Donation, { id });
   if (donation === null) refuse('NOT_FOUND', 'the donation was not found', { field: 'id' });

@@ -12,11 +12,11 @@ export const findSubscriptions = (
   window: ListWindow,
 ): Promise<Listed & { items: Subscription[] }> => findPage(em, Subscription, { user_id: caller.userId }, window);
 
-/** The current subscription with this id, or null. */
+/** Returns the subscription with this id, or null. */
 export const findSubscription = (em: EntityManager, id: string): Promise<Subscription | null> =>
   em.findOne(Subscription, { id }, { refresh: true });
 
-/** A subscription, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN when it is someone else's. */
+/** Returns a subscription, for its donor and for platform. Throws NOT_FOUND, and FORBIDDEN if it is someone else's. */
 export async function getSubscription(em: EntityManager, caller: Caller, id: string): Promise<Subscription> {
   const subscription = await findSubscription(em, id);
   if (subscription === null) return refuse('NOT_FOUND', 'the subscription was not found', { field: 'id' });

@@ -13,8 +13,8 @@ export interface Judgement {
 }
 
 /**
- * Checks which of these donations can be allocated. With `lock` their rows are locked in the order of their ids until
- * the transaction ends, so that two allocations of one donation take turns.
+ * Checks which of these donations can be allocated. With `lock` locks their rows in id order until the transaction
+ * ends, which serializes two allocations of one donation.
  */
 export async function judgeDonations(
   em: EntityManager,
@@ -54,7 +54,7 @@ export interface ReceivingCause {
 }
 
 /**
- * The cause if it accepts donations, otherwise the reason: as `refusalOfDonations`, or `unknown`. With `lock` its
+ * Returns the cause if it accepts donations, otherwise the reason (`refusalOfDonations`) or `unknown`. With `lock` its
  * status and its organization's cannot change until the transaction ends; allocations to one cause do not wait for each
  * other.
  */
@@ -70,7 +70,7 @@ export async function judgeCause(
     [causeId],
   );
   if (cause === undefined) return { refusal: 'unknown' };
-  // Read again in a separate statement: the joined status may be older than the wait for the lock.
+  // Reread in a separate statement, because the joined status may be older than the wait for the lock.
   if (lock && cause.organization_id !== null) cause.organization_status = await holdStatus(em, cause.organization_id);
   const refusal = refusalOfDonations(cause);
   if (refusal !== null) return { refusal };

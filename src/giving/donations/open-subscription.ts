@@ -9,10 +9,10 @@ import { holdPeriod, payPeriod } from './pay-period.ts';
 import { Subscription } from './subscription.entity.ts';
 import { madeAt, type SubscriptionOpening, type SubscriptionStanding } from './subscription.ts';
 
-/** Within this time an equal subscription counts as a double click. */
+/** An equal subscription within this time counts as a double click. */
 const twinWithinMinutes = 10;
 
-/** The state of the subscription, from which its workflow decides what comes next. */
+/** Returns the state of the subscription from which its workflow decides what comes next. */
 export const standingOf = (subscription: Subscription): SubscriptionStanding => ({
   status: subscription.status,
   interval: subscription.interval,
@@ -24,9 +24,9 @@ export const standingOf = (subscription: Subscription): SubscriptionStanding => 
 });
 
 /**
- * The first step of a subscription: its row and its first payment, in one transaction. Returns an existing one
- * unchanged. Throws as `payPeriod` and `openOnce`, and IDEMPOTENCY_KEY_REUSED for an id that belongs to another
- * subscription; then no attempt at this opening has any effect.
+ * Creates a subscription and makes its first payment, in one transaction; returns an existing subscription unchanged.
+ * Throws as `payPeriod` and `openOnce` do, and IDEMPOTENCY_KEY_REUSED for the id of another subscription; then no
+ * attempt at this opening has any effect.
  */
 export async function openSubscription(
   em: EntityManager,
@@ -80,9 +80,7 @@ async function makeSubscription(
   return subscription;
 }
 
-/**
- * Throws REQUEST_INVALID for a double click. The caller holds the lock on the source account, as the first click did.
- */
+/** Throws REQUEST_INVALID for a double click. The caller has locked the source account, as the first click did. */
 async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Promise<void> {
   const [twin] = await tx.execute<{ id: string }[]>(
     `select id from donation_subscriptions where user_id = ? and cause_id = ? and source_account_id = ? and amount = ?
@@ -94,7 +92,7 @@ async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Prom
   refuse('REQUEST_INVALID', complaint, { field: 'cause_id' });
 }
 
-/** Throws IDEMPOTENCY_KEY_REUSED when the subscription under this key is not the one asked for. */
+/** Throws IDEMPOTENCY_KEY_REUSED if the subscription under this key differs from the request. */
 export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subscription): void {
   const isThat =
     opening.userId === subscription.user_id &&
@@ -120,7 +118,7 @@ export async function keepAttempt(
   );
 }
 
-/** The subscription, locked until the transaction ends. Throws NOT_FOUND. */
+/** Locks a subscription until the transaction ends and reads it afresh. Throws NOT_FOUND. */
 export async function lockSubscription(tx: EntityManager, id: string): Promise<Subscription> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   const subscription = await tx.findOne(Subscription, { id }, { lockMode, refresh: true });

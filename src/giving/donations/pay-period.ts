@@ -10,8 +10,8 @@ import { completeDonation } from './donation-effects.ts';
 import type { Subscription } from './subscription.entity.ts';
 
 /**
- * Pays one period of a subscription from the donor's balance, as an ordinary balance payment, inside the caller's
- * transaction. Throws as that does (balance, account, cause), and for a donor who is no longer active.
+ * Pays one period of a subscription from the donor's balance, in the caller's transaction. Throws as `payFromBalance`
+ * does (balance, account, cause), and for a donor who is no longer active.
  */
 export async function payPeriod(
   tx: EntityManager,
@@ -22,7 +22,7 @@ export async function payPeriod(
   const payer = await readPayerOf(tx, subscription);
   const periodic = {
     ...charitableCauseDonate,
-    // Lock the cause: stopping it waits for this period, and no later period is paid.
+    // Lock the cause, so that a stop waits for this period and no later period is paid.
     findTarget: (em, intent) => charitableCauseDonate.findTarget(em, { ...intent, lock: true }),
     effect: {
       inTransaction: (inner, payment, transactionId) =>
@@ -34,7 +34,7 @@ export async function payPeriod(
     },
   } satisfies PaymentHandler;
   const sourceAccountId = subscription.source_account_id;
-  // Payer and cause are checked after the wait for the account's lock.
+  // Check payer and cause only after the wait for the account's lock.
   await lockSource(tx, { payer, sourceAccountId });
   await payFromBalance(tx, periodic, {
     payer,
@@ -47,8 +47,8 @@ export async function payPeriod(
 }
 
 /**
- * Locks the source account and the cause of a period before a row refers to the cause: that row would take a weaker
- * lock on the cause first, and a concurrent disbursement would deadlock with it. Throws as `lockSource`.
+ * Locks the source account and the cause of a period before a row refers to the cause: its insert would take a weaker
+ * lock on the cause first and deadlock with a concurrent disbursement. Throws as `lockSource` does.
  */
 export async function holdPeriod(
   tx: EntityManager,

@@ -18,10 +18,10 @@ export interface PeriodAttempt {
 }
 
 /**
- * Makes one attempt at one period, once: writes the payment with its record, or the record of its refusal; the third
- * refusal of a period ends the subscription as `failed`. A refusal by the receiving side postpones the period by a day
- * and is not counted as an attempt (docs/contract.md 5). An attempt that was already made, is not yet due, or comes
- * after the end has no effect. Returns the subscription's state afterwards.
+ * Makes one attempt at one period, once: pays and records the attempt, or records its refusal; the third refusal of a
+ * period ends the subscription as `failed`. A refusal by the receiving side postpones the period by a day and does not
+ * count as an attempt (docs/contract.md 5). An attempt has no effect if it was already made, is not yet due, or the
+ * subscription has ended. Returns the subscription's state afterwards.
  */
 export async function paySubscriptionPeriod(
   em: EntityManager,
@@ -90,8 +90,8 @@ async function attemptPayment(
 }
 
 /**
- * Whether the receiving side refuses: the cause accepts no donations, or its organization may not receive. Anything
- * else is the donor's side.
+ * Returns whether the receiving side refused: the cause accepts no donations, or its organization may not receive
+ * money. Any other refusal concerns the donor.
  */
 const isOfReceiver = ({ code, field }: DomainError): boolean => code === 'REQUEST_INVALID' && field === 'reference_id';
 

@@ -46,7 +46,7 @@ export interface DonationStatementFacts {
   total: Money;
 }
 
-/** Donations per batch: only one batch is in memory. */
+/** Donations per batch; only one batch is in memory. */
 const batchSize = 1000;
 
 /** The year of the payment in UTC+7; a gateway donation may have been started in the year before. */

@@ -32,20 +32,20 @@ export interface RefundFacts {
   covered: boolean;
   /** The account that holds it: its cause's, or the open pool. */
   account_id: string;
-  /** The account that it is refunded to; null when the donor has none. */
+  /** The account to which it is refunded; null if the donor has none. */
   refund_account_id: string | null;
-  /** Whether money has left the cause by disbursements. */
+  /** Whether the cause has disbursed money. */
   disbursed: boolean;
   /** Whether the account that holds it belongs to an erased person, who can no longer use it. */
   owner_erased: boolean;
 }
 
-/** Locks the donation and the balance that holds it until the transaction ends, so that its facts are exact. */
+/** Locks the donation and the balance that holds it until the transaction ends, so that its facts cannot change. */
 export async function lockRefund(tx: EntityManager, donationId: string): Promise<void> {
   await tx.execute('select lock_refund(?)', [donationId]);
 }
 
-/** The facts for refunding a donation as requested at `askedAt`, by default now; null when there is no donation. */
+/** Reads the facts for a refund requested at `askedAt`, by default now. Returns null if there is no donation. */
 export async function readRefund(
   em: EntityManager,
   donationId: string,
@@ -74,8 +74,8 @@ export async function readRefund(
 }
 
 /**
- * Why a donation cannot be refunded; null when it can. If the owner of the cause's account was erased, money returned
- * by the bank can be moved in no other way, so `byDecision` refunds it whatever its age.
+ * Returns why a donation cannot be refunded, or null if it can. With `byDecision` a donation of any age can be refunded
+ * if the owner of the cause's account was erased, because money that the bank returned has no other way out.
  */
 export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecision: boolean }): string | null {
   if (facts.status !== 'completed') return `the donation is ${facts.status}, not completed`;
@@ -88,9 +88,9 @@ export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecisio
 }
 
 /**
- * Refunds the caller's own donation, in one transaction under the locks of the donation and of the balance that holds
- * it. Throws NOT_FOUND; FORBIDDEN for someone else's, even for platform users, who propose a decision instead; and
- * REQUEST_INVALID for one that cannot be refunded.
+ * Refunds the caller's own donation, in one transaction that locks the donation and the balance that holds it. Throws
+ * NOT_FOUND; FORBIDDEN for someone else's, even for platform users, who propose a decision instead; and REQUEST_INVALID
+ * if it cannot be refunded.
  */
 export async function refundDonation(
   em: EntityManager,
@@ -116,9 +116,9 @@ export async function refundDonation(
 }
 
 /**
- * Refunds a donation that can be refunded, in the caller's transaction and under its locks: the status, which proves
- * the journal, a `reversed` transaction row, and the event. A closed cause that has disbursed the rest of its money is
- * completed.
+ * Refunds a refundable donation, which the caller's transaction has locked: writes its status, which the journal must
+ * match, the journal, a `reversed` transaction row and the event. Completes a closed cause that has disbursed the rest
+ * of its money.
  */
 export async function giveBack(
   tx: EntityManager,

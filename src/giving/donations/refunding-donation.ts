@@ -9,8 +9,8 @@ import { refuse } from '../../shared/errors.ts';
 const field = 'donation_id';
 
 /**
- * Refunds a donation to its donor: needs two people. It must be refundable both when proposed and when carried out; its
- * age is measured at the proposal, since the approval may take another day.
+ * The decision to refund a donation to its donor, by two people. The donation must be refundable when proposed and when
+ * the decision is carried out; its age counts at the proposal, as the approval may take another day.
  */
 export const refundingDonation: DecisionHandling<'refund_donation'> = {
   async look(em, _, { donation_id: id }) {

@@ -1,7 +1,7 @@
 import { DomainError, isDomainError, refuse } from '../../shared/errors.ts';
 import { type AllocationRefused, type DonationRefusal, donationRefusalTexts, unpackIds } from './allocation.ts';
 
-/** Why the cause accepts no donations: NOT_FOUND when it is unknown, REQUEST_INVALID when it is not active. */
+/** Returns the error for a cause that accepts no donations: NOT_FOUND if it is unknown, REQUEST_INVALID otherwise. */
 export function refusalOfCause(causeId: string, refusal: string): DomainError {
   const field = 'cause_id';
   return refusal === 'unknown'
@@ -9,7 +9,7 @@ export function refusalOfCause(causeId: string, refusal: string): DomainError {
     : new DomainError('REQUEST_INVALID', `${causeId}: the charitable cause is ${refusal}, not active`, { field });
 }
 
-/** The refused donations and cause, if the error is a refused allocation; null otherwise. */
+/** Returns the refused donations and cause if the error is a refused allocation, otherwise null. */
 export function refusedAllocation(error: unknown): AllocationRefused | null {
   const details: unknown = isDomainError(error) ? error.details : null;
   const isRefused = typeof details === 'object' && details !== null && 'donations' in details && 'cause' in details;
@@ -21,8 +21,8 @@ export const refuseAsWritten = (details: AllocationRefused): never =>
   refuse('REQUEST_INVALID', 'cannot be allocated', { field: 'donation_ids', details });
 
 /**
- * Throws the refusal of an allocation as a client gets it, naming every invalid donation with its reason: 404 when one
- * of them is unknown, 400 otherwise.
+ * Throws the refusal of an allocation for the client, naming every invalid donation with its reason: 404 if one of
+ * them, or the cause, is unknown, 400 otherwise.
  */
 export function refuseAllocation(causeId: string, { cause, donations }: AllocationRefused): never {
   const refusals = cause === null ? [] : [refusalOfCause(causeId, cause)];

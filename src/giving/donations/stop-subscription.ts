@@ -10,8 +10,8 @@ import { Subscription } from './subscription.entity.ts';
 import { type SubscriptionWorkflows, subscriptionLaw } from './subscription.ts';
 
 /**
- * Stops a subscription, for its donor: no further period is paid, and its workflow is signalled. One that has ended
- * does not change. Throws NOT_FOUND, and FORBIDDEN when it is someone else's.
+ * Stops a subscription, for its donor, and signals its workflow: no further period is paid. Does not change an ended
+ * subscription. Throws NOT_FOUND, and FORBIDDEN if it is someone else's.
  */
 export function stopSubscription(
   em: EntityManager,
@@ -30,7 +30,7 @@ export function stopSubscription(
   );
 }
 
-/** Stops every subscription of the user, as `stopSubscription`, in the caller's transaction; the sweep wakes their workflows. */
+/** Stops every subscription of the user, in the caller's transaction; the sweep signals their workflows. */
 export async function stopSubscriptionsOf(
   tx: EntityManager,
   { userId, requestId }: { userId: string; requestId: string },

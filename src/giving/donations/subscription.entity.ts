@@ -25,6 +25,6 @@ const SubscriptionSchema = defineEntity({
   },
 });
 
-/** A recurring donation: `periods_paid` is also the number of the next period. */
+/** A recurring donation; `periods_paid` is also the number of the next period. */
 export class Subscription extends SubscriptionSchema.class {}
 SubscriptionSchema.setClass(Subscription);

@@ -3,11 +3,11 @@ import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Pure facts about subscriptions (docs/contract.md 5); workflows use them too. */
+/** Intervals, statuses and due dates of subscriptions (docs/contract.md 5), also for workflows. */
 export const subscriptionIntervals = ['weekly', 'monthly'] as const;
 export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
 
-/** The statuses of a subscription: it ends stopped by its donor, or failed. */
+/** The statuses of a subscription. Its donor stops it, or it fails. */
 export const subscriptionLaw = statusLaw({
   initial: ['active'],
   transitions: {
@@ -27,19 +27,16 @@ export const subscriptionAttemptLaw = statusLaw({
   },
 });
 
-/** A period is attempted when it is due and a day after each refusal; the third refusal ends the subscription. */
+/** Maximum attempts: when a period is due and a day after each refusal. The third refusal ends the subscription. */
 export const attemptsPerPeriod = 3;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/**
- * The later of the database's clock and the workflow's (which runs ahead when tests skip time), so that nothing is
- * backdated.
- */
+/** Returns the later of the database's clock and the workflow's, which runs ahead when tests skip time. */
 export const madeAt = (now: Date, at: string | undefined): Date =>
   new Date(Math.max(now.getTime(), at === undefined ? 0 : Date.parse(at)));
 
-/** `start` plus whole months by the calendar of UTC+7, the day clamped to the month's end. */
+/** Adds calendar months in UTC+7, with the day clamped to the month's end. */
 function addMonths(start: Date, months: number): Date {
   const local = new Date(start.getTime() + westernIndonesiaOffsetMs);
   const day = local.getUTCDate();
@@ -50,17 +47,14 @@ function addMonths(start: Date, months: number): Date {
   return new Date(local.getTime() - westernIndonesiaOffsetMs);
 }
 
-/**
- * When a period is due: that many weeks or months after the first payment, always counted from it, so that days do not
- * drift.
- */
+/** Returns when a period is due: that many weeks or months after the first payment, so that days do not drift. */
 export function dueAt(startedAt: Date, interval: SubscriptionInterval, period: number): Date {
   return interval === 'monthly' ? addMonths(startedAt, period) : new Date(startedAt.getTime() + period * 7 * dayMs);
 }
 
 /**
- * When an attempt (1, 2, 3) at a period is due: the first with the period; another a day after the previous one was
- * made, however late, or after the receiving side postponed it.
+ * Returns when an attempt (1, 2, 3) at a period is due: the first with the period, others a day after the previous
+ * attempt; all at the earliest a day after the receiving side postponed the period.
  */
 export function attemptAt(due: Date, attempt: number, lastAttemptAt: Date, postponedAt: Date | null = null): Date {
   const at = attempt === 1 ? due : new Date(lastAttemptAt.getTime() + dayMs);
@@ -75,7 +69,7 @@ export interface SubscriptionOpening {
   amount: Money;
   sourceAccountId: string;
   interval: SubscriptionInterval;
-  /** Whether an equal subscription begun just before refuses it as a double click; not with an idempotency key. */
+  /** Whether to refuse it as a double click if an equal subscription was just begun; false with an idempotency key. */
   refusesTwin?: boolean;
   requestId: string;
   stamp: OpeningStamp;
@@ -92,18 +86,17 @@ export interface DonationSubscriptionInput {
 export interface SubscriptionWorkflows {
   /**
    * Starts the workflow of a subscription, or joins the running one, and waits at most `waitMs` for its first payment.
-   * Null when the wait timed out. Throws as the first payment does, and SERVICE_UNAVAILABLE when Temporal is
-   * unavailable.
+   * Returns null on a timeout. Throws as the first payment does, and SERVICE_UNAVAILABLE if Temporal is unavailable.
    */
   startDonationSubscription(
     input: Required<DonationSubscriptionInput>,
     waitMs: number,
   ): Promise<SubscriptionStanding | null>;
   /**
-   * Signals the subscription's workflow, or restarts it from its row. Never throws: a sweep makes up for a lost signal.
+   * Signals the subscription's workflow, or restarts it from its row. Never throws; a sweep makes up for a lost signal.
    */
   wakeSubscription(subscriptionId: string): Promise<void>;
-  /** The same for that sweep: throws when Temporal does not accept the signal. */
+  /** As `wakeSubscription`, for that sweep: throws if Temporal does not accept the signal. */
   lookAfterSubscription(subscriptionId: string): Promise<void>;
 }
 

@@ -71,7 +71,7 @@ routes.post(
   {
     summary: 'Donate to a cause every week or month',
     description:
-      'The first payment is made at once; if it is refused (400 when the balance does not cover it), no subscription ' +
+      'The first payment is made at once; if it is refused (400 if the balance does not cover it), no subscription ' +
       'is created. The n-th period is due n weeks or months after the first, with the day clamped to the end of the ' +
       'month (UTC+7). A refused period is retried a day after each refusal; the third refusal of one period ends the ' +
       'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription. Without a key, an ' +

@@ -64,9 +64,9 @@ const lineage = `select t.batch_id as journal_id, j.created_at as journal_at,
 const instant = (value: Date | string): string => new Date(value).toISOString();
 
 /**
- * Traces a donation to where its money is now, in order: the donation, the journal that paid it, the allocation that
- * moved it out of the pool, the cause that holds it, and the first disbursements of that cause since (a hundred by
- * default; the cause's step has their total), or the refund that returned it. Steps that have not happened are absent.
+ * Traces the money of a donation, in order: the donation, the journal that paid it, the allocation that moved it out of
+ * the pool, the cause that holds it, and the first disbursements of that cause since (a hundred by default; the cause's
+ * step has their number), or the refund that returned it. Steps that have not happened are absent.
  */
 export async function traceDonation(
   em: EntityManager,
@@ -139,8 +139,8 @@ export async function traceDonation(
 }
 
 /**
- * The cause's first disbursements since then, up to a limit, and their total; without failed ones whose money never
- * left.
+ * Finds the cause's first disbursements since then, up to a limit, and their total number, without failed ones whose
+ * money never left.
  */
 async function findDisbursed(
   em: EntityManager,

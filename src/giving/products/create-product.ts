@@ -17,7 +17,7 @@ export interface NewProduct {
   minimum_amount?: Money | null | undefined;
 }
 
-/** Throws REQUEST_INVALID for a minimum above the target, with which no payment would be possible. */
+/** Throws REQUEST_INVALID for a minimum above the target, which would make every payment impossible. */
 export function refuseMinimumPastTarget(minimum: Money | null | undefined, target: Money | null | undefined): void {
   if (minimum && target && compareMoney(minimum, target) > 0) {
     refuse('REQUEST_INVALID', 'must not be above target_amount', { field: 'minimum_amount' });

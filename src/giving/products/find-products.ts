@@ -19,7 +19,7 @@ export interface ProductFilter extends ListWindow {
   status?: ProductStatus | undefined;
 }
 
-/** A page of products, newest first. */
+/** Returns a page of products, newest first. */
 export function findProducts(
   em: EntityManager,
   { kind, status, ...window }: ProductFilter,

@@ -20,7 +20,7 @@ interface Facts {
   ledgerReferenceType: LedgerReferenceType;
 }
 
-/** A payment into an open product of one kind. */
+/** Creates the handler of payments into open products of one kind. */
 const productPayment = <Type extends ReferenceType>(
   referenceType: Type,
   { kind, ...facts }: Facts,
@@ -45,7 +45,10 @@ const productPayment = <Type extends ReferenceType>(
 
 const [byGateway, onBothRails] = [['gateway'], ['gateway', 'balance']] as const satisfies Rail[][];
 
-/** The payments into products. The ledger records takaful as an investment, or as a donation for a tabaru fund. */
+/**
+ * The handlers of payments into products. The ledger records takaful insurance as an investment, a tabaru contribution
+ * as a donation.
+ */
 export const productPayments = {
   commodity_financing_payment: productPayment('commodity_financing_payment', {
     kind: 'commodity_financing',

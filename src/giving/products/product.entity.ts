@@ -18,6 +18,6 @@ const ProductSchema = defineEntity({
   },
 });
 
-/** A product that the platform offers. What it holds is its account's balance. */
+/** A product that the platform offers. Its account's balance is the amount collected. */
 export class Product extends ProductSchema.class {}
 ProductSchema.setClass(Product);

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Pure facts about products. */
+/** Kinds and statuses of products. */
 export const productKinds = [
   'investment',
   'commodity_financing',
@@ -10,9 +10,7 @@ export const productKinds = [
 ] as const;
 export type ProductKind = (typeof productKinds)[number];
 
-/**
- * Only an open product becomes `completed`, when it reaches its target; a closed one stays closed whatever is paid in.
- */
+/** An open product becomes `completed` when it reaches its target; a closed one stays closed. */
 export const productLaw = statusLaw({
   initial: ['open'],
   transitions: {

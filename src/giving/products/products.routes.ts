@@ -16,7 +16,7 @@ import { updateProduct } from './update-product.ts';
 
 const formatted = (amount: Money | null | undefined): Money | null => (amount ? formatMoney(amount) : null);
 
-/** A product as the API shows it; what it holds is the balance of its account. */
+/** Returns a product as the API shows it; `currentAmount` is the balance of its account. */
 const presentProduct = (product: Product, currentAmount: Money) => ({
   id: product.id,
   kind: product.kind,
@@ -38,7 +38,7 @@ const ProductShape = z
     account_id: uuid(),
     target_amount: amount().nullable(),
     minimum_amount: amount().nullable(),
-    current_amount: amount().meta({ description: "What it holds: its account's balance." }),
+    current_amount: amount().meta({ description: 'The balance of its account.' }),
     status: z.enum(productLaw.statuses),
     created_at: timestamp(),
     updated_at: timestamp(),

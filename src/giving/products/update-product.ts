@@ -19,9 +19,9 @@ export interface ProductChange {
 }
 
 /**
- * Changes a product under its lock. Whether it is `completed` follows from its target and balance: raising the target
- * reopens a full product. Throws NOT_FOUND, and REQUEST_INVALID for a minimum above the target, for opening a full
- * product and for completing one that is closed or not full.
+ * Changes a product under its lock. Target and balance decide whether it is `completed`: raising the target reopens a
+ * full product. Throws NOT_FOUND, and REQUEST_INVALID for a minimum above the target, for opening a full product and
+ * for completing a product that is closed or not full.
  */
 export function updateProduct(
   em: EntityManager,

@@ -20,7 +20,7 @@ export function refuseUnlessOwn(caller: Caller, goal: SavingGoal): void {
   if (goal.user_id !== caller.userId) refuse('FORBIDDEN', 'the saving goal is not yours', { field: 'saving_goal_id' });
 }
 
-/** A page of the caller's own saving goals (all for platform), newest first. */
+/** Returns a page of the caller's own saving goals (all for platform), newest first. */
 export function findSavingGoals(
   em: EntityManager,
   caller: Caller,

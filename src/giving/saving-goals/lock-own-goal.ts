@@ -5,8 +5,8 @@ import { refuseUnlessOwn } from './find-saving-goals.ts';
 import { SavingGoal } from './saving-goal.entity.ts';
 
 /**
- * The caller's own saving goal as it is now, locked until the transaction ends. Throws NOT_FOUND for a missing one,
- * FORBIDDEN for someone else's; the use case checks whether it is closed.
+ * Locks the caller's own saving goal until the transaction ends and reads it afresh. Throws NOT_FOUND if it is missing,
+ * FORBIDDEN if it is someone else's; the use case checks whether it is closed.
  */
 export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string): Promise<SavingGoal> {
   const goal = await tx.findOne(SavingGoal, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
@@ -15,7 +15,7 @@ export async function lockOwnGoal(tx: EntityManager, caller: Caller, id: string)
   return goal;
 }
 
-/** Throws REQUEST_INVALID when the goal was released. */
+/** Throws REQUEST_INVALID if the goal was released. */
 export function refuseIfClosed(goal: SavingGoal): void {
   if (goal.closed_at) refuse('REQUEST_INVALID', 'the saving goal is closed', { field: 'saving_goal_id' });
 }

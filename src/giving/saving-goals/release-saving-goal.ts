@@ -11,9 +11,9 @@ import { lockOwnGoal, refuseIfClosed } from './lock-own-goal.ts';
 
 /**
  * Closes a saving goal of the caller, completed or not, and moves its balance to one of the caller's accounts, in one
- * transaction under the goal's lock. Later payments for it are moved there when they settle. Throws NOT_FOUND for a
- * missing goal or account, FORBIDDEN for someone else's and for an owner who is no longer active, REQUEST_INVALID for a
- * closed goal.
+ * transaction under the goal's lock. Payments that settle later are moved there too. Throws NOT_FOUND for a missing
+ * goal or account, FORBIDDEN for someone else's and for an owner who is no longer active, REQUEST_INVALID for a closed
+ * goal.
  */
 export async function releaseSavingGoal(
   em: EntityManager,
@@ -25,7 +25,7 @@ export async function releaseSavingGoal(
     const account = await tx.findOne(Account, { id: accountId });
     if (account === null) refuse('NOT_FOUND', 'the account was not found', { field: 'account_id' });
     if (!mayUseAccount(caller, account)) refuse('FORBIDDEN', 'the account is not yours', { field: 'account_id' });
-    // The owner may have been suspended while this waited for the goal's lock.
+    // The owner may have been suspended during the wait for the goal's lock.
     await readPayer(tx, caller.userId);
     refuseIfClosed(goal);
     goal.closed_at = goal.updated_at = await readDatabaseClock(tx);

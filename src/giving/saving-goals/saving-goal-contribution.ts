@@ -21,7 +21,7 @@ const targetsOf = (payments: readonly Asked[], isHeld: boolean): SqlCall => ({
 const refuseRepeat = (): never =>
   refuse('DUPLICATE', 'the saving goal already has an open payment order', { field: 'reference_id' });
 
-/** A contribution to a saving goal of the caller, on both rails; one open order for a goal at a time. */
+/** A contribution to a saving goal of the caller, on both rails; a goal has at most one open order. */
 export const savingGoalContribution = {
   referenceType: 'saving_goal_contribution' as const,
   referenceOf: 'the saving goal',
@@ -52,7 +52,7 @@ export const savingGoalContribution = {
         'select account_id, released_to from saving_goals where id = ? for no key update',
         [referenceId],
       );
-      // A second journal moves on what is paid for a closed goal.
+      // A second journal moves a payment for a closed goal on to the account chosen at its release.
       if (orderId === null || !goal?.released_to) return;
       const { account_id: account, released_to: released } = goal;
       await holdBalances(tx, { debited: [account], credited: [...accountsOfSettlement, account, released] });

@@ -20,6 +20,6 @@ const SavingGoalSchema = defineEntity({
   },
 });
 
-/** A person's saving goal. What it holds is its account's balance. */
+/** A person's saving goal. Its account's balance is the amount saved. */
 export class SavingGoal extends SavingGoalSchema.class {}
 SavingGoalSchema.setClass(SavingGoal);

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Whether a goal is reached; raising the target of a reached one makes it active again. */
+/** A goal is `completed` when its target is reached; raising the target makes it `active` again. */
 export const savingGoalLaw = statusLaw({
   initial: ['active'],
   transitions: {
@@ -10,7 +10,7 @@ export const savingGoalLaw = statusLaw({
 });
 export type SavingGoalStatus = StatusOf<typeof savingGoalLaw>;
 
-/** The pending row of a gateway contribution becomes final with its order. */
+/** The row of a gateway contribution becomes final with its order. */
 export const savingGoalOrderLaw = statusLaw({
   initial: ['pending'],
   transitions: {

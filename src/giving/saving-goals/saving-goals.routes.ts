@@ -12,7 +12,7 @@ import type { SavingGoal } from './saving-goal.entity.ts';
 import { savingGoalLaw } from './saving-goal.ts';
 import { updateSavingGoal } from './update-saving-goal.ts';
 
-/** A saving goal as the API shows it; what it holds is the balance of its account. */
+/** Returns a saving goal as the API shows it; `currentAmount` is the balance of its account. */
 const presentSavingGoal = (goal: SavingGoal, currentAmount: Money) => ({
   id: goal.id,
   user_id: goal.user_id,
@@ -34,7 +34,7 @@ const SavingGoalShape = z
     name: z.string(),
     account_id: uuid(),
     target_amount: amount(),
-    current_amount: amount().meta({ description: "What it holds: its account's balance." }),
+    current_amount: amount().meta({ description: 'The balance of its account.' }),
     target_date: isoDate().nullable(),
     status: z.enum(savingGoalLaw.statuses),
     closed_at: timestamp().nullable().meta({ description: 'When it was released.' }),
@@ -50,7 +50,7 @@ const readers = allow('contribute-saving-goal', { scope: 'own; all for platform'
 const routes = createRouteGroup({
   prefix: '/v1/saving-goals',
   tag: 'Saving goals',
-  description: 'What people save for. Each goal has its own account, filled by `saving_goal_contribution`.',
+  description: 'Personal saving goals. Each has its own account, credited by `saving_goal_contribution`.',
 });
 
 routes.get(

@@ -16,8 +16,8 @@ export interface SavingGoalChange {
 }
 
 /**
- * Changes a saving goal of the caller under its lock. Whether it is `completed` follows from its target and balance.
- * Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID for a closed goal.
+ * Changes a saving goal of the caller under its lock. Target and balance decide whether it is `completed`. Throws
+ * NOT_FOUND, FORBIDDEN, and REQUEST_INVALID for a closed goal.
  */
 export function updateSavingGoal(
   em: EntityManager,
