@@ -19,9 +19,9 @@ async function setCancelled(tx: EntityManager, circle: SavingCircle): Promise<Da
 }
 
 /**
- * Cancels an `active` circle in one transaction: completed contributions of the unfinished round are refunded, pending
- * ones become `cancelled` and are refunded if their money still arrives; then the remaining balance is shared out.
- * Signals its workflow. Throws NOT_FOUND, and 400 in any other state.
+ * Cancels an `active` circle in one transaction: refunds completed contributions of the unfinished round, makes pending
+ * ones `cancelled` (refunded if their money still arrives), and distributes the remaining balance. Signals its
+ * workflow. Throws NOT_FOUND, and 400 in any other status.
  */
 export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<SavingCircle> {
   const cancel = async (tx: EntityManager, circle: SavingCircle) => {
@@ -48,8 +48,8 @@ export function cancelCircle(em: EntityManager, ports: WakingCircles, asking: As
 }
 
 /**
- * Deletes a `new` circle, or an `active` one without any contribution row: it becomes `cancelled` and is no longer
- * found; its workflow is signalled. Creator and admins only. Throws NOT_FOUND, FORBIDDEN, and 400 in any other state.
+ * Deletes a `new` circle, or an `active` one without any contribution row, for its creator and admins: it becomes
+ * `cancelled` and reads return 404. Signals its workflow. Throws NOT_FOUND, FORBIDDEN, and 400 for any other circle.
  */
 export function deleteCircle(em: EntityManager, ports: WakingCircles, asking: Asking): Promise<void> {
   const remove = async (tx: EntityManager, circle: SavingCircle) => {

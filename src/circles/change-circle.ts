@@ -17,7 +17,7 @@ export interface Asking {
   requestId: string;
 }
 
-/** A change that concerns one member's place. */
+/** The input of a change to one member's place. */
 export interface AskingForPlace extends Asking {
   memberId: string;
 }
@@ -43,7 +43,7 @@ export const changeCircle = <T>(
     },
   );
 
-/** Records that a circle has changed: by a request, or without one by its workflow. */
+/** Records a change to a circle by a request, or, without one, by its workflow. */
 export const recordChange = (
   tx: EntityManager,
   circleId: string,
@@ -60,7 +60,10 @@ export const recordChange = (
     ...event,
   });
 
-/** A member's place in a circle. Throws FORBIDDEN unless it is the caller's or the caller manages it, and NOT_FOUND. */
+/**
+ * Returns a member's place in a circle. Throws FORBIDDEN unless the caller is that member or manages the circle, and
+ * NOT_FOUND.
+ */
 export async function getPlace(
   tx: EntityManager,
   circle: SavingCircle,
@@ -79,19 +82,19 @@ export function requireStatus({ status }: SavingCircle, needed: CircleStatus, wh
 
 export const refuseUnknownCircle = (): never => refuse('NOT_FOUND', 'the saving circle was not found', { field: 'id' });
 
-/** The circle's row, deleted or not, locked exclusively until the transaction ends. Throws NOT_FOUND. */
+/** Locks a circle, even a deleted one, exclusively until the transaction ends and reads it afresh. Throws NOT_FOUND. */
 export async function lockCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();
 }
 
-/** As `lockCircle`, for requests: a deleted circle is NOT_FOUND. */
+/** As `lockCircle`, but also throws NOT_FOUND for a deleted circle. */
 export async function lockLiveCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const circle = await lockCircle(tx, id);
   return circle.deleted_at ? refuseUnknownCircle() : circle;
 }
 
-/** As `lockCircle`, but shared: contributions wait only for changes to the circle, not for each other. */
+/** As `lockCircle`, with a shared lock: contributions wait only for changes to the circle, not for each other. */
 export async function shareCircle(tx: EntityManager, id: string): Promise<SavingCircle> {
   const lockMode = LockMode.PESSIMISTIC_READ;
   return (await tx.findOne(SavingCircle, { id }, { lockMode, refresh: true })) ?? refuseUnknownCircle();

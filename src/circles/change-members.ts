@@ -27,7 +27,7 @@ import type { SavingCircle } from './saving-circle.entity.ts';
 import { drawsWithEntropy, needsConsent, requireConsent } from './terms.ts';
 
 interface Joining extends Asking {
-  /** The accounts to add, all or none; absent: the caller joins with its oldest account. */
+  /** The accounts to add, all or none; if absent, the caller joins with its oldest account. */
   accountIds: string[] | undefined;
   /** The joining member's consent to debits of the account for contributions after the member's turn. */
   consent?: boolean | undefined;
@@ -42,8 +42,8 @@ interface Joiner {
 
 /**
  * Adds members to a `new` circle in the order of the accounts, all or none, and signals its workflow. Managers add
- * others; a caller to whom the circle is open may join. Throws NOT_FOUND, FORBIDDEN, and 400 when it is not `new` or is
- * full, an account or its user is a member already, or only the member can accept its terms.
+ * others; a caller to whom the circle is open may join. Throws NOT_FOUND, FORBIDDEN, and 400 if the circle is not `new`
+ * or is full, an account or its user is already a member, or members must accept its terms in person.
  */
 export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joining): Promise<CircleMember[]> {
   const { caller, accountIds } = joining;
@@ -83,7 +83,10 @@ export function removeMember(em: EntityManager, ports: WakingCircles, leaving: A
   });
 }
 
-/** A member's consent to debits and value for the draw, given only by themselves and stored only where required. */
+/**
+ * Returns a member's consent to debits and value for the draw, where the circle needs them. Throws 400 if one is
+ * missing or the member does not join in person.
+ */
 async function acceptTerms(
   tx: EntityManager,
   circle: SavingCircle,
@@ -99,7 +102,10 @@ async function acceptTerms(
   return { consented_at: consents ? await readDatabaseClock(tx) : null, entropy: draws ? (entropy ?? null) : null };
 }
 
-/** Also throws FORBIDDEN if the caller was suspended after the request began. */
+/**
+ * Returns the caller with their oldest account. Throws FORBIDDEN if the caller has been suspended since the request
+ * began.
+ */
 async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
   await readPayer(tx, caller.userId);
   const where =
@@ -112,8 +118,8 @@ async function oneself(tx: EntityManager, caller: Caller): Promise<Joiner> {
 }
 
 /**
- * The owners of the accounts, in order. An organization's account joins for the admin who names it. A suspended user is
- * refused, as they could not pay; the lock orders this and a concurrent suspension.
+ * Returns the accounts with their owners, in order; an organization's account joins for the admin who names it. Refuses
+ * suspended users, who could not pay. A concurrent suspension waits for the lock.
  */
 export async function ownersOf(
   tx: EntityManager,
@@ -135,7 +141,7 @@ export async function ownersOf(
   });
 }
 
-/** Refuses an account or user that is a member already or is named twice. Returns the number of members. */
+/** Refuses an account or user that is already a member or is named twice. Returns the number of members. */
 export async function refuseMembers(
   tx: EntityManager,
   { id }: SavingCircle,
@@ -154,9 +160,9 @@ export async function refuseMembers(
 }
 
 /**
- * Invites users of the circle's organization by id or e-mail, for its managers: they may read it while it is `new`, get
- * one mail, and join by themselves. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID when the circle is not `new` or
- * one of them is no active user of its organization.
+ * Invites users of the circle's organization by id or e-mail, for its managers. Invited users get one e-mail, may read
+ * the circle while it is `new`, and join by themselves. Throws NOT_FOUND, FORBIDDEN, and REQUEST_INVALID if the circle
+ * is not `new` or an invited person is not an active user of its organization.
  */
 export async function inviteMembers(
   em: EntityManager,

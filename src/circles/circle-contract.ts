@@ -3,20 +3,20 @@ import type { RoundFacts, RoundStep } from './remedy.ts';
 import type { SavingCircle } from './saving-circle.entity.ts';
 import type { CircleStatus } from './saving-circle.ts';
 
-/** What a circle's workflow and activities exchange: ids, amounts and instants, no personal data. */
+/** The data that a circle's workflow and activities exchange: ids, amounts and instants, no personal data. */
 
 export interface SavingCircleInput {
   circleId: string;
 }
 
-/** What operators see of a circle in Temporal's UI. */
+/** The fields of a circle that operators see in Temporal's UI. */
 export type ToldCircle = Pick<SavingCircle, 'amount' | 'round_interval' | 'turn_order' | 'organization_id'>;
 
 /** The circle workflows' port for use cases; implemented in `temporal/`. */
 export interface CircleWorkflows {
-  /** Signals the workflow, or starts it from the row, with a summary for operators. Never throws: a sweep retries. */
+  /** Signals the workflow, or starts it from the row, with a summary for operators. Never throws; a sweep retries. */
   wakeSavingCircle(circleId: string, told?: ToldCircle): Promise<void>;
-  /** The same for that sweep: throws when Temporal does not accept the signal. */
+  /** As `wakeSavingCircle`, for that sweep: throws if Temporal does not accept the signal. */
   lookAfterSavingCircle(circleId: string): Promise<void>;
 }
 
@@ -30,10 +30,10 @@ interface Standing {
 
 export interface OpenRound {
   receiverUserId: string;
-  /** How many members have no completed contribution, and the first few of their user ids. */
+  /** The number of members without a completed contribution, and the first few of their user ids. */
   missing: number;
   missingUserIds: string[];
-  /** The state on which the workflow decides. */
+  /** The state from which the workflow decides. */
   facts: RoundFacts;
 }
 
@@ -42,7 +42,7 @@ export interface NextStep {
   at: string;
 }
 
-/** A circle's progress as read from the database; its workflow decides on it. Instants are ISO 8601. */
+/** A circle's progress as read from the database, from which its workflow decides. Instants are ISO 8601. */
 export type CircleProgress =
   | ({ phase: 'waiting for its start' | 'between rounds'; next: NextStep } & Standing)
   | ({ phase: 'collecting'; round: OpenRound; next: NextStep | null } & Standing)

@@ -21,8 +21,8 @@ const CircleReplacementSchema = defineEntity({
 });
 
 /**
- * A proposal that somebody (`user_id`, with `account_id`) take over a member's place: the leaving member agreed at
- * `left_at`, the new one at `joined_at`. A later proposal for the same place withdraws an earlier one.
+ * A proposal that a user (`user_id`, with `account_id`) take over a member's place: the leaving member agreed at
+ * `left_at`, the new one at `joined_at`. A later proposal for the place withdraws an earlier one.
  */
 export class CircleReplacement extends CircleReplacementSchema.class {}
 CircleReplacementSchema.setClass(CircleReplacement);

@@ -19,6 +19,6 @@ const CircleRoundSchema = defineEntity({
   },
 });
 
-/** One turn of a circle from its opening to its payout; open while `paid_at` is null. */
+/** A circle's turn from its opening to its payout; open while `paid_at` is null. */
 export class CircleRound extends CircleRoundSchema.class {}
 CircleRoundSchema.setClass(CircleRound);

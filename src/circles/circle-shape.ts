@@ -18,7 +18,7 @@ function wholeFrom(least: number, most: number) {
 const AskedTermsBody = z
   .strictObject({
     grace_days: wholeFrom(0, longestGraceDays).nullish().meta({
-      description: 'Whole days after the interval of a round before a missing contribution is a default; default 0.',
+      description: 'Days from the end of a round until a missing contribution is a default; 0 if absent.',
     }),
     on_default: z
       .enum(defaultRules)
@@ -26,16 +26,17 @@ const AskedTermsBody = z
       .meta({
         description:
           'What happens to a round with a default: `wait` waits for the missing contributions; `cover` takes them ' +
-          'from guarantees, first the member’s own, or waits; `exclude` removes members who have not paid, if ' +
+          'from guarantees, the member’s own first, or else waits; `exclude` removes members who have not paid, if ' +
           'anybody has; `winner_first` debits, once a day, members who have received the pot. Orders expire with the ' +
           'grace period. Default `wait`.',
       }),
     guarantee_percent: wholeFrom(0, 100).nullish().meta({
-      description: 'Percent of the contribution, debited with the first one and returned at the end; default 0.',
+      description:
+        'Percent of the contribution, debited with the first contribution and returned at the end; 0 if absent.',
     }),
   })
   .meta({
-    description: 'How a round with missing contributions is handled. A PATCH leaves absent fields unchanged.',
+    description: 'How missing contributions are handled. A PATCH leaves absent fields unchanged.',
   });
 
 const name = text(255);

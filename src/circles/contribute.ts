@@ -53,7 +53,7 @@ export async function contribute(
     const payment = { ...target, amount: contribution_amount };
     return payByGateway(em, ports, asking, { ...sent, payment }, async (order) => {
       const made = await em.fork().findOne(CircleContribution, { payment_order_id: order.payment_order_id });
-      // An order without a contribution belongs to another request that took the key at the same time.
+      // An order without a contribution belongs to a concurrent request with the same key.
       return { ...present(made ?? refuseReused({ userId })), payment: order };
     });
   };

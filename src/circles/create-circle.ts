@@ -18,7 +18,7 @@ import { readStartDate } from './start-date.ts';
 import { columnsOf, guaranteeOf, termsAskedFor } from './terms.ts';
 import { commitTo, placeOfSeed } from './turn-order.ts';
 
-/** Refuses a contribution (IDR) whose pot, with all places taken, would exceed the largest amount of money. */
+/** Refuses a contribution (IDR) whose full pot would exceed the largest amount of money. */
 export function refuseTooMuch(amount: Money, capacity: number, field = 'amount'): void {
   const largest = largestShare(capacity);
   if (compareMoney(amount, largest) > 0) {
@@ -29,9 +29,9 @@ export function refuseTooMuch(amount: Money, capacity: number, field = 'amount')
 export type NewColumns = Omit<RequiredEntityData<SavingCircle>, 'id' | 'holding_account_id'> & { created_by: string };
 
 /**
- * Creates a circle and starts its workflow; if Temporal is down, the circle's next change or the sweep at its start
- * date starts it. Throws FORBIDDEN for an account that is not the caller's own or, for platform callers, an
- * organization's; and 400 for an invalid start date or a guarantee with more than four decimals.
+ * Creates a circle and starts its workflow; if Temporal is down, the circle's next change or the sweep after its start
+ * date does. Throws FORBIDDEN unless the account is the caller's own or, for platform callers, an organization's; and
+ * 400 for an invalid start date or a guarantee with more than four decimals.
  */
 export async function createCircle(
   em: EntityManager,
@@ -74,7 +74,9 @@ export async function insertCircle(
 
 const seedBytes = 32;
 
-/** A random seed, sealed until the draw, and its commitment, by which anyone can verify the seed afterwards. */
+/**
+ * Creates a random seed, sealed until the draw, and its commitment, with which anyone can verify the seed afterwards.
+ */
 async function prepareDraw(sealer: Sealer, circleId: string) {
   const seed = randomBytes(seedBytes).toString('hex');
   return { draw_commitment: commitTo(seed), draw_seed_sealed: await sealer.seal(placeOfSeed(circleId), seed) };

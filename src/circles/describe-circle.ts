@@ -24,8 +24,9 @@ import { settle } from './settlement.ts';
 import { drawsWithEntropy } from './terms.ts';
 
 /**
- * A circle's response: members in turn order, open round, contributions (IDR, scale 4), and replacements the caller may
- * see, oldest first; `withAggregation` for web clients. Strangers see neither accounts nor who has not paid.
+ * Returns a circle's response: members in turn order, open round, contributions (IDR, scale 4), and the replacements
+ * that the caller may see, oldest first; for web clients `withAggregation`. Strangers see neither accounts nor who has
+ * not paid.
  */
 export async function describeCircle(
   em: EntityManager,
@@ -68,7 +69,7 @@ export async function describeCircle(
   };
 }
 
-/** Proposals made by the caller or naming the caller as the new or leaving member; all for the platform. */
+/** Finds proposals made by the caller or naming the caller as the new or leaving member; all for platform. */
 async function findReplacements(
   em: EntityManager,
   caller: Caller,
@@ -85,13 +86,13 @@ async function findReplacements(
   return found.filter(({ member_id }) => places.some((place) => place.member_id === member_id));
 }
 
-/** The draw of a circle's lottery, so that members can verify it. Throws NOT_FOUND for a circle without one. */
+/** Returns the draw of a circle's lottery, so that members can verify it. Throws NOT_FOUND for a circle without one. */
 export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCircle) {
   if (!circle.draw_commitment) refuse('NOT_FOUND', 'this saving circle has no lottery', { field: 'id' });
   const seed = circle.draw_seed ?? null;
   const found = { saving_circle_id: circle.id };
   const drawn = await em.find(CircleMember, found, { orderBy: { drawn_turn: 'asc' }, refresh: true });
-  // As it was drawn, regardless of later changes to turns and places.
+  // The draw itself, regardless of later changes to turns and places.
   const accountOf = ({ drawn_account_id }: CircleMember) =>
     isStranger ? null : must(drawn_account_id, 'a draw covers the account of every member');
   const turnOf = ({ drawn_turn }: CircleMember) => must(drawn_turn, 'a draw gave every member a turn');
@@ -105,7 +106,10 @@ export async function findDraw(em: EntityManager, { circle, isStranger }: SeenCi
   };
 }
 
-/** A circle's settlement in turn order, for members and managers. Throws NOT_FOUND, and FORBIDDEN for anybody else. */
+/**
+ * Returns a circle's settlement in turn order, for members and managers. Throws NOT_FOUND, and FORBIDDEN for anybody
+ * else.
+ */
 export async function findSettlement(em: EntityManager, caller: Caller, circleId: string) {
   await getOwnCircle(em, caller, circleId);
   const positions = await findPositions(em, circleId);

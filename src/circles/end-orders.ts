@@ -6,18 +6,18 @@ import { failpoint } from '../shared/failpoint.ts';
 
 type Ports = { workflows: Pick<GatewayPaymentWorkflows, 'hintGatewayPayment'> };
 
-/** How many are cancelled at a time; the sweep cancels the rest. */
+/** Maximum orders cancelled at a time; the sweep cancels the rest. */
 const endedAtOnce = 100;
 
 /**
- * Open orders `o` whose contributions `c` were superseded by another payment, by a new member or by the end of their
- * circle. A transaction that holds a circle does not touch its orders, so they are cancelled after it.
+ * Open orders `o` whose contributions `c` were superseded by another payment, a new member or the end of their circle.
+ * They are cancelled after the transaction that locks the circle, because that one must not lock orders.
  */
 export const ordersInTheWay = `from payment_orders o join saving_circle_contributions c on c.payment_order_id = o.id
   where o.reference_type = 'saving_circle_contribution' and o.status in ('PENDING', 'WAITING_PAYMENT')
     and c.status = 'cancelled'`;
 
-/** Cancels an order as its payer would: its workflow expires the instrument and refunds money received anyway. */
+/** Cancels an order as its payer would: its workflow expires the instrument and refunds money that still arrives. */
 export async function endOrder(em: EntityManager, { workflows }: Ports, orderId: string): Promise<void> {
   const event = { resourceType: 'payment_order', actorId: null, requestId: null, data: { cancelled: true } };
   await storeCancellation(em, { table: 'payment_orders', id: orderId, event });

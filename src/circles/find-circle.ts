@@ -7,7 +7,10 @@ import { CircleMember } from './circle-member.entity.ts';
 import { CircleReplacement } from './circle-replacement.entity.ts';
 import { SavingCircle } from './saving-circle.entity.ts';
 
-/** Strangers (neither creator, admin nor member) see neither accounts nor who owes. */
+/**
+ * A circle as a caller sees it. Strangers (neither creator, admin nor member) see neither accounts nor who has not
+ * paid.
+ */
 export interface SeenCircle {
   circle: SavingCircle;
   isStranger: boolean;
@@ -20,8 +23,8 @@ async function seeCircle(em: EntityManager, caller: Caller, id: string): Promise
 }
 
 /**
- * The circle, visible to the caller as creator, admin, member, or by its visibility; with `orInvited` also to users who
- * are offered a place in it, so that they know what they agree to. Throws NOT_FOUND or FORBIDDEN.
+ * Returns a circle for its creator, admins, members and everybody to whom it is open; with `orInvited` also for users
+ * who are offered a place, so that they know what they agree to. Throws NOT_FOUND or FORBIDDEN.
  */
 export async function getVisibleCircle(
   em: EntityManager,
@@ -37,13 +40,13 @@ export async function getVisibleCircle(
   return seen;
 }
 
-/** The circle, for its creator, admins and members. Throws NOT_FOUND, and FORBIDDEN for anybody else. */
+/** Returns a circle, for its creator, admins and members. Throws NOT_FOUND, and FORBIDDEN for anybody else. */
 export async function getOwnCircle(em: EntityManager, caller: Caller, id: string): Promise<SavingCircle> {
   const { circle, isStranger } = await seeCircle(em, caller, id);
   return isStranger ? refuse('FORBIDDEN', 'you are not a member of this saving circle', { field: 'id' }) : circle;
 }
 
-/** Whether the caller is invited to a new circle, or is now offered a member's place in an active one. */
+/** Returns whether the caller is invited to a new circle, or is now offered a member's place in an active one. */
 export async function isInvited(em: EntityManager, { id, status }: SavingCircle, { userId }: Caller): Promise<boolean> {
   if (status === 'new') {
     const find = 'select 1 from saving_circle_invitations where saving_circle_id = ? and user_id = ?';

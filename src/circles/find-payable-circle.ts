@@ -8,9 +8,9 @@ import { guaranteeOf, type TermsColumns } from './terms.ts';
 interface Paying {
   circleId: string;
   userId: string;
-  /** The member whose contribution it is; null or absent: the payer. */
+  /** The member whose contribution it is; the payer if null or absent. */
   onBehalfOf?: string | null | undefined;
-  /** IDR: the contribution; with `inAll`, including the guarantee due with it. */
+  /** IDR: the contribution; with `inAll` it includes the guarantee due with it. */
   amount: Money;
   inAll?: boolean;
   /** Whether it is a gateway order. */
@@ -33,16 +33,17 @@ interface Row extends TermsColumns {
   excludedTurn: number | null;
   contributed: 'pending' | 'completed' | null;
   isGuaranteed: boolean;
-  /** Orders expire by then; null: no limit. */
+  /** When orders expire at the latest; null means no limit. */
   ordersEndAt: string | null;
   ordersEnded: boolean;
 }
 
-// Orders expire with the grace period: none is open when a default is judged. Under `wait`, new ones follow.
+// Orders expire with the grace period, so that none is open when a default is settled. Under `wait` new orders may
+// follow.
 const ordersEndAt = `case when c.on_default <> 'wait' or r.defaulted_at is null
   then r.due_at + c.grace_days * interval '1 day' end`;
 
-// The member's own payment supersedes another's unpaid order for them, including its guarantee.
+// A member's own payment supersedes an unpaid order of somebody else for them, including its guarantee.
 const query = `select c.holding_account_id as "holdingAccountId", c.amount::numeric(20, 4)::text as contribution, c.status,
     c.current_turn as turn, c.grace_days, c.on_default, c.guarantee_percent, m.id as "memberId",
     m.excluded_turn as "excludedTurn", c.status = 'active' and c.next_opens_at is null as "isOpen",
@@ -67,10 +68,10 @@ export const refuseRepeat = (status: string): never =>
   });
 
 /**
- * The circle, if a user may contribute this amount to it now. Throws NOT_FOUND, also for the member; FORBIDDEN for
- * users without a place; 400 while no round is open, for a repeat (DUPLICATE), for an order shortly before the grace
- * period ends, and for another amount. Error fields are named as in the payments dispatcher. `total` (IDR, scale 4) is
- * the contribution, and with a member's first one the guarantee.
+ * Returns the circle, if the user may contribute this amount to it now. Throws NOT_FOUND, also for the member;
+ * FORBIDDEN for users without a place; 400 while no round is open, for a repeat (DUPLICATE), for an order shortly
+ * before the grace period ends, and for another amount. Error fields are named as in the payments dispatcher. `total`
+ * (IDR, scale 4) is the contribution plus, with a member's first one, the guarantee.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying) {
   const { circleId, userId, amount } = paying;

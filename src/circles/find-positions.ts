@@ -7,7 +7,7 @@ import type { Debt, MemberSums } from './settlement.ts';
 /** A member's position in a circle, and in the round of its current turn. */
 export interface Position extends Required<MemberSums>, PlaceInRound {
   covered: Money;
-  /** Whether an order for the contribution is open: it may have been paid already. */
+  /** Whether an order for the contribution is open; it may already have been paid. */
   has_order: boolean;
   user_id: string;
   /** Null before the start, and for members who lost their place before their turn. */
@@ -15,11 +15,11 @@ export interface Position extends Required<MemberSums>, PlaceInRound {
   excluded_turn: number | null;
   /** The circle's status in the same snapshot. */
   status: CircleStatus;
-  /** What others' guarantees paid for this member. */
+  /** Debts to the members whose guarantees paid for this one. */
   owed: Debt[];
 }
 
-// One statement, so that it sees a concurrent cancellation completely or not at all.
+// One statement, so that it sees all of a concurrent cancellation or nothing.
 const query = `
   select p.member_id, p.account_id, p.user_id, p.turn_number, p.excluded_turn, s.status,
     p.paid::numeric(20, 4)::text as paid, p.guarantee::numeric(20, 4)::text as guarantee,

@@ -10,29 +10,29 @@ import { SavingCircle } from './saving-circle.entity.ts';
 import { circleLaw, minimumMembers } from './saving-circle.ts';
 import { lastHourForMembers } from './start-date.ts';
 
-/** How many missing members the workflow gets by id; of the rest it gets only the number. */
+/** Maximum ids of missing members that the workflow gets, besides their number. */
 const missingTold = 20;
 
-/** A circle's progress, and the input of a step: its places, and the open round, if any. */
+/** A circle's progress, and the input of a step: its places and its open round. */
 export interface Look {
   progress: CircleProgress;
   places: Position[];
   round: CircleRound | null;
 }
 
-/** The circle's progress. Throws NOT_FOUND when there is no such circle. */
+/** Returns the circle's progress. Throws NOT_FOUND. */
 export async function findProgress(em: EntityManager, circleId: string): Promise<CircleProgress> {
   const circle = await em.findOne(SavingCircle, { id: circleId }, { refresh: true });
   return (await lookAt(em, circle ?? refuseUnknownCircle())).progress;
 }
 
-/** As `findProgress`, for a circle already read, with the input of a step. */
+/** As `findProgress`, for a circle already read; also returns the input of a step. */
 export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<Look> {
   const { id, status, amount, current_turn: turn, next_opens_at } = circle;
   if (isFinal(circleLaw, status)) return { progress: { phase: 'ended', status }, places: [], round: null };
   const positions = await findPositions(em, id);
   const places = positions.filter(({ excluded_turn }) => excluded_turn === null);
-  // Later turns move up when a place ends before its turn.
+  // If a place ends before its turn, later turns move up.
   const lastTurn = positions.filter(({ turn_number }) => turn_number !== null).length;
   const standing = { members: places.length, amount, turn, lastTurn };
   if (status === 'new') {
@@ -70,7 +70,10 @@ export async function lookAt(em: EntityManager, circle: SavingCircle): Promise<L
   return { progress: { phase: 'collecting', round: open, next, ...standing }, places, round };
 }
 
-/** Standing orders not yet tried for the open round, for exactly the amount due (a first one with the guarantee). */
+/**
+ * Finds standing orders not yet tried for the open round, for exactly the amount due (the first time with the
+ * guarantee).
+ */
 export const findDueOrders = (
   em: EntityManager,
   circleId: string,
@@ -94,6 +97,6 @@ export interface Debit {
   memberId: string;
   /** The only turn to pay for. */
   turn: number;
-  /** Null: the account with which the member joined. */
+  /** Null means the account with which the member joined. */
   sourceAccountId: string | null;
 }

@@ -19,7 +19,7 @@ interface Condition {
   params?: unknown[];
 }
 
-/** Circles that a user created or belongs to; looked up first because they are few. */
+/** Circles that a user created or belongs to; a subquery, because they are few. */
 const ofUser = `row.id in (select id from saving_circles where created_by = ?
   union select saving_circle_id from saving_circle_members where user_id = ?)`;
 /** The user's circles, and new ones to which they are invited. */
@@ -27,15 +27,16 @@ const ofInvited = `(${ofUser}) or (row.status = 'new'
   and row.id in (select saving_circle_id from saving_circle_invitations where user_id = ?))`;
 const ofAccount = `row.id in (select id from saving_circles where account_id = ?
   union select saving_circle_id from saving_circle_members where account_id = ?)`;
-/** Circles of an organization and its users, and those that all its users see. */
+/** Circles of an organization and its users. */
 const named = 'row.organization_id = ?';
 const isPublic = "row.visibility = 'public'";
 const isShown = "row.visibility in ('public', 'organization')";
 
 /**
- * The circles a caller may list (docs/contract.md 5). Individuals: created, joined or invited to. Organization admins:
- * also the organization's, and its users' visible to it. Platform: all. With `organization_id`: its public circles and,
- * for its users, those visible to them; individuals may name only their own.
+ * Returns the conditions for the circles that a caller may list (docs/contract.md 5). Individuals: created, joined or
+ * invited to. Organization admins: also the organization's own, and its users' circles that are visible to it.
+ * Platform: all. With `organization_id`: its public circles and, for its users, those visible to them; individuals may
+ * name only their own.
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const { userId, organizationId: own } = caller;
@@ -55,7 +56,9 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   return [{ sql: `${named} and (${isShown} or ${ofUser})`, params: [own, ...their] }];
 }
 
-/** A page of the circles the caller lists. Throws FORBIDDEN for a filter the caller may not use. */
+/**
+ * Returns a page of the circles that the caller may list. Throws FORBIDDEN for a filter that the caller may not use.
+ */
 export async function listCircles(
   em: EntityManager,
   caller: Caller,
@@ -80,8 +83,8 @@ export async function listCircles(
 }
 
 /**
- * A page of a circle's contributions, newest first, and their total number: a member's own, or all for creator and
- * admins. Throws NOT_FOUND, and FORBIDDEN for anybody else.
+ * Returns a page of a circle's contributions, newest first, and their total number: a member's own, or all for creator
+ * and admins. Throws NOT_FOUND, and FORBIDDEN for anybody else.
  */
 export async function listContributions(
   em: EntityManager,
@@ -93,7 +96,7 @@ export async function listContributions(
   return findPage(em, CircleContribution, { saving_circle_id: circleId, ...own }, window);
 }
 
-/** Contributions that a member paid, for themselves or another, or that others paid for them. */
+/** Returns the condition for contributions that a member paid, for anybody, or that others paid for them. */
 async function ownContributions(em: EntityManager, circleId: string, userId: string) {
   const member = await em.findOne(CircleMember, { saving_circle_id: circleId, user_id: userId });
   return { $or: [{ user_id: userId }, ...(member === null ? [] : [{ member_id: member.id }])] };

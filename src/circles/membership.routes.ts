@@ -100,9 +100,9 @@ routes.post(
     summary: 'Contribute to the open round',
     description:
       '`contribution_amount` must equal the amount of the circle. With `payment_id` the gateway collects it: the ' +
-      'contribution is `pending` and the response has `payment`. Otherwise it is paid at once from a balance: ' +
+      'contribution is `pending` and the response contains `payment`. Otherwise it is paid at once from a balance: ' +
       '`source_account_id`, or the account with which the member joined. Each member has one pending or completed ' +
-      'contribution per turn, whoever pays it (`on_behalf_of`). An order expires with the grace period of the round ' +
+      'contribution per turn, also if another pays it (`on_behalf_of`). An order expires with the grace period of the round ' +
       'at the latest; none is accepted in its last ten minutes. If the terms require a guarantee, it is debited with ' +
       'the first contribution of a member and shown as `guarantee_amount`. The same `Idempotency-Key` and body ' +
       'return the first response.',
@@ -146,7 +146,7 @@ routes.post(
   {
     summary: 'Propose a replacement for a member of a circle',
     description:
-      'While the circle is active, for the leaving member (who thereby agrees), the creator or an admin. A later ' +
+      'While the circle is active, for the leaving member (who agrees by proposing), the creator or an admin. A later ' +
       'proposal for the same place withdraws an earlier one; repeating a proposal returns the open one, and the ' +
       'leaving member agrees to it by doing so. `GET` of the circle shows it in `replacements` to those who have to ' +
       'agree.',
@@ -168,7 +168,7 @@ routes.post(
     summary: 'Agree to a replacement',
     description:
       'For the new member (under `winner_first` with `consent: true`) and, if somebody else proposed it, the leaving ' +
-      'one. Once both have agreed it is `completed`: place, debts and rights are transferred. Agreeing again has no ' +
+      'member. Once both have agreed it is `completed`: place, debts and rights are transferred. Agreeing again has no ' +
       'effect.',
     access: allow('update-saving-circle', { scope: 'the new and the leaving member' }),
     params: z.object({ id: uuid(), replacement_id: uuid() }),
@@ -186,8 +186,8 @@ routes.put(
   {
     summary: 'Set a standing order',
     description:
-      'Pays each round when it opens, from an account of the member, starting with the next round. It debits exactly ' +
-      'the amount that it names. If the balance does not cover it, the member pays that round by other means.',
+      'Pays each round when it opens, from an account of the member, starting with the next round. Debits exactly ' +
+      'the named amount. If the balance does not cover it, the member must pay that round in another way.',
     access: allow('update-saving-circle', { scope: 'oneself' }),
     params: place,
     body: z.strictObject({ source_account_id: uuid() }),

@@ -24,8 +24,8 @@ interface Ports {
 }
 
 /**
- * Takes the circle's next step, if due at `at`, under its lock, in one transaction (each debit has its own); then
- * cancels superseded orders. Returns its progress. Throws NOT_FOUND, and, after all debits, when one failed for now.
+ * Takes the circle's next step, if due at `at`, under its lock, in one transaction (one per debit); then cancels
+ * superseded orders. Returns the circle's progress. Throws NOT_FOUND, and, after all debits, if one must be retried.
  */
 export async function moveCircle(
   em: EntityManager,
@@ -44,7 +44,7 @@ export async function moveCircle(
     else await failpoint('move-circle.moved');
   }
   await endOrders(em, { workflows }, circleId);
-  // Superseded orders are not part of it.
+  // Cancelling superseded orders does not change the progress.
   const progress = step === null ? before : await findProgress(em.fork(), circleId);
   await failpoint('move-circle.read');
   return progress;
@@ -65,7 +65,7 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
     await openRound(tx, circle, now);
     return recordChange(tx, circle.id, { round: 'opened', turn_number: circle.current_turn });
   }
-  assert(progress.phase === 'collecting' && round !== null, 'what is left to do is of an open round');
+  assert(progress.phase === 'collecting' && round !== null, 'every other step needs an open round');
   const open = { circle, places, round };
   if (step === 'pay the pot') return payPot(tx, open, now);
   await reportMissing(tx, open, step, now);
@@ -73,8 +73,8 @@ async function takeStep(tx: EntityManager, sealer: Sealer, circleId: string, now
 }
 
 /**
- * Starts a `new` circle due at `now`: assigns the turns and opens the first round. With fewer than two members, or a
- * first turn beyond its members, it has no round to run and is `cancelled`.
+ * Starts a `new` circle due at `now`: assigns the turns and opens the first round. Makes it `cancelled` if it has fewer
+ * than two members or its first turn is beyond them.
  */
 async function startCircle(tx: EntityManager, sealer: Sealer, circle: SavingCircle, now: Date): Promise<void> {
   const members = await tx.find(
@@ -107,7 +107,7 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
     circle.draw_seed_sealed = null;
   }
   const entropy = drawsWithEntropy(circle)
-    ? gatherEntropy(members.map((member) => must(member.entropy, 'everybody who joins such a lottery gives a value')))
+    ? gatherEntropy(members.map((member) => must(member.entropy, 'every member of such a lottery gives a value')))
     : null;
   inTurnOrder(circle.turn_order, members, seed, entropy).forEach((member, index) => {
     member.turn_number = index + 1;
@@ -119,12 +119,12 @@ async function giveTurns(tx: EntityManager, sealer: Sealer, circle: SavingCircle
   await tx.flush();
 }
 
-/** A round opened later than this counts its interval from the actual opening, so that members lose no time. */
+/** If a round opens later than this, its interval counts from the actual opening, so that members lose no time. */
 const lateOpeningMs = 60 * 60 * 1000;
 
 /** Opens the round of the circle's current turn at `now`, in the caller's transaction, under the circle's lock. */
 async function openRound(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
-  const planned = must(circle.next_opens_at, 'it is known when the next round opens');
+  const planned = must(circle.next_opens_at, 'a circle between rounds has next_opens_at');
   const isLate = now.getTime() - planned.getTime() > lateOpeningMs;
   if (isLate) Object.assign(circle, { schedule_anchor: now, schedule_step: 0 });
   const { id: saving_circle_id, current_turn: turn_number, round_interval, schedule_step } = circle;

@@ -20,15 +20,15 @@ interface Share {
 
 interface Payouts {
   kind: string;
-  /** `successful`, unless they refund what was paid in. */
+  /** `reversed` for refunds; `successful` by default. */
   status?: 'reversed';
-  /** One journal each, posted once. */
+  /** Each is posted once, as one journal. */
   payouts: readonly { businessKey: string; shares: readonly Share[] }[];
 }
 
 /**
- * Pays out of a circle's holding account under its lock: a journal for each payout and the `price` rows of its shares
- * (docs/contract.md 2), in a fixed number of statements. Returns the journals' ids.
+ * Pays out of a circle's holding account under its lock: writes a journal for each payout and the `price` rows of its
+ * shares (docs/contract.md 2), in a fixed number of statements. Returns the journals' ids.
  */
 export async function payOutOfCircle(
   tx: EntityManager,
@@ -46,7 +46,7 @@ export async function payOutOfCircle(
       ],
     })),
   );
-  const journalIds = posted.map((journalId) => must(journalId, 'a circle pays each once'));
+  const journalIds = posted.map((journalId) => must(journalId, 'each payout is posted once'));
   const userIds = payouts.flatMap(({ shares }) => shares.map(({ user_id }) => user_id));
   const organizations = await findOrganizationsOf(tx, userIds);
   const rowOf = ({ user_id: userId, account_id: accountId, amount }: Share) => ({
@@ -70,7 +70,7 @@ export async function payOutOfCircle(
   return journalIds;
 }
 
-/** Locks the balances of a circle's final journals, `credited` and every member's, before the first is posted. */
+/** Locks the balances of a circle's final journals (`credited`, every member's) before the first is posted. */
 export async function holdForEnd(
   tx: EntityManager,
   { id, holding_account_id }: SavingCircle,
@@ -87,8 +87,8 @@ export async function holdForEnd(
 }
 
 /**
- * Distributes a circle's remaining balance by `shareOut`, once, under its lock. The rest stays a debt between members,
- * which the settlement shows.
+ * Distributes a circle's remaining balance as `shareOut` computes, once, under its lock. Unpaid claims stay debts
+ * between members, which the settlement shows.
  */
 export async function settleCircle(tx: EntityManager, circle: SavingCircle): Promise<void> {
   await tx.flush();
@@ -96,7 +96,7 @@ export async function settleCircle(tx: EntityManager, circle: SavingCircle): Pro
   const positions = new Map((await findPositions(tx, circle.id)).map((position) => [position.member_id, position]));
   const shares = shareOut([...positions.values()], { isCancelled }).map(({ member_id, amount }) => ({
     amount,
-    ...must(positions.get(member_id), 'a share is a member’s'),
+    ...must(positions.get(member_id), 'every share belongs to a member'),
   }));
   if (shares.length === 0) return;
   await tx.execute(

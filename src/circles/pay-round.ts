@@ -22,13 +22,13 @@ export interface OpenRound {
 }
 
 /**
- * Pays the open round's pot to the member whose turn it is: for each place its contribution, paid or covered. Ends the
+ * Pays the open round's pot, one contribution per place, paid or covered, to the member whose turn it is. Ends the
  * round and schedules the next or completes the circle, in the caller's transaction.
  */
 export async function payPot(tx: EntityManager, { circle, round, places }: OpenRound, now: Date): Promise<void> {
   const receiver = must(
     places.find(({ member_id }) => member_id === round.receiver_member_id),
-    'whose turn it is has a place',
+    'the receiver has a place',
   );
   const { member_id, user_id, account_id } = receiver;
   const { id: resourceId, current_turn: turn_number } = circle;
@@ -52,7 +52,7 @@ export async function payPot(tx: EntityManager, { circle, round, places }: OpenR
   await recordChange(tx, circle.id, { round: 'paid', turn_number, amount, member_id, user_id, journal_id, status });
 }
 
-/** The next turn opens an interval after the last opening, or now if that is later. */
+/** Schedules the next turn: an interval after the last opening, or now if that is later. */
 function planNext(circle: SavingCircle, now: Date): void {
   const anchor = must(circle.schedule_anchor, 'a started circle has a schedule');
   const planned = addIntervals(anchor, circle.round_interval, circle.schedule_step + 1);
@@ -61,21 +61,21 @@ function planNext(circle: SavingCircle, now: Date): void {
   else Object.assign(circle, { schedule_step: circle.schedule_step + 1, next_opens_at: planned });
 }
 
-/** Completes the circle after its last turn: what it still holds is shared out. */
+/** Completes the circle after its last turn and distributes its balance. */
 export async function complete(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.status = 'completed';
   circle.ended_at = now;
   await settleCircle(tx, circle);
 }
 
-/** Event, mail and timestamp column for a missing contribution. */
+/** Event, e-mail and timestamp column for each report of a missing contribution. */
 const reports = {
   remind: { event: 'CONTRIBUTION_DUE', kind: 'circle_due', noted: 'reminded_at' },
   'report overdue': { event: 'CONTRIBUTION_OVERDUE', kind: 'circle_overdue', noted: 'overdue_reported_at' },
   'settle default': { event: 'MEMBER_DEFAULTED', kind: 'circle_default', noted: 'defaulted_at' },
 } as const;
 
-/** Records one event, and sends one mail, for each member whose contribution to the round is missing. */
+/** Records an event and an e-mail for each member whose contribution to the round is missing. */
 export async function reportMissing(
   tx: EntityManager,
   { circle, round, places }: OpenRound,
@@ -104,7 +104,7 @@ export async function reportMissing(
   );
 }
 
-/** Applies the terms to a default: covers it or excludes the defaulters, and pays the pot. Debits are another step. */
+/** Applies the terms to a default: covers it or excludes the defaulters, then pays the pot. Debits are another step. */
 export async function settleDefault(tx: EntityManager, open: OpenRound, remedy: Remedy, now: Date): Promise<void> {
   const { circle, round, places } = open;
   if (remedy === 'cover') {
@@ -144,7 +144,7 @@ async function exclude(tx: EntityManager, { circle, places }: OpenRound): Promis
   return later[0];
 }
 
-/** The last receiver has lost their place: contributions to their pot are shared out with everything else. */
+/** Ends a circle whose last receiver has lost their place: distributes the contributions to their pot with the rest. */
 async function endWithoutReceiver(tx: EntityManager, circle: SavingCircle, now: Date): Promise<void> {
   circle.updated_at = await readDatabaseClock(tx);
   await complete(tx, circle, now);

@@ -21,7 +21,7 @@ export const circleFields = {
   account_id: uuid(),
   name: z.string(),
   capacity: z.int().min(1),
-  start_date: z.string().meta({ description: 'The date or date-time as requested.' }),
+  start_date: z.string().meta({ description: 'As requested: a date or a date-time.' }),
   starts_at: timestamp(),
   amount: amount().meta({ description: 'Each member’s contribution to each round.' }),
   owner_type: z.enum(['individual', 'organization']),
@@ -30,7 +30,7 @@ export const circleFields = {
   round_interval: z.enum(roundIntervals),
   turn_order: z.enum(turnOrders),
   terms: TermsAnswer.nullable().meta({
-    description: 'What members accept by joining; null for a circle without terms.',
+    description: 'Members accept them by joining; null for a circle without terms.',
   }),
   current_turn: z.int().min(1),
   status: z.enum(circleLaw.statuses),
@@ -41,7 +41,7 @@ export const circleFields = {
 };
 export const CircleAnswer = z.object(circleFields).meta({ id: 'SavingCircle' });
 
-/** A circle as lists show it: in discovery without its account. */
+/** A circle as lists show it; in discovery without its account. */
 export const ListedCircleAnswer = z
   .object({ ...circleFields, account_id: uuid().optional().meta({ description: 'Not in discovery.' }) })
   .meta({ id: 'ListedSavingCircle' });
@@ -64,7 +64,9 @@ export const ReplacementAnswer = z
   .object({
     id: uuid(),
     saving_circle_id: uuid(),
-    member_id: uuid().meta({ description: 'The place, which keeps its id when another member takes it over.' }),
+    member_id: uuid().meta({
+      description: 'The id of the place, which stays the same when another member takes it over.',
+    }),
     leaving_user_id: uuid(),
     account_id: uuid().meta({ description: 'The new member’s.' }),
     user_id: uuid().meta({ description: 'The new member.' }),
@@ -76,7 +78,7 @@ export const ReplacementAnswer = z
   })
   .meta({ id: 'SavingCircleReplacement' });
 
-/** A member's order to pay each round when it opens, for exactly this amount. */
+/** A member's order to pay exactly this amount for each round when it opens. */
 export const StandingOrderAnswer = z.object({
   member_id: uuid(),
   source_account_id: uuid(),
@@ -85,7 +87,7 @@ export const StandingOrderAnswer = z.object({
   created_at: timestamp(),
 });
 
-/** The description of a field that callers who do not belong to the circle do not see. */
+/** The description of fields hidden from callers who do not belong to the circle. */
 const forWhoBelongs = { description: 'Null for callers who are neither creator, admin nor member.' };
 
 export const DrawAnswer = z.object({
@@ -96,7 +98,7 @@ export const DrawAnswer = z.object({
     .array(z.object({ account_id: uuid().nullable().meta(forWhoBelongs), value: z.string() }))
     .nullable()
     .optional()
-    .meta({ description: 'In the order of joining, null until the draw; not in circles without terms.' }),
+    .meta({ description: 'In joining order; null until the draw; absent in circles without terms.' }),
 });
 
 export const SettlementAnswer = z.object({
@@ -139,19 +141,18 @@ export const CircleDetailAnswer = z
     aggregation: z
       .object({
         member_count: z.int().meta({
-          description: 'Everybody in `members`, including those whose places have ended (`excluded_turn`).',
+          description: 'The length of `members`, including those whose places have ended (`excluded_turn`).',
         }),
         paid_this_turn: z.int(),
         pot_amount: amount().meta({
-          description:
-            'What the receiver of a round gets: the contribution times the members whose places have not ended.',
+          description: 'The pot of a round: the contribution times the number of members whose places have not ended.',
         }),
       })
       .optional(),
   })
   .meta({ id: 'SavingCircleDetail' });
 
-/** Totals of an organization's circles; the organization is null when the platform asks for all. */
+/** Totals of an organization's circles; the organization is null if platform requests all. */
 export const summaryFields = {
   organization_id: uuid().nullable(),
   organization_name: z.string().nullable(),
@@ -165,8 +166,8 @@ export const summaryFields = {
 export const contributionFields = {
   id: uuid(),
   saving_circle_id: uuid(),
-  user_id: uuid().meta({ description: 'Who paid.' }),
-  member_id: uuid().meta({ description: 'Whose contribution it is.' }),
+  user_id: uuid().meta({ description: 'The payer.' }),
+  member_id: uuid().meta({ description: 'The member for whom it was paid.' }),
   turn_number: z.int(),
   amount: amount(),
   guarantee_amount: amount().meta({ description: 'The guarantee paid with it.' }),

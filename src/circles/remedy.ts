@@ -1,33 +1,34 @@
 import { type Money, moneyOfUnits, unitsOf } from '../shared/money.ts';
 import type { DefaultRule } from './terms.ts';
 
-/** Pure rules for missing contributions of a round: what is due next, and how they are remedied. */
+/** Rules for missing contributions of a round: the next step and the remedy. */
 
 /** A member with a place in the open round. */
 export interface PlaceInRound {
   member_id: string;
   has_paid: boolean;
-  /** Whether the member's turn to receive is over. */
+  /** Whether the member has received the pot. */
   has_received: boolean;
-  /** The member's guarantee, and how much of it has been used (IDR, scale 4). */
+  /** The member's guarantee, and its used part (IDR, scale 4). */
   guarantee: Money;
   covered: Money;
 }
 
-/** A part of a missing contribution paid by a guarantee; both ids are members'. IDR, scale 4, above zero. */
+/** A part of a missing contribution that a guarantee pays; both ids are members'. IDR, scale 4, above zero. */
 export interface Cover {
   debtor: string;
   guarantor: string;
   amount: Money;
 }
 
-/** The remedy of a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. */
+/** The remedy for a default. Debits are tried once a day; `cover` and `exclude` complete the pot at once. */
 export type Remedy = 'cover' | 'exclude' | 'debit' | 'wait';
 
 /**
- * The remedy for missing contributions (of `amount` each, IDR). `cover`: from the remaining guarantees, the defaulter's
- * own first, then equally from all; in full or not at all. `exclude`: members who have not paid lose their places, if
- * anybody has paid. `winner_first`: members who have received but not paid are debited. Otherwise the round waits.
+ * Returns the remedy for missing contributions (of `amount` each, IDR). `cover`: the remaining guarantees pay, the
+ * defaulter's own first, then all equally; in full or not at all. `exclude`: members who have not paid lose their
+ * places, if anybody has paid. `winner_first`: members who have received but not paid are debited. Otherwise the round
+ * waits.
  */
 export function remedyOf(rule: DefaultRule, amount: Money, places: readonly PlaceInRound[]): Remedy {
   const missing = places.filter(({ has_paid }) => !has_paid);
@@ -36,7 +37,7 @@ export function remedyOf(rule: DefaultRule, amount: Money, places: readonly Plac
   return rule === 'winner_first' && missing.some(({ has_received }) => has_received) ? 'debit' : 'wait';
 }
 
-/** What is left of a member's guarantee. */
+/** Returns the unused part of a member's guarantee. */
 const leftOf = ({ guarantee, covered }: PlaceInRound): bigint => unitsOf(guarantee) - unitsOf(covered);
 
 function canCover(amount: Money, places: readonly PlaceInRound[], missing: number): boolean {
@@ -44,7 +45,10 @@ function canCover(amount: Money, places: readonly PlaceInRound[], missing: numbe
   return unitsOf(amount) * BigInt(missing) <= left;
 }
 
-/** Covers for each missing contribution (of `amount`, IDR): from the member's own guarantee, then equally from all. */
+/**
+ * Computes the covers of each missing contribution (of `amount`, IDR): from the member's own guarantee, then equally
+ * from all.
+ */
 export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[] {
   const left = new Map(places.map((place) => [place.member_id, leftOf(place)]));
   const covers: Cover[] = [];
@@ -68,10 +72,10 @@ export function coversOf(amount: Money, places: readonly PlaceInRound[]): Cover[
 
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right);
 
-/** Splits an amount into parts as equal as the available amounts allow; the parts add up to it. */
+/** Splits an amount into parts as equal as the available amounts allow. The parts sum to the amount. */
 function alike(need: bigint, available: readonly (readonly [string, bigint])[]): [string, bigint][] {
   if (need === 0n) return [];
-  // Start with the member who has least: the others make up what they cannot give.
+  // Start with the member who has least; the others pay what this one cannot.
   const byLeast = available.toSorted(([, left], [, right]) => (left < right ? -1 : Number(left > right)));
   let rest = need;
   return byLeast.map(([id, most], index) => {
@@ -96,7 +100,7 @@ export interface RoundFacts {
   /** When members were last debited. */
   remediedAt: string | null;
   remedy: Remedy;
-  /** Whether contributions may be ordered; not once the grace period is about to end. */
+  /** Whether an order for a missing contribution is open. */
   hasOrders: boolean;
   /** Whether members have standing orders for the round that have not been tried yet. */
   hasStandingOrders: boolean;
@@ -105,8 +109,8 @@ export interface RoundFacts {
 export type RoundStep = 'pay standing orders' | 'remind' | 'report overdue' | 'settle default' | 'debit';
 
 /**
- * The next step of a round with missing contributions, and when (ISO 8601); null while it waits for members or their
- * orders, which expire with the grace period at the latest.
+ * Returns the next step of a round with missing contributions, and when it is due (ISO 8601), or null while it waits
+ * for members or their orders, which expire with the grace period at the latest.
  */
 export function nextOfRound(facts: RoundFacts): { step: RoundStep; at: string } | null {
   const due = Date.parse(facts.dueAt);

@@ -27,9 +27,10 @@ interface Proposing extends AskingForPlace {
 }
 
 /**
- * Proposes that an account's owner take over a place in an `active` circle, for the leaving member (who thereby agrees)
- * or a manager; signals its workflow. Withdraws other proposals for the place; a repeat returns the open one. Throws
- * NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a place that has ended, and an ineligible owner.
+ * Proposes that an account's owner take over a place in an `active` circle, for the leaving member (who agrees by
+ * proposing) or a manager. Withdraws other proposals for the place; a repeat returns the open one. Signals the circle's
+ * workflow. Throws NOT_FOUND, FORBIDDEN, and 400 for a circle that is not active, a place that has ended, and an
+ * ineligible owner.
  */
 export function proposeReplacement(
   em: EntityManager,
@@ -41,7 +42,7 @@ export function proposeReplacement(
     const member = await getPlace(tx, circle, proposing);
     refuseUnlessLive(circle, member);
     const [newcomer] = await ownersOf(tx, caller, [accountId], 'account_id');
-    const joiner = must(newcomer, 'every account has its owner, or is refused');
+    const joiner = must(newcomer, 'ownersOf returns an owner for every account');
     await refuseMembers(tx, circle, [joiner], 'account_id');
     const isLeaving = member.user_id === caller.userId;
     const { id: saving_circle_id } = circle;
@@ -71,10 +72,10 @@ interface Accepting extends Asking {
 }
 
 /**
- * Agrees to a replacement, as the new or the leaving member. Once both have, the place is transferred with its debts
+ * Agrees to a replacement, as the new or the leaving member. Once both have agreed, transfers the place with its debts
  * and rights. Each agreement signals the circle's workflow; agreeing again has no effect. Throws NOT_FOUND; FORBIDDEN
- * for anybody else; and 400 when it was withdrawn, the circle is no longer active, the place has ended, or the new
- * member has since joined otherwise, is suspended, or does not give the consent that the terms require.
+ * for anybody else; and 400 if the proposal was withdrawn, the circle is no longer active, the place has ended, or the
+ * new member already belongs to the circle, is suspended, or does not give the required consent.
  */
 export async function acceptReplacement(
   em: EntityManager,
@@ -128,7 +129,7 @@ async function agree(
     await refuseMembers(tx, circle, [{ accountId: account_id, userId: user_id }], 'account_id');
     replacement.status = 'completed';
     await tx.flush();
-    // The row is the place: contributions, turn and debts stay with it; its unpaid orders are superseded.
+    // The row is the place and keeps its contributions, turn and debts; its unpaid orders are superseded.
     await cancelPendingContribution(tx, { circleId: circle.id, turn: circle.current_turn, memberId: member.id });
     await tx.execute('delete from saving_circle_standing_orders where id = ?', [member.id]);
     Object.assign(member, { user_id, account_id, consented_at: needsConsent(circle) ? joined_at : null });

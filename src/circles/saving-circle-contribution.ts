@@ -33,7 +33,7 @@ export const savingCircleContribution = {
       userId,
       onBehalfOf,
       amount,
-      // The order being opened already has the total as its amount.
+      // The order being opened already includes the guarantee in its amount.
       inAll: lock === true,
       isOrder: rail === 'gateway',
     });
@@ -56,7 +56,7 @@ export const savingCircleContribution = {
   wake: (workflows, { referenceId }) => workflows.wakeSavingCircle(referenceId),
 } satisfies PaymentHandler;
 
-/** Locks what a balance payment or an order changes: the circle, shared, and the contributions it supersedes. */
+/** Locks the rows of a balance payment or an order: the circle (shared) and the contributions it supersedes. */
 async function holdPlace(
   tx: EntityManager,
   { referenceId: circleId, userId, onBehalfOf }: HandledPayment,
@@ -72,11 +72,13 @@ async function holdPlace(
   );
 }
 
-/** Locks what settling an order changes: its circle (shared), its contribution, and the balances of a refund. */
+/**
+ * Locks the rows that settling an order changes: its circle (shared), its contribution, and the balances of a refund.
+ */
 async function holdOrdered(tx: EntityManager, circleId: string, orderId: string): Promise<void> {
   const { circle, contribution, isLate } = await lockOrdered(tx, circleId, orderId);
   if (!isLate) return;
-  // A second journal refunds it at once.
+  // A second journal refunds a late contribution at once.
   const holding = circle.holding_account_id;
   const credited = [...accountsOfSettlement, holding, contribution.refund_account_id];
   await holdBalances(tx, { debited: [holding], credited });
@@ -84,8 +86,8 @@ async function holdOrdered(tx: EntityManager, circleId: string, orderId: string)
 
 /**
  * Records a contribution and its event: `completed` by `transactionId` from a balance, or `pending` with an order.
- * `amount` includes a guarantee due. Throws as `getPayableCircle`, also for a concurrent repeat: the database allows
- * one pending or completed row per member and turn, and one with the guarantee per member.
+ * `amount` includes a guarantee due. Throws as `getPayableCircle` does, also for a concurrent repeat: the database
+ * allows one pending or completed row per member and turn, and one with the guarantee per member.
  */
 async function recordContribution(
   tx: EntityManager,
@@ -137,7 +139,10 @@ async function settleContribution(
   await changeStatus(tx, contribution, 'completed');
 }
 
-/** A contribution's gateway payment ended unpaid: declined is `failed`, expired `cancelled` (docs/contract.md 6). */
+/**
+ * Closes the contribution of an unpaid order: `failed` if it was declined, `cancelled` if it expired (docs/contract.md
+ * 6).
+ */
 async function closeContribution(tx: EntityManager, orderId: string, outcome: 'FAILED' | 'EXPIRED') {
   const contribution = await lockContributionOf(tx, orderId);
   const status: ContributionStatus = outcome === 'FAILED' ? 'failed' : 'cancelled';
@@ -176,8 +181,8 @@ const changeOf = ({ id, saving_circle_id, turn_number, status }: CircleContribut
 });
 
 /**
- * Refunds contributions to where they came from, once, as `payOutOfCircle`. The guarantee of a completed contribution
- * stays until the circle is settled; late money is refunded in full.
+ * Refunds contributions to the accounts that paid, once, through `payOutOfCircle`. The circle keeps the guarantee of a
+ * completed contribution until its settlement; late money is refunded in full.
  */
 export async function refundContributions(
   tx: EntityManager,
@@ -199,7 +204,7 @@ export async function refundContributions(
   });
   const now = await readDatabaseClock(tx);
   const events = refunds.map(({ contribution, amount }, index) => {
-    const journal_id = must(journalIds[index], 'a refund has its journal');
+    const journal_id = must(journalIds[index], 'every refund has a journal');
     const refunded = { refund_journal_id: journal_id, refunded_amount: amount, updated_at: now };
     return changeOf(Object.assign(contribution, { status: 'refunded' as const, ...refunded }), { journal_id });
   });

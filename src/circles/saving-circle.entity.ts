@@ -42,8 +42,8 @@ const SavingCircleSchema = defineEntity({
 });
 
 /**
- * A rotating savings group. `start_date` is as requested, `starts_at` the instant it means. Rounds open at
- * `schedule_anchor` plus `schedule_step` intervals; `next_opens_at` is set between rounds.
+ * A rotating savings group. `start_date` is as requested, `starts_at` its instant. Rounds open at `schedule_anchor`
+ * plus `schedule_step` intervals; `next_opens_at` is set between rounds.
  */
 export class SavingCircle extends SavingCircleSchema.class {}
 SavingCircleSchema.setClass(SavingCircle);

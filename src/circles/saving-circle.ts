@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Facts of saving circles (docs/contract.md 6). */
+/** Statuses and limits of saving circles (docs/contract.md 6). */
 export const circleLaw = statusLaw({
   initial: ['new'],
   transitions: {
@@ -23,17 +23,17 @@ export type TurnOrder = (typeof turnOrders)[number];
 
 export type CircleOwnerType = 'individual' | 'organization';
 
-/** The capacity of a circle when the request gives none. */
+/** The default capacity of a circle. */
 export const defaultCapacity = 100;
-/** The largest place or turn number: the database's integer range, not a rule of circles. */
+/** The largest place or turn number, set by the database's integer range. */
 export const largestPlace = 2_147_483_647;
-/** How many members one request may add at most. */
+/** Maximum members that one request may add. */
 export const addedAtOnce = 1000;
 
-/** A circle needs this many members at its start date, otherwise it is cancelled. */
+/** A circle with fewer members at its start date is cancelled. */
 export const minimumMembers = 2;
 
-/** A balance contribution starts as `completed`. Money that arrives after the end of its circle or turn is refunded. */
+/** A balance contribution starts as `completed`. Money that arrives after its circle or turn has ended is refunded. */
 export const contributionLaw = statusLaw({
   initial: ['pending', 'completed'],
   transitions: {

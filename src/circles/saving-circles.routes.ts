@@ -44,10 +44,10 @@ routes.post(
   {
     summary: 'Create a saving circle',
     description:
-      'An individual owns the circle; one created by an organization admin, or by platform for an account of an ' +
-      'organization, belongs to the organization. The creator must join to be a member. Without `capacity` it has up ' +
-      'to 100 members. It starts automatically on its start date, or is cancelled if it has fewer than two members; ' +
-      'one that starts today waits for its second member until the end of the day (UTC+7).',
+      'An individual owns their circle; one created by an organization admin, or by platform for an account of an ' +
+      'organization, belongs to the organization. The creator is not a member before joining. Without `capacity` it has up ' +
+      'to 100 members. On its start date it starts automatically, or is cancelled if it has fewer than two members; ' +
+      'a circle that starts today waits for its second member until the end of the day (UTC+7).',
     access: allow('create-saving-circle', { scope: 'for the caller; for an organization by its admins and platform' }),
     body: NewCircleBody,
     answers: { 201: z.object({ message, ...circleFields }) },
@@ -111,8 +111,8 @@ routes.patch(
   {
     summary: 'Change a saving circle',
     description:
-      'While it is `new` every field may be changed; once anybody but the creator has joined, `amount`, ' +
-      '`current_turn` and `terms` are fixed, and `start_date` can only be moved later. After the start only `name` ' +
+      'While it is `new` every field may change; once anybody but the creator has joined, `amount`, ' +
+      '`current_turn` and `terms` are fixed, and `start_date` can only move later. After the start only `name` ' +
       'and `visibility` can change (400 otherwise).',
     access: allow('update-saving-circle', { scope: 'as creator or admin' }),
     params,
@@ -145,9 +145,9 @@ routes.post(
   {
     summary: 'Cancel an active saving circle',
     description:
-      'Contributions to the unfinished round are refunded, including money that still arrives. The remaining balance ' +
-      'is shared out in proportion to positive net positions; the settlement shows the rest as `debts`. In a circle ' +
-      'that began at a later turn than 1, what members paid and received elsewhere counts in both. The circle stays ' +
+      'Refunds contributions to the unfinished round, including money that still arrives. The remaining balance ' +
+      'is distributed in proportion to positive net positions; the settlement shows the rest as `debts`. In a circle ' +
+      'that began at a later turn than 1, payments in the earlier rounds, held elsewhere, count in both. The circle stays ' +
       'readable.',
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,

@@ -6,10 +6,10 @@ export interface MemberSums {
   account_id: string;
   paid: Money;
   guarantee: Money;
-  /** How much of the guarantee has paid for missing contributions; absent counts as zero. */
+  /** The part of the guarantee that paid for missing contributions; zero if absent. */
   covered?: Money;
   received: Money;
-  /** Paid into rounds held elsewhere before this circle, less what was received there; zero if it started at turn 1. */
+  /** Paid into rounds held elsewhere before this circle, less the pot received there; zero if it started at turn 1. */
   elsewhere?: Money;
 }
 
@@ -23,13 +23,13 @@ export interface Debt {
 const positionOf = ({ paid, guarantee, received }: MemberSums): Money =>
   subtractMoney(addMoney(paid, guarantee), received);
 
-/** What is due to a member; negative when the member owes. */
+/** Returns the amount due to a member; negative if the member owes. */
 const claimOf = (member: MemberSums): Money => addMoney(positionOf(member), member.elsewhere ?? '0');
 
 /**
- * The positions of a circle's members: `net_position` is what they paid in less what they received, negative when they
- * owe the others; `held` is the sum of all, which the circle still holds. Until the circle `hasEnded`, later turns even
- * things out, and the only debts are what guarantees have `covered`; after that, members below zero owe those above.
+ * Computes the positions of a circle's members: `net_position` is paid less received, negative if the member owes the
+ * others; `held`, the sum of all, is the circle's balance. Until the circle `hasEnded`, the only debts are those that
+ * guarantees have `covered`, because later turns settle the rest; after that, members below zero owe those above.
  */
 export function settle(
   sums: readonly MemberSums[],
@@ -46,7 +46,7 @@ export function settle(
   };
 }
 
-/** Who owes whom: debtors pay creditors in member order, each debt as large as possible, to keep the debts few. */
+/** Assigns debtors to creditors in member order, each debt as large as possible, to keep the debts few. */
 function findDebts(sums: readonly MemberSums[]): Debt[] {
   const creditors = sums
     .map((member) => ({ member_id: member.member_id, due: claimOf(member) }))
@@ -69,9 +69,9 @@ function findDebts(sums: readonly MemberSums[]): Debt[] {
 }
 
 /**
- * Distributes everything a circle holds when it ends; nobody gets more than is due to them. After the last round each
- * member first gets back their remaining guarantee, less their own debts. The rest, or all of it for a cancelled
- * circle, is distributed in proportion to what each is due. IDR, scale 4, each above zero.
+ * Distributes a circle's balance when it ends; nobody gets more than is due to them. After the last round each member
+ * first gets back their unused guarantee, less their own debts. The rest, or all of it for a cancelled circle, is
+ * distributed in proportion to the amounts due. IDR, scale 4, each above zero.
  */
 export function shareOut(
   sums: readonly MemberSums[],
@@ -90,7 +90,7 @@ export function shareOut(
     .filter(({ amount }) => isAboveZero(amount));
 }
 
-/** What is left of a member's guarantee. */
+/** Returns the unused part of a member's guarantee. */
 const leftOf = ({ guarantee, covered = '0' }: MemberSums): Money => subtractMoney(guarantee, covered);
 
 const share = (total: Money, weights: readonly Money[]): Money[] =>

@@ -30,13 +30,13 @@ const columns = 'id as member_id, source_account_id, amount::text, guarantee_amo
 const present = (order: StandingOrder): StandingOrder =>
   presentFields(StandingOrderAnswer.shape, { ...order, created_at: new Date(order.created_at) });
 
-/** How many are paid per step. */
+/** Maximum standing orders paid per step. */
 const paidAtOnce = 50;
 
 /**
- * Sets a standing order, replacing an earlier one: the member's account pays each round that opens, with the current
- * contribution and guarantee. Throws NOT_FOUND; FORBIDDEN for anybody but the member and for somebody else's account;
- * 400 once the circle or place has ended.
+ * Sets a standing order, replacing an earlier one: the member's account pays the current contribution and guarantee for
+ * each round when it opens. Throws NOT_FOUND; FORBIDDEN for anybody but the member and for somebody else's account; 400
+ * once the circle or place has ended.
  */
 export function setStandingOrder(
   em: EntityManager,
@@ -67,7 +67,9 @@ export function setStandingOrder(
   });
 }
 
-/** Cancels a member's standing order and returns it. Throws as `setStandingOrder`, and NOT_FOUND when there is none. */
+/**
+ * Cancels a member's standing order and returns it. Throws as `setStandingOrder` does, and NOT_FOUND if there is none.
+ */
 export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): Promise<StandingOrder> {
   return em.transactional(async (tx) => {
     const { member } = await getOwnPlace(tx, ordering);
@@ -81,7 +83,7 @@ export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): P
   });
 }
 
-/** Ends every standing order of the user, in the caller's transaction, with an event each. */
+/** Cancels every standing order of the user, in the caller's transaction, with an event each. */
 export async function endStandingOrdersOf(
   tx: EntityManager,
   { userId, requestId }: { userId: string; requestId: string },
@@ -119,13 +121,13 @@ async function getOwnPlace(
 
 /**
  * Pays a batch of standing orders, each tried once in its own transaction: if the balance is too low or the amount due
- * differs, the member has to pay. Throws after the batch when one could not be tried.
+ * differs, the member must pay. Throws after the batch if one could not be tried.
  */
 export async function payStandingOrders(em: EntityManager, circleId: string): Promise<void> {
   await forEachOf(await findDueOrders(em, circleId, { limit: paidAtOnce }), async (debit) => {
     await payForMember(em.fork(), { circleId, ...debit });
     await failpoint('pay-standing-orders.paid');
-    // An order that now names another account is tried with that one.
+    // An order that was changed to another account meanwhile is tried again with that account.
     await em.execute(
       'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',
       [debit.turn, debit.memberId, debit.sourceAccountId],
@@ -133,7 +135,10 @@ export async function payStandingOrders(em: EntityManager, circleId: string): Pr
   });
 }
 
-/** Debits members who received but did not pay, each in its own transaction. Recorded last: interrupted, it repeats. */
+/**
+ * Debits members who received but did not pay, each in its own transaction. Records the attempt last, so that it
+ * repeats after an interruption.
+ */
 export async function debitMembers(em: EntityManager, circleId: string, now: Date): Promise<void> {
   const { current_turn: turn } = await em.findOneOrFail(SavingCircle, { id: circleId }, { refresh: true });
   const owing = (await findPositions(em, circleId)).filter((place) => place.has_received && !place.has_paid);
@@ -163,7 +168,8 @@ export async function payForMember(
       const source = sourceAccountId ?? member.account_id;
       await lockSource(tx, { payer, sourceAccountId: source });
       const circle = await shareCircle(tx, circleId);
-      // Consent to debit the member's account is permanent; a standing order may name another account by now.
+      // Consent to debit the member's account is permanent, but a standing order may have been changed to another
+      // account.
       const due = sourceAccountId === null ? [] : await findDueOrders(tx, circleId, { limit: 1, memberId });
       if (circle.current_turn !== turn || (due[0]?.sourceAccountId ?? null) !== sourceAccountId) return;
       await payFromBalance(tx, savingCircleContribution, {

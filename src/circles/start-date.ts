@@ -3,7 +3,7 @@ import { refuse } from '../shared/errors.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const bareDay = /^\d{4}-\d{2}-\d{2}$/;
-/** A year before the last instant that can be stored, so that the first rounds are due before it. */
+/** A year before the last instant that can be stored, so that the first rounds can be stored too. */
 const tooLate = new Date(endOfTime);
 tooLate.setUTCFullYear(endOfTime.getUTCFullYear() - 1);
 
@@ -13,8 +13,8 @@ interface Beginning {
 }
 
 /**
- * The instant a start date means: midnight in UTC+7 for a bare date, or the date-time itself; an instant earlier today
- * means now. Throws REQUEST_INVALID for a day before today and for one too far in the future.
+ * Returns the instant of a start date: midnight in UTC+7 for a bare date, or the date-time itself; now for an instant
+ * earlier today. Throws REQUEST_INVALID for a day before today and for one too far in the future.
  */
 export function readStartDate(text: string, now: Date): Beginning {
   const isDay = bareDay.test(text);
@@ -29,8 +29,8 @@ export function readStartDate(text: string, now: Date): Beginning {
 }
 
 /**
- * Until when a circle with too few members waits: its start or, if set to start on the day of the request, the end of
- * that day (UTC+7). An earlier instant that day means now, so `starts_at` is then after `start_date`.
+ * Returns until when a circle with too few members waits: its start or, if it was set to start on the day of the
+ * request, the end of that day (UTC+7), in which case `starts_at` is after `start_date`.
  */
 export function lastHourForMembers({ start_date, starts_at }: Beginning): Date {
   const asked = bareDay.test(start_date) ? startOfWesternIndonesiaDay(start_date) : new Date(start_date);

@@ -7,7 +7,7 @@ import type { summaryFields } from './present-circle.ts';
 
 type CircleSummary = { [Name in keyof typeof summaryFields]: z.input<(typeof summaryFields)[Name]> };
 
-/** Two statements, as one condition for both would read every circle for the organization's too. */
+/** Two statements, because one condition for both would read every circle for an organization too. */
 const queryOf = (condition: string) => `select o.id as organization_id, o.name as organization_name,
     count(c.id) filter (where c.status = 'completed')::text as completed_circles,
     count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,
@@ -23,8 +23,9 @@ const ofAll = queryOf('');
 const ofOrganization = queryOf('and c.organization_id = o.id');
 
 /**
- * Totals over the circles of an organization and its users, without deleted ones; the platform may omit it for all.
- * Throws FOREIGN_ORGANIZATION for another's, NOT_FOUND for an unknown one. Records the event RESOURCE_FETCHED.
+ * Sums over the circles of an organization and its users, without deleted ones; platform callers may omit the
+ * organization for all circles. Throws FOREIGN_ORGANIZATION for another organization, NOT_FOUND for an unknown one.
+ * Records the event RESOURCE_FETCHED.
  */
 export async function summarizeCircles(
   em: EntityManager,

@@ -14,7 +14,7 @@ const unswept = `from saving_circle_contributions where status = 'completed' and
 /**
  * Circles whose next step may be a minute overdue because a signal or their workflow was lost. A circle set to start on
  * the day of its request may wait for its second member until the end of that day (UTC+7). Reads only rounds and
- * contributions that `lookAfter` has not passed over, however many circles are active.
+ * contributions that `lookAfter` has not marked, however many circles are active.
  */
 export const overdueCircles = `
   select id, starts_at as since from saving_circles
@@ -33,18 +33,20 @@ export const overdueCircles = `
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** When a circle's next step is due or is checked again, in epoch milliseconds; null when it waits only for people. */
+/**
+ * Returns when a circle's next step is due or is checked again, in epoch milliseconds, or null while it waits only for
+ * members.
+ */
 function movesOnAt(circle: CircleProgress, now: number): number | null {
   if (circle.phase === 'ended') return circle.status === 'cancelled' ? 0 : null;
   if (circle.next !== null) return Date.parse(circle.next.at);
-  // The signal of an order that became final may be lost.
+  // The signal that an order became final may be lost.
   return circle.phase === 'collecting' && circle.round.facts.hasOrders ? now + hourMs : null;
 }
 
 /**
- * Wakes the workflow of a circle that should have moved on a minute ago. Later sweeps skip the rounds of all other
- * circles, and of a cancelled one after it was woken, until the open round has something due. They skip for good the
- * contributions that completed no round.
+ * Signals the workflow of a circle whose next step is a minute overdue. Otherwise, or if the circle is cancelled,
+ * records when sweeps must look at its round again, and that they need not look at its contributions.
  */
 async function lookAfter(
   em: EntityManager,
@@ -73,17 +75,20 @@ async function lookAfter(
   });
 }
 
-/** Cancelled by a request that may have died before it signalled the workflow, which checks only a day later. */
+/**
+ * Circles cancelled by a request that may have died before it signalled the workflow, which would check only a day
+ * later.
+ */
 const endedCircles = `
   select id, ended_at as since from saving_circles
   where status = 'cancelled' and ended_at between now() - interval '15 minutes' and now() - interval '1 minute'`;
 
-/** Superseded orders that have not been cancelled. */
+/** Superseded orders that are still open. */
 const ordersLeft = `select o.id, c.updated_at as since ${ordersInTheWay} and c.updated_at < now() - interval '1 minute'`;
 
 /**
- * Signals the workflow of each overdue circle and of those cancelled by a request, restarting it from its row if
- * Temporal lost it. Cancels superseded orders. Returns how many.
+ * Signals the workflow of each overdue circle and of those cancelled by a request, restarting it from the row if
+ * Temporal lost it. Cancels superseded orders. Returns how many rows it handled.
  */
 export async function sweepCircles(
   em: EntityManager,

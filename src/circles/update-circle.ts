@@ -23,13 +23,14 @@ import {
 /** The requested changes, with complete terms. */
 type Changed = Omit<CircleChange, 'terms'> & { terms?: CircleTerms | null | undefined };
 
-/** Fields that may be changed even when the circle is no longer `new`. */
+/** Fields that may change even after the circle is `new`. */
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, then name and
+ * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, after that name and
  * visibility. Once others have joined, amount, first turn and terms are fixed, and the start can only move later.
- * Throws NOT_FOUND, FORBIDDEN, and 400 for other changes, too low a capacity, a turn beyond it, and a day before today.
+ * Throws NOT_FOUND, FORBIDDEN, and 400 for other changes, a capacity below the number of members, a turn beyond the
+ * capacity, and a day before today.
  */
 export function updateCircle(
   em: EntityManager,
@@ -58,7 +59,7 @@ export function updateCircle(
   });
 }
 
-/** Refuses terms whose requirements the creator, as the only member, does not meet. */
+/** Refuses terms whose requirements the creator, the only member, does not meet. */
 function refuseUnmet(circle: SavingCircle, members: readonly CircleMember[]): void {
   const missing =
     (drawsWithEntropy(circle) && members.some(({ entropy }) => !entropy) && 'entropy') ||
