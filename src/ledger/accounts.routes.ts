@@ -9,7 +9,7 @@ import { accountKinds } from './accounts/account.ts';
 import { createPocket } from './accounts/open-account.ts';
 import { findAccounts, getAccount } from './find-accounts.ts';
 
-/** An account as the API shows it, with its balance (IDR, scale 4). */
+/** Returns an account as the API shows it, with its balance (IDR, scale 4). */
 const presentAccount = (account: Account, balance: string) => ({
   id: account.id,
   name: account.name,

@@ -16,15 +16,15 @@ export interface AccountWithBalance {
 }
 
 /**
- * The accounts a caller may read: the user's own, the organization's for users of type `organization`, all for
- * platform.
+ * Returns the condition for the accounts that a caller may read: the user's own; the organization's for users of type
+ * `organization`; all for platform.
  */
 function readableBy(caller: Caller): FilterQuery<Account> {
   if (isPlatform(caller)) return {};
   return caller.userType === 'organization' ? { organization_id: caller.organizationId } : { user_id: caller.userId };
 }
 
-/** A page of the accounts that the caller may read, with balances. */
+/** Returns a page of the accounts that the caller may read, with balances. */
 export function findAccounts(
   em: EntityManager,
   caller: Caller,
@@ -56,8 +56,8 @@ export async function getAccount(em: EntityManager, caller: Caller, id: string):
 }
 
 /**
- * Throws unless the caller may filter by this account: NOT_FOUND when it does not exist, FORBIDDEN otherwise. They may
- * filter by their own accounts; organization admins by those of the organization and its users; platform by all.
+ * Throws unless the caller may filter by this account: NOT_FOUND if it does not exist, FORBIDDEN otherwise. Callers may
+ * filter by their own accounts, organization admins by those of the organization and its users, platform by all.
  */
 export async function requireAccountInReach(em: EntityManager, caller: Caller, accountId: string): Promise<void> {
   const [account] = await em.execute<{ user_id: string | null; organization_id: string | null }[]>(
@@ -79,7 +79,7 @@ async function withBalances(em: EntityManager, accounts: Account[]): Promise<Acc
   return accounts.map((account) => ({ account, balance: balanceOf(account.id) }));
 }
 
-/** The balances of these accounts (IDR, scale 4), in one query; an account without postings has zero. */
+/** Returns the balances of these accounts (IDR, scale 4), in one query; an account without postings has zero. */
 export async function findBalances(
   em: EntityManager,
   accountIds: readonly string[],
@@ -94,8 +94,8 @@ export async function findBalances(
 }
 
 /**
- * The id of this account's owner if that person was erased; otherwise null. Waits for an erasure in progress; a later
- * one waits until the caller's transaction ends.
+ * Returns the id of this account's owner if that person was erased, otherwise null. Waits for an erasure in progress; a
+ * later one waits until the caller's transaction ends.
  */
 export async function findErasedOwner(tx: EntityManager, accountId: string): Promise<string | null> {
   const [owner] = await tx.execute<{ id: string; is_erased: boolean }[]>(

@@ -20,7 +20,7 @@ import { Transaction } from './transaction.entity.ts';
 import type { LedgerReferenceType, TransactionType } from './transaction.ts';
 
 export interface TransactionFilter extends ListWindow {
-  /** The id of the paid resource; a text that is not a UUID matches nothing. */
+  /** The id of the paid resource; text that is not a UUID matches nothing. */
   product_id?: string | undefined;
   reference_type?: LedgerReferenceType | undefined;
   type?: TransactionType | undefined;
@@ -36,14 +36,14 @@ interface Condition {
 interface Listing {
   table: 'transactions' | 'transaction_organizations';
   conditions: Condition[];
-  /** Whether to list also the rows that credit the user's accounts. */
+  /** Whether to include rows that credit the user's accounts. */
   withReceived?: boolean;
 }
 
 /**
- * The user to filter by, if any. A `user_id` that the caller may not use is overridden: individuals always get their
- * own rows; users of type `organization` get all of the organization's rows when they name a user who neither belongs
- * to it nor has a row among them.
+ * Returns the user to filter by, if any. Overrides a `user_id` that the caller may not use: individuals always get
+ * their own rows; users of type `organization` get all of the organization's rows if the named user neither belongs to
+ * it nor has a row among them.
  */
 async function askedUser(em: EntityManager, caller: Caller, userId: string | undefined): Promise<string | undefined> {
   if (caller.userType === 'individual') return caller.userId;
@@ -57,8 +57,8 @@ async function askedUser(em: EntityManager, caller: Caller, userId: string | und
 }
 
 /**
- * The rows a caller may read: individuals their own and those that credit their accounts, users of type `organization`
- * those of their organization's users and accounts, platform all; a `user_id` outside that is overridden
+ * Returns the table and conditions for the rows that a caller may read: individuals their own and those that credit
+ * their accounts, users of type `organization` those of their organization's users and accounts, platform all
  * (docs/contract.md 2).
  */
 function listingOf(caller: Caller, userId: string | undefined, filter: TransactionFilter): Listing {
@@ -79,19 +79,21 @@ function listingOf(caller: Caller, userId: string | undefined, filter: Transacti
 const whereOf = (conditions: readonly Condition[]): string =>
   conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
 
-/** A table to list from; each of its indexes is in the order of the list. */
+/** A table to list from; its indexes are in the order of the list. */
 interface Source {
   table: Listing['table'] | 'transaction_receivers';
   conditions: Condition[];
 }
 
-/** The tables that hold a listing's rows; no row is in two of them. */
+/** Returns the tables that hold a listing's rows; no row is in two of them. */
 function sourcesOf({ table, conditions, withReceived }: Listing): Source[] {
   const own = { table, conditions };
   return withReceived ? [own, { table: 'transaction_receivers', conditions }] : [own];
 }
 
-/** The first rows of a source, or the first after a position: never more than the page needs. */
+/**
+ * Builds the query for the first rows of a source, or the first after a position, at most as many as the page needs.
+ */
 function pageOf(
   { table, conditions }: Source,
   { order, start, rows }: { order: 'asc' | 'desc'; start: Position | undefined; rows: bigint },
@@ -104,7 +106,7 @@ function pageOf(
   return { sql, values: all.flatMap(({ values }) => values) };
 }
 
-/** The position of a transaction, if the caller may read it. */
+/** Returns the position of a transaction, if the caller may read it. */
 async function findPosition(em: EntityManager, caller: Caller, id: string): Promise<Placed[]> {
   const rows = await em.execute<(Placed & { user_id: string; created_at: Date | string })[]>(
     `select user_id, created_at, ${positionOf('created_at', 'id')} as position from transactions where id = ?`,
@@ -117,8 +119,8 @@ async function findPosition(em: EntityManager, caller: Caller, id: string): Prom
 }
 
 /**
- * A page of the transactions that the caller may read, newest first by default, the number of all that match, and `next`
- * when rows follow (`readFresh`). Throws REQUEST_INVALID for an `after` that the caller may not read.
+ * Returns a page of the transactions that the caller may read, newest first by default, the number of all that match,
+ * and `next` if rows follow (see `readFresh`). Throws REQUEST_INVALID for an `after` that the caller may not read.
  */
 export async function findTransactions(
   em: EntityManager,
@@ -154,10 +156,7 @@ async function readTransactions(
   return { items, total: counted.total, next };
 }
 
-/**
- * The number of matching rows: an owner's from a covering index, all rows from the counters, by reference type and
- * type.
- */
+/** Counts the matching rows: an owner's in a covering index, all rows from the counters by reference type and type. */
 async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
   let total = 0;
   for (const source of sourcesOf(listing)) total += await countSource(em, source);
@@ -178,8 +177,8 @@ async function countSource(em: EntityManager, { table, conditions }: Source): Pr
 }
 
 /**
- * Whether the caller may read the transaction: platform any, everybody their own, individuals those that credit their
- * accounts, users of type `organization` those of their organization's users and accounts.
+ * Returns whether the caller may read the transaction: platform any, everybody their own, individuals those that credit
+ * their accounts, users of type `organization` those of their organization's users and accounts.
  */
 export async function mayReadTransaction(
   em: EntityManager,

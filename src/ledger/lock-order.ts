@@ -3,7 +3,7 @@ import { readPayer } from '../people/identity/read-payer.ts';
 import type { Payer } from '../shared/caller.ts';
 import { textArray } from '../shared/postgres.ts';
 
-/** Rows that transactions lock; with the strength if the same rows have several places in the order. */
+/** Rows that transactions lock; with lock modes if the same rows have several places in the order. */
 export interface LockedRows {
   name: string;
   table: string;
@@ -17,29 +17,29 @@ export type LockMode = 'key share' | 'share' | 'no key update' | 'update';
 const peoples = "select a.id from accounts a where a.kind in ('user', 'organization')";
 
 /**
- * The one order in which every transaction that moves money locks rows, whatever the direction of the money, so that no
- * two of them deadlock. Code and SQL that lock refer to it; `test/ledger/lock-order.test.ts` follows every path and
- * finds violations. Several rows of a table are locked by id.
+ * The order in which every transaction that moves money locks rows, whatever the direction of the money, so that no two
+ * of them deadlock. Code and SQL that lock refer to it; `test/ledger/lock-order.test.ts` checks every path. Several
+ * rows of a table are locked by id.
  *
- * Three rules complete it:
+ * Three further rules:
  *
- * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`):
- *   each journal keeps the order, and so do all together.
- * - Rows that others refer to (users, roles, organizations, partners, accounts) are locked by every insert that names
- *   them, and by readers that rely on them, at any time, so that they stay (`key share`). A transaction that locks such
- *   a row exclusively (`for update`: a suspension) waits for none of the rows below afterwards, at most for others that
- *   do the same; a wait for it is then never part of a circle.
- * - Parts are changed only under the lock of their whole: rounds, members and contributions under their circle, the
- *   pending row of an order under the order, attempts under their payout, and differences about a payout's transfers
- *   after that payout.
+ * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`);
+ * otherwise only each journal by itself would keep the order.
+ * - Every insert that names a referenced row (user, role, organization, partner, account), and every reader that relies
+ * on it, share-locks it (`key share`) at any time. A transaction that locks such a row exclusively (`for update`: a
+ * suspension) must not wait afterwards for any row below, so that waiting for it is never part of a cycle; it may wait
+ * for others that do the same.
+ * - Parts change only under the lock of their whole: rounds, members and contributions under their circle, the pending
+ * row of an order under the order, attempts under their payout, and differences about a payout's transfers after that
+ * payout.
  *
- * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order: no transaction waits for
- * it.
+ * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order, because the transaction
+ * does not wait for it.
  *
- * Two pairs do not keep it; where they meet, the database aborts one of them, which is retried. Late money for a closed
- * cause may complete or reopen it and locks it exclusively at the end, while a disbursement of the same cause with the
- * same counters locks it from the start. And a request that starts a workflow locks its key before its target, a
- * payment from a balance after it: both wait where one key is used for both at once.
+ * Two pairs of transactions violate the order; if they deadlock, the database aborts one, which is retried. Late money
+ * for a closed cause may complete or reopen it and locks it exclusively at the end, while a disbursement of the same
+ * cause with the same counters locks it at the start. A request that starts a workflow locks its key before its target,
+ * a payment from a balance after it; the two deadlock only if they use the same key.
  */
 export const lockOrder: readonly LockedRows[] = [
   { name: 'what people decide', table: 'decisions' },
@@ -74,25 +74,25 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'causes that money came to or left', table: 'charitable_causes', modes: ['key share', 'update'] },
 ];
 
-/** Accounts of all the journals that a transaction is about to write. */
+/** The accounts of all journals that a transaction is about to write. */
 export interface HeldBalances {
   debited: readonly string[];
   credited: readonly string[];
 }
 
 /**
- * Locks the balances of several journals at once, in the one order of all transactions (`lockOrder`), until the
- * caller's transaction ends. For transactions that write a second journal after a first: each alone keeps the order,
- * both together would not. Locking more accounts than needed does no harm.
+ * Locks the balances of several journals at once, in the order of `lockOrder`, until the caller's transaction ends. For
+ * transactions that write more than one journal: each alone keeps the order, both together would not. Locking more
+ * accounts than needed does no harm.
  */
 export async function holdBalances(tx: EntityManager, { debited, credited }: HeldBalances): Promise<void> {
   await tx.execute('select hold_balances(?::uuid[], ?::uuid[])', [textArray(debited), textArray(credited)]);
 }
 
 /**
- * Locks a payment's source account until the caller's transaction ends, so that the target is checked after the wait,
- * and so is the payer, who may have been suspended (FORBIDDEN, as `readPayer`). Locks nothing for an account that is
- * not the payer's.
+ * Locks a payment's source account until the caller's transaction ends, so that the target and the payer, who may have
+ * been suspended (FORBIDDEN, as `readPayer`), are checked after the wait. Locks nothing for an account that is not the
+ * payer's.
  */
 export async function lockSource(
   tx: EntityManager,

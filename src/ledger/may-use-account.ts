@@ -8,8 +8,8 @@ interface OwnedAccount {
 }
 
 /**
- * Whether the caller may pay from or into the account as their own: individuals use their own `user` accounts, users of
- * type `organization` those of their organization (docs/contract.md 1). Platform users own none.
+ * Returns whether the caller may pay from or into the account as its owner: individuals use their own `user` accounts,
+ * users of type `organization` those of their organization (docs/contract.md 1). Platform users own none.
  */
 export function mayUseAccount(caller: Payer, account: OwnedAccount): boolean {
   if (account.kind === 'user') return account.user_id === caller.userId;

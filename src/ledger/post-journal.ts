@@ -14,18 +14,18 @@ export interface Posting {
 export interface Journal {
   /** The event that the journal records, e.g. `payment-order.settled`; for operators. */
   kind: string;
-  /** Unique forever: posting it again has no effect. */
+  /** Permanently unique: posting it again has no effect. */
   businessKey: string;
   postings: Posting[];
 }
 
 export interface TransactionRow {
-  /** A new id unless given. */
+  /** A new id by default. */
   id?: string;
   userId: string;
   organizationId: string | null;
   amount: Money;
-  /** `successful` unless the row reverses an earlier one. */
+  /** `successful` by default; `reversed` if the row reverses an earlier one. */
   status?: 'successful' | 'reversed';
   type: TransactionType;
   sourceAccountId: string;
@@ -37,14 +37,14 @@ export interface TransactionRow {
   createdBy: string | null;
 }
 
-/** SQLSTATE of a posting that would take an account below zero that may not be negative. */
+/** SQLSTATE of a posting that would make a balance negative where the account does not allow it. */
 export const insufficientBalance = 'AM001';
 
 /**
- * Posts one journal inside the caller's transaction, in one round trip. Postings must sum to zero and match the rows
- * that prove them, which must be written first (the database refuses anything else). Returns the journal's id, or null,
- * with nothing done, when a journal with this business key exists already. Throws INSUFFICIENT_BALANCE; the caller's
- * transaction must then be rolled back.
+ * Posts one journal in the caller's transaction, in one round trip. Postings must sum to zero and match the rows that
+ * prove them, which must be written first (the database refuses anything else). Returns the journal's id, or null,
+ * without effect, if a journal with this business key exists. Throws INSUFFICIENT_BALANCE; the caller's transaction
+ * must then be rolled back.
  */
 export async function postJournal(tx: EntityManager, journal: Journal): Promise<string | null> {
   const [id] = await postJournals(tx, [journal]);

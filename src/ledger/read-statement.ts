@@ -3,14 +3,14 @@ import { readInSnapshot } from '../platform/database/read-in-snapshot.ts';
 import { must } from '../shared/assert.ts';
 import { addMoney, type Money } from '../shared/money.ts';
 
-/** The period of an account's statement: from inclusive, to exclusive; open-ended where undefined. */
+/** An account, and the period of its statement: `from` inclusive, `to` exclusive; open-ended if undefined. */
 export interface StatementPeriod {
   accountId: string;
   from?: Date | undefined;
   to?: Date | undefined;
 }
 
-/** The subject of a posting, by the client's own references; each null if there is none. */
+/** The client's own references for the subject of a posting; each null if there is none. */
 export interface PostingReferences {
   reference: string | null;
   external_ref: string | null;
@@ -31,7 +31,7 @@ export const statementColumns = ['created_at', 'amount', 'running_balance', 'jou
 /** The additional columns of a statement that describes its postings. */
 export const referenceColumns = ['reference', 'external_ref', 'beneficiary_name'] as const;
 
-/** Describes journals by their ids, read in the statement's own snapshot. */
+/** Describes journals by their ids, in the statement's own snapshot. */
 export type DescribePostings = (
   tx: EntityManager,
   journalIds: readonly string[],
@@ -54,9 +54,9 @@ interface PostingRow {
 }
 
 /**
- * Reads a statement in parts, from one snapshot of the database, so that opening balance, lines and closing balance
- * agree despite concurrent postings. Holds a connection until the generator is exhausted or returned. With `describe`
- * every line names its subject.
+ * Reads a statement in parts, from one database snapshot, so that opening balance, lines and closing balance agree
+ * despite concurrent postings. Holds a connection until the generator is exhausted or returned. With `describe` every
+ * line has references to its subject.
  */
 export function readStatement(
   em: EntityManager,

@@ -14,7 +14,7 @@ export interface CheckResult {
 
 const sampleSize = 5;
 
-/** The names of the `check_*` views: the database's own proof that its invariants hold. */
+/** Returns the names of the `check_*` views, which verify the invariants of the database. Throws if there is none. */
 export async function findChecks(em: EntityManager): Promise<string[]> {
   const views = await em.execute<{ name: string }[]>(
     "select viewname as name from pg_views where schemaname = 'public' and viewname like 'check\\_%' order by 1",
@@ -24,9 +24,8 @@ export async function findChecks(em: EntityManager): Promise<string[]> {
 }
 
 /**
- * Reads one view (`readFresh`), by its name in the catalogue: only rows since the instant of a version 7 UUID, or all
- * of them without one. A view that fails on a row's data counts as one violation. Throws when the database does not
- * answer in time.
+ * Reads one view (see `readFresh`) by its name: only rows since the instant of a version 7 UUID, or all rows without
+ * one. A view that fails on a row's data counts as one violation. Throws if the database does not answer in time.
  */
 export async function runCheck(
   em: EntityManager,
@@ -39,8 +38,8 @@ export async function runCheck(
   const rows = await readFresh(
     em,
     async (reader) => {
-      // Empty means unset. Only for this transaction, as a pooler may change the session. If the worker dies, the
-      // database cancels the query.
+      // Empty means unset. Set for this transaction only, because a pooler may change the session. If the worker dies,
+      // the database cancels the query.
       await reader.execute(
         "select set_config('amanah.checks_since', ?, true), set_config('client_connection_check_interval', '5s', true)",
         [since ?? ''],
@@ -60,12 +59,12 @@ export async function runCheck(
 }
 
 /**
- * Reads one view as scheduled: all rows once a night, and until the next night only newer ones. A non-empty view is
- * read in full the next time, so that no finding is lost.
+ * Reads one view as scheduled: all rows once a night, and until the next night only newer rows. Reads a non-empty view
+ * in full the next time, so that no violation is lost.
  */
 export async function runCheckInTurn(em: EntityManager, check: string): Promise<CheckResult> {
-  // The night begins at 03:30 in UTC+7. Two more hours are read: an id is a little older than its transaction, and the
-  // clock of the process that created it may be slow.
+  // The night begins at 03:30 in UTC+7. Read two more hours, because an id is older than its transaction's commit, and
+  // the clock of the process that created it may be slow.
   const [turn] = await em.execute<[{ now: string; since: string | null }]>(
     `select now()::text as now, (select uuidv7(p.proved_at - now() - interval '2 hours') from proved_checks p
        where p.check_name = ? and p.proved_at between date_bin('1 day', now(), timestamptz '2000-01-01 20:30:00Z') and now())
@@ -85,7 +84,7 @@ export async function runCheckInTurn(em: EntityManager, check: string): Promise<
   return result;
 }
 
-/** Reads every view in full; one that fails on a row's data does not hide the others. Throws as `runCheck`. */
+/** Reads every view in full; a view that fails on a row's data does not hide the others. Throws as `runCheck` does. */
 export async function runChecks(em: EntityManager): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const check of await findChecks(em)) results.push(await runCheck(em, check));
@@ -99,8 +98,8 @@ export interface UnreadCheck {
 }
 
 /**
- * The same for an operator's command, with its longer time-out: a view that cannot be read is named and does not
- * prevent reading the others. Throws when the database does not answer at all.
+ * As `runChecks`, for an operator's command with a longer time-out: returns the views that could not be read, and reads
+ * the others. Throws if the database does not answer at all.
  */
 export async function runChecksPatiently(
   em: EntityManager,

@@ -13,7 +13,7 @@ import { type DescribePostings, readStatement, referenceColumns, statementColumn
 
 interface Ports {
   sealer: Sealer;
-  /** The subjects of journals on a partner's account. */
+  /** Describes the subjects of journals on a partner's account. */
   describePostings: (tx: EntityManager, sealer: Sealer, ids: readonly string[]) => ReturnType<DescribePostings>;
 }
 
@@ -24,7 +24,7 @@ routes.get(
   {
     summary: "Read an account's statement",
     description:
-      'Not paged but streamed, oldest posting first, all of one instant of the ledger. With `Accept: text/csv` the ' +
+      'Streamed, not paged, oldest posting first, from one snapshot of the ledger. With `Accept: text/csv` the ' +
       'postings are lines of CSV under a header line. On the accounts of a partner each posting also has `reference`, ' +
       '`external_ref` and `beneficiary_name`: those of its payment, payout or refund, null for anything else.',
     access: allow('read-account', { scope: "own; the organization's for its admins; all for platform" }),

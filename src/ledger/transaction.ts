@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Facts of ledger transactions (docs/contract.md 2). The ledger enum is not the payments enum. */
+/** Types of ledger transactions (docs/contract.md 2). The reference types differ from those of payments. */
 export const ledgerReferenceTypes = [
   'donation',
   'saving_goal',

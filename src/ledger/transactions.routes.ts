@@ -11,11 +11,11 @@ import { findTransactions, getTransaction } from './find-transactions.ts';
 import type { Transaction } from './transaction.entity.ts';
 import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionTypes } from './transaction.ts';
 
-/** Whether an individual only received the money: then the payer is not shown. */
+/** Returns whether an individual only received the money, in which case the payer is hidden. */
 const isReceived = ({ userId, userType }: Pick<Caller, 'userId' | 'userType'>, { user_id }: Transaction): boolean =>
   userType === 'individual' && user_id !== userId;
 
-/** A ledger row as the API shows it to the caller (docs/contract.md 2). */
+/** Returns a ledger row as the API shows it to the caller (docs/contract.md 2). */
 const presentTransaction = (caller: Pick<Caller, 'userId' | 'userType'>, row: Transaction) => ({
   id: row.id,
   user_id: isReceived(caller, row) ? null : row.user_id,
@@ -78,7 +78,7 @@ routes.get(
   {
     summary: 'List transactions',
     description:
-      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not read is replaced by what the caller may.',
+      'Individuals also see rows that credit their accounts, without the payer. A `user_id` that the caller may not filter by is ignored.',
     access: allow('read-transaction', { scope }),
     query: listQuery().extend({
       product_id: z.string().optional(),

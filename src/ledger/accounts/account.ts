@@ -19,12 +19,12 @@ export const accountKinds = [
 
 export type AccountKind = (typeof accountKinds)[number];
 
-/** Whether it is the kind of a partner's account. */
+/** Returns whether this is a kind of partner account. */
 export const isPartnerAccount = (kind: AccountKind): boolean => kind.startsWith('partner_');
 
 /**
- * The platform's own accounts, created by migration. Signs: what we owe is positive, so money from a payer is a
- * negative posting on gateway clearing (the provider owes it to us) and a positive one on the payer's side.
+ * The platform's own accounts, created by migration. Our debts are positive: money from a payer is a negative posting
+ * on gateway clearing (the provider owes it to us) and a positive posting on the payer's side.
  */
 export const systemAccounts = {
   gatewayClearing: '00000000-0000-4000-8000-000000000001',

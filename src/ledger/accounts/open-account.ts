@@ -16,8 +16,8 @@ export interface NewAccount {
 }
 
 /**
- * Opens an IDR account with balance zero inside the caller's transaction, with an event if it was requested; returns
- * its id.
+ * Opens an IDR account with balance zero in the caller's transaction, with an event if it was requested. Returns its
+ * id.
  */
 export async function openAccount(
   tx: EntityManager,
@@ -34,7 +34,7 @@ export async function openAccount(
   return id;
 }
 
-/** The account that comes with a new user or organization. */
+/** Opens the first account of a new user or organization. */
 export const openFirstAccount: OpenFirstAccount = (tx, owner, by) =>
   openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);
 

@@ -20,7 +20,7 @@ const dayFacts = {
 const routes = createRouteGroup({
   prefix: '/v1/exports',
   tag: 'Finance',
-  description: 'The books of a day in UTC+7, for finance to close it.',
+  description: 'The books of a day in UTC+7, for finance to close.',
 });
 
 routes.get(
@@ -28,7 +28,7 @@ routes.get(
   {
     summary: 'Export the journals of a day',
     description:
-      'Not paged but streamed: a row for each posting, in the order in which they were written. With `Accept: text/csv` ' +
+      'Streamed, not paged: a row for each posting, in the order of writing. With `Accept: text/csv` ' +
       'the rows are lines of CSV under a header line. Once the day is sealed (01:00 UTC+7 of the next) `sealed` is true ' +
       'and the export never changes; until then rows may be added. The rows of all days together are the balances.',
     access: finance,
@@ -65,7 +65,7 @@ routes.get(
   {
     summary: 'Export the balances of a day',
     description:
-      'Opening and closing balance (today: the current one) of each account on a day in UTC+7, streamed in the order ' +
+      'Opening and closing balance (today: the current balance) of each account on a day in UTC+7, streamed in the order ' +
       "of ids, without empty accounts that had no postings. `opening_balance` plus an account's rows in the export " +
       'of journals is its `closing_balance`, which is the next day’s opening balance. JSON or CSV; final once the ' +
       'day is sealed.',

@@ -4,12 +4,12 @@ import type { Money } from '../../shared/money.ts';
 import { type BookDay, isDaySealed } from '../seals/day-seal.ts';
 import type { DayFacts } from './read-journals.ts';
 
-/** An account's balance at the beginning and the end of the day. */
+/** An account's balances at the beginning and the end of the day. */
 export interface BalanceLine {
   account_id: string;
   /** The account's kind. */
   kind: string;
-  /** IDR, scale 4; negative where the account may be. */
+  /** IDR, scale 4; negative if the account may be. */
   opening_balance: Money;
   closing_balance: Money;
 }
@@ -24,9 +24,9 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 type Row = BalanceLine & { is_idle: boolean };
 
 /**
- * Reads the balances of a day, in the order of account ids and in one database snapshot: of every account that had a
- * balance when the day began or ended, or was moved on it. Holds a connection until it was read to the end or `return`
- * was called.
+ * Reads the balances of a day, in the order of account ids and in one database snapshot, of every account that had a
+ * balance when the day began or ended, or a posting during the day. Holds a connection until the generator is exhausted
+ * or returned.
  */
 export function readDayBalances(
   em: EntityManager,

@@ -16,21 +16,21 @@ export interface JournalLine {
 /** The columns of a line, in the order of the CSV. */
 export const journalColumns = ['journal_id', 'kind', 'account_id', 'amount', 'created_at'] as const;
 
-/** The facts about an export's day. */
+/** The day of an export. */
 export interface DayFacts {
   day: string;
   /** Whether it is final; until then lines may be added. */
   sealed: boolean;
 }
 
-/** Postings read per batch, which bounds the memory an export takes. */
+/** Postings read per batch, which bounds the memory of an export. */
 const batchSize = 1000;
 
 type Row = Omit<JournalLine, 'created_at'> & { id: string; created_at: Date | string };
 
 /**
- * Reads the journals of a day, one line per posting, in the order they were written and in one database snapshot. Holds
- * a connection until it was read to the end or `return` was called.
+ * Reads the journals of a day, one line per posting, in the order of writing and in one database snapshot. Holds a
+ * connection until the generator is exhausted or returned.
  */
 export function readJournals(
   em: EntityManager,
@@ -38,15 +38,15 @@ export function readJournals(
 ): AsyncGenerator<DayFacts | { lines: JournalLine[] }, void, undefined> {
   return readInSnapshot(em, async function* (tx) {
     yield { day: day.day, sealed: await isDaySealed(tx, day) };
-    // Ids increase with time, within the length of a transaction: between the day's first and last id there is little
-    // else, and reading in id order needs no sort.
+    // Ids increase with time, give or take the length of a transaction: between the day's first and last id there is
+    // little else, and reading in id order needs no sort.
     const [range] = await tx.execute<{ first: string | null; last: string }[]>(
       `with of_day as materialized (select id from postings where created_at >= ? and created_at < ?)
        select min(id)::text as first, max(id)::text as last from of_day`,
       [day.from, day.to],
     );
-    // Forces a row-by-row scan along the primary key, regardless of the planner's statistics of a growing table: with a
-    // sort or hash, or a scan of the month on its first day, each batch would cost as much as the whole day.
+    // Force a row-by-row scan along the primary key, whatever the planner's statistics of a growing table: with a sort
+    // or hash, or a scan of the month on its first day, each batch would cost as much as the whole day.
     await tx.execute(
       'set local enable_seqscan = off; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off',
     );

@@ -5,14 +5,14 @@ import { textArray } from '../../shared/postgres.ts';
 import { type Cell, rowText, type SealedJournal } from './seal.ts';
 
 /**
- * Converts a column to text that depends only on its value, not on the connection's time zone or date style, nor on a
- * numeric's trailing zeros.
+ * SQL that converts a column to text that depends only on its value, and not on the connection's time zone or date
+ * style, or a numeric's trailing zeros.
  */
 const canonical = {
   text: (column: string) => column,
   id: (column: string) => `${column}::text`,
   number: (column: string) => `trim_scale(${column})::text`,
-  // JSON writes instants by ISO 8601 whatever the date style.
+  // JSON formats instants as ISO 8601 regardless of the date style.
   instant: (column: string) => `to_json(${column} at time zone 'UTC') #>> '{}' || 'Z'`,
 } as const;
 
@@ -62,7 +62,7 @@ export const sealedTables = {
 } as const satisfies Record<string, SealedTable>;
 
 /**
- * Forces one index lookup per journal, regardless of stale statistics: a query for all rows in order might read the
+ * Queries that force one index lookup per journal; with stale statistics, a query for all rows in order might read the
  * whole table.
  */
 const statements = Object.entries<SealedTable>(sealedTables).map(([table, { journal, columns }]) => ({
@@ -79,8 +79,8 @@ const statements = Object.entries<SealedTable>(sealedTables).map(([table, { jour
 const perRead = 500;
 
 /**
- * The canonical text of each journal: its row, its postings and its transactions, a line each. For missing rows there
- * are no lines.
+ * Returns the canonical text of each journal: one line for its row and each of its postings and transactions. Missing
+ * rows have no lines.
  */
 export async function describeJournals(tx: EntityManager, ids: readonly string[]): Promise<Map<string, string>> {
   const texts = new Map(ids.map((id) => [id, '']));
@@ -91,7 +91,7 @@ export async function describeJournals(tx: EntityManager, ids: readonly string[]
   return texts;
 }
 
-/** The journals with the hashes of their texts, as of the transaction's snapshot; in the order of their ids. */
+/** Yields the journals with the hashes of their texts, in id order, in the transaction's snapshot. */
 export async function* hashJournals(tx: EntityManager, ids: readonly string[]): AsyncGenerator<SealedJournal> {
   const sorted = ids.toSorted();
   for (let start = 0; start < sorted.length; start += perRead) {

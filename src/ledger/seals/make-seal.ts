@@ -13,7 +13,7 @@ import type { SealKeys } from './seal-keys.ts';
 import { storeSeal } from './store-seal.ts';
 
 export interface SealStep {
-  /** The new seal; null if another step has already made the last one of this pass. */
+  /** The number of the new seal; null if another step has already made the last seal of this pass. */
   number: number | null;
   journals: number;
   /** Whether every journal committed before the pass began is sealed. */
@@ -37,23 +37,22 @@ interface Draft {
   manifest: string;
 }
 
-/** How often a step may lose a number to a concurrent step, which then made that seal, before it gives up. */
+/** How often a step may lose a number to a concurrent step before it gives up. */
 const longestRace = 100;
 /** The smallest possible id, which a journal may have. */
 const leastId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Makes the next seal of a pass: over journals that are in no seal yet, whatever their date, up to the maximum size. A
- * pass goes through them once in id order; its position is read from its own seals and nowhere else. The last seal of a
- * pass states that no journal committed before the pass is left unsealed; a night without journals gets a seal too.
- * Safe to repeat and to run concurrently: the seal's row, whose number only one step can write, fixes the seal together
- * with its journals, and its object follows from it. Throws when the last seal is not one of ours, or when the file
- * store is unavailable.
+ * Makes the next seal of a pass, from unsealed journals of any date, up to the maximum size. A pass goes through them
+ * once in id order; its position is read only from its own seals. The last seal of a pass states that no journal
+ * committed before the pass is left unsealed; a night without journals gets a seal too. Safe to repeat and to run
+ * concurrently: only one step can insert the seal's row with its number, which fixes the seal and its journals and
+ * determines its object. Throws if the last seal is not one of ours, or if the file store is unavailable.
  */
 export async function makeSeal(em: EntityManager, parts: SealParts, pass: string): Promise<SealStep> {
   const size = parts.size ?? journalsPerSeal;
   for (let race = 0; race < longestRace; race += 1) {
-    // First complete a step that was killed before it stored its object; only the last seal can lack its object.
+    // First store the object of the last seal, whose step may have been killed; only the last seal can lack its object.
     const draft = await readDraft(em.fork(), pass, size);
     const { last, ids, sealedAt, begunAt } = draft;
     const before = last && (await openLast(parts.keys, last));
@@ -83,14 +82,14 @@ export async function makeSeal(em: EntityManager, parts: SealParts, pass: string
 }
 
 /**
- * Reads the content of the next seal in one snapshot: the seals so far, the unsealed journals, and their texts. A
- * transaction that commits later is left to a later snapshot; dates, ids and commit order are not relied on for that.
+ * Reads the content of the next seal in one snapshot: the last seal, the unsealed journals, and their texts. A later
+ * snapshot finds journals that commit later, whatever their dates and ids.
  */
 async function readDraft(em: EntityManager, pass: string, size: number): Promise<Draft> {
   return em.transactional(
     async (tx) => {
       await allowTime(tx, budgets.database.seal);
-      // The transaction begins before its snapshot, so everything committed by then is visible.
+      // now() is before the snapshot, so the snapshot sees everything committed by then.
       const [{ sealed_at: sealedAt }] = await tx.execute<[{ sealed_at: string }]>(
         `select to_json(now() at time zone 'UTC') #>> '{}' || 'Z' as sealed_at`,
       );
@@ -113,8 +112,8 @@ async function readDraft(em: EntityManager, pass: string, size: number): Promise
 }
 
 /**
- * Unsealed journals after an id, or from the first on. A whole pass reads the two indexes once, side by side; a plan
- * with a hash or sort would start over with all journals at each step.
+ * Finds unsealed journals after an id, or from the first. A whole pass reads the two indexes once, side by side; a plan
+ * with a hash or sort would read all journals again at each step.
  */
 async function findUnsealed(tx: EntityManager, after: string | null, size: number): Promise<string[]> {
   const [isNext, last] = after === null ? ['>=', leastId] : ['>', after];
@@ -129,7 +128,7 @@ async function findUnsealed(tx: EntityManager, after: string | null, size: numbe
   return rows.map(({ id }) => id);
 }
 
-/** Never build a seal on one that is not ours or has an unexpected number. */
+/** Opens the last seal's statement. Throws if the seal is not ours or has an unexpected number. */
 async function openLast(keys: SealKeys, last: { number: number; jws: string }): Promise<SealStatement> {
   const { statement, problem } = await keys.open(last.jws);
   if (problem !== null || statement?.number !== last.number) {
@@ -138,7 +137,7 @@ async function openLast(keys: SealKeys, last: { number: number; jws: string }): 
   return must(statement, 'a signed statement is readable');
 }
 
-/** Writes the seal and its journals atomically; false when another step has written that number. */
+/** Inserts the seal and its journals atomically. Returns false if another step has inserted that number. */
 async function keep(
   em: EntityManager,
   { statement, jws, ids, pass }: { statement: SealStatement; jws: string; ids: string[]; pass: string },

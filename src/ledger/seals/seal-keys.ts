@@ -15,20 +15,20 @@ export interface SealPublicKey {
 export interface OpenedSeal {
   /** The seal's content, even if no known key signed it; null when it is unreadable. */
   statement: SealStatement | null;
-  /** Why it cannot be trusted, as a sentence; null when it can. */
+  /** Why the seal cannot be trusted, as a sentence; null if it can. */
   problem: string | null;
 }
 
-/** The keys of seals; none of them is in the database. */
+/** The keys of seals, which are not in the database. */
 export interface SealKeys {
-  /** The statement as a compact JWS (EdDSA). Throws in a process that has no signing key. */
+  /** Signs the statement as a compact JWS (EdDSA). Throws in a process without a signing key. */
   sign(statement: SealStatement): Promise<string>;
   open(jws: string): Promise<OpenedSeal>;
   /** The keys whose signatures are accepted here. */
   readonly publicKeys: readonly SealPublicKey[];
 }
 
-/** This type marks a seal, in case the key ever signs anything else. */
+/** The JWS type of a seal, in case the key ever signs anything else. */
 const type = 'amanah-seal';
 
 /** The DER prefix of an Ed25519 private key's 32 bytes in PKCS #8, and of a public key's in SPKI. */
@@ -42,7 +42,7 @@ const publicKeyOf = (bytes: Uint8Array): KeyObject =>
 const bytesOf = (key: KeyObject): string =>
   key.export({ format: 'der', type: 'spki' }).subarray(spkiHead.length).toString('base64');
 
-/** Creates the keys from the configuration. Throws ConfigError when two different keys have the same id. */
+/** Creates the keys from the configuration. Throws ConfigError if two different keys have the same id. */
 export function createSealKeys({
   SEAL_SIGNING_KEY,
   SEAL_VERIFICATION_KEYS = [],

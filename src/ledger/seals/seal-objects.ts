@@ -19,7 +19,7 @@ export interface SealDifference {
 
 export type Differ = (difference: SealDifference) => void;
 
-/** The file store until it fails; from then on it is not called again. */
+/** Wraps the file store, which is not called again after a failure. */
 export function sealStoreOf(storage: Storage) {
   let away: string | null = null;
   const leave = (error: unknown) => {
@@ -28,7 +28,7 @@ export function sealStoreOf(storage: Storage) {
   };
   return {
     away: () => away,
-    /** `bytes` is null when there is no such object, absent when that is unknown. */
+    /** `bytes` is null if there is no such object, absent if that is unknown. */
     async read(key: string, maximumBytes: number): Promise<{ bytes?: Buffer | null }> {
       if (away !== null) return {};
       try {
@@ -57,9 +57,9 @@ export function sealStoreOf(storage: Storage) {
 }
 
 /**
- * Looks for objects without a row: of this chain, whose rows were deleted or lost in a restore, and of other chains
- * signed by one of our keys, as after all seals were deleted and restarted. An object is stored after its row, so one
- * stored during the run has its row.
+ * Reports objects without a row: of this chain, if rows were deleted or lost in a restore, and of other chains signed
+ * by one of our keys, as after all seals were deleted and a new chain begun. An object stored during the run has a row,
+ * which is always inserted first.
  */
 export async function findRowless(
   em: EntityManager,

@@ -1,12 +1,12 @@
 import { sha256 } from '../../shared/digest.ts';
 
-/** Pure facts about seals: a seal's statement, the hashed texts, and the key of its object. */
+/** Formats of seals: the statement, the hashed texts, and the key of the object. */
 
 /** A seal's statement, signed and stored as the payload of a JWS. Instants are UTC with microseconds, as `…T…Z`. */
 export interface SealStatement {
   /** The version of the journals' text format. */
   format: typeof sealFormat;
-  /** The same for all seals of a database: several databases may share a bucket. */
+  /** The same for all seals of a database, because several databases may share a bucket. */
   chain: string;
   /** 1, 2, 3, … */
   number: number;
@@ -27,7 +27,7 @@ export const sealFormat = 1;
 /** Maximum number of journals in a seal, which bounds what is read in one snapshot and held in memory. */
 export const journalsPerSeal = 10_000;
 
-/** SHA-256 of a seal's JWS; the next seal and the object's key contain it. */
+/** Returns the SHA-256 of a seal's JWS, which the next seal and the object's key contain. */
 export const hashOfSeal = (jws: string): string => sha256(jws);
 
 /** A journal in a seal: its id, and the SHA-256 of its text. */
@@ -36,38 +36,38 @@ export interface SealedJournal {
   hash: string;
 }
 
-/** A journal's line in its seal's manifest, which is ordered by id. */
+/** Returns a journal's line in its seal's manifest, which is ordered by id. */
 export const manifestLine = ({ id, hash }: SealedJournal): string => `${id} ${hash}\n`;
 
-/** A row's cell as canonical text; null is SQL null, not an empty text. */
+/** A row's cell as canonical text; null means SQL null, not an empty text. */
 export type Cell = string | null;
 
 /**
- * A row as one line: a JSON array of the table's name and the cells. JSON escapes whatever would end a cell or a line,
- * so two different rows never give the same line.
+ * Returns a row as one line: a JSON array of the table's name and the cells. JSON escapes quotes and line breaks, so
+ * two different rows never give the same line.
  */
 export const rowText = (table: string, cells: readonly Cell[]): string => `${JSON.stringify([table, ...cells])}\n`;
 
 /** Prefix of all seals of all databases that share the bucket. */
 export const sealPrefix = 'seals/';
 
-/** The key of a seal's object. The key determines the content: every writer, however often, stores the same. */
+/** Returns the key of a seal's object. The key determines the content, so every writer stores the same bytes. */
 export const sealKey = ({ chain, number }: Pick<SealStatement, 'chain' | 'number'>, hash: string): string =>
   `${sealPrefix}${chain}/${String(number).padStart(12, '0')}-${hash}`;
 
-/** Parses such a key; null for anything else. */
+/** Parses the key of a seal's object. Returns null for any other key. */
 export function parseSealKey(key: string): { chain: string; number: number; hash: string } | null {
   const [, chain = '', number = '', hash = ''] = /^seals\/([^/]+)\/(\d{12})-([0-9a-f]{64})$/.exec(key) ?? [];
   return chain === '' ? null : { chain, number: Number(number), hash };
 }
 
-/** The object of a seal: its JWS on the first line, then its manifest. */
+/** Returns the object of a seal: its JWS on the first line, then its manifest. */
 export const sealObject = (jws: string, manifest: string): string => `${jws}\n${manifest}`;
 
-/** Larger than any object of a seal with the maximum number of journals. */
+/** More than the object of a seal with the maximum number of journals. */
 export const maximumSealBytes = 4 * 1024 * 1024;
 
-/** Splits an object into its two parts; for anything else the parts fail every comparison. */
+/** Splits an object into JWS and manifest. For anything else the parts match no seal. */
 export function parseSealObject(text: string): { jws: string; manifest: string } {
   const end = text.indexOf('\n');
   return end < 0 ? { jws: text, manifest: '' } : { jws: text.slice(0, end), manifest: text.slice(end + 1) };

@@ -9,9 +9,9 @@ import { hashJournals } from './describe-journals.ts';
 import { hashOfSeal, manifestLine, type SealStatement, sealKey, sealObject } from './seal.ts';
 
 /**
- * Ensures that a seal's object is stored. Its bytes are determined by the seal, so a concurrent or delayed write does
- * no harm. The manifest is read from the journals unless given. Throws when the journals are not what was sealed, or
- * when the file store is unavailable.
+ * Ensures that a seal's object is stored. The seal determines its bytes, so a concurrent or delayed write does no harm.
+ * Reads the manifest from the journals unless given. Throws if the journals differ from the sealed ones, or if the file
+ * store is unavailable.
  */
 export async function storeSeal(
   em: EntityManager,
@@ -49,7 +49,7 @@ async function readManifest(em: EntityManager, { number, manifest: digest }: Sea
   return manifest;
 }
 
-/** Turns the store's domain error, which is meant for callers, into a plain error, so that the step is retried. */
+/** Converts the store's domain error, which is meant for API callers, to a plain error, so that the step is retried. */
 async function orAgain(storing: () => Promise<void>): Promise<void> {
   try {
     await storing();

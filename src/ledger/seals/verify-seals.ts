@@ -24,12 +24,12 @@ export interface SealVerdict {
   journals: number;
   /** Journals not sealed yet. */
   unsealed: number;
-  /** The end of the chain; if recorded elsewhere, it reveals the removal of any earlier seal. */
+  /** The end of the chain. A record of it elsewhere reveals the removal of any earlier seal. */
   last: { number: number; hash: string; sealed_at: string } | null;
   /** The number of differences, and the first of them. */
   differences: number;
   sample: SealDifference[];
-  /** Why the objects were not compared; null when they were. */
+  /** Why the objects were not compared; null if they were. */
   objectsNotCompared: string | null;
   /** The last seal, while its object is still being stored. */
   beingStored: number | null;
@@ -51,17 +51,17 @@ interface SealRow {
 
 const rowsPerPage = 100;
 const sampleSize = 100;
-/** The maximum number of journals in a seal; no more are read. */
+/** Maximum number of journals read per seal, more than any seal contains. */
 const mostMembers = 2 * journalsPerSeal;
-/** How long the object of the last seal may still be on its way to the store. */
+/** How long after its row the object of the last seal may still be missing. */
 const onItsWayMs = 60 * 60 * 1000;
 /** The hash of a journal without any rows. */
 const hashOfNothing = sha256('');
 
 /**
- * Reads every seal with its journals and compares: the chain, the signatures, each seal's statement, its journals as
- * they are now, and its object in the file store. Holds one seal in memory at a time. Does not throw when the file
- * store is unavailable; the verdict then says that objects were not compared.
+ * Verifies every seal: the chain, the signatures, each seal's statement, its journals as they are now, and its object
+ * in the file store. Holds one seal in memory at a time. Does not throw if the file store is unavailable; the verdict
+ * then states that objects were not compared.
  */
 export async function verifySeals(em: EntityManager, parts: VerifyParts): Promise<SealVerdict> {
   const store = sealStoreOf(parts.storage);
@@ -113,7 +113,7 @@ export async function verifySeals(em: EntityManager, parts: VerifyParts): Promis
   return { ...verdict, objectsNotCompared: store.away() };
 }
 
-/** In the order of their numbers, including seals made during the run. */
+/** Yields the seals by number, including those made during the run. */
 async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
   for (let after = 0; ; ) {
     const rows = await em.fork().execute<(Omit<SealRow, 'number'> & { number: string })[]>(
@@ -130,7 +130,7 @@ async function* readSeals(em: EntityManager): AsyncGenerator<SealRow> {
   }
 }
 
-/** Differences between a seal's row and its statement or the previous seal. */
+/** Returns the differences between a seal's row and its statement or the previous seal. */
 function contradictions(
   row: SealRow,
   statement: SealStatement,
@@ -151,7 +151,10 @@ function contradictions(
 const objectIsGone = 'its object is gone';
 const isFresh = ({ sealed_at }: SealRow): boolean => Date.now() - Date.parse(sealed_at) < onItsWayMs;
 
-/** Compares both copies; returns the journals that the seal provably had, or null when the object proves nothing. */
+/**
+ * Compares a seal's row with its object. Returns the journals that the seal provably had, or null if the object proves
+ * nothing.
+ */
 function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, differ: Differ): SealedJournal[] | null {
   const say = (what: string) => differ({ seal: row.number, journal: null, what });
   const { jws, manifest } = parseSealObject(bytes.toString());
@@ -161,7 +164,10 @@ function compareObject(row: SealRow, statement: SealStatement, bytes: Buffer, di
   return null;
 }
 
-/** Compares a seal's journals as they are now; names those changed if its object lists them. Returns how many. */
+/**
+ * Compares a seal's journals as they are now; reports each changed journal if its object lists them. Returns how many
+ * journals it compared.
+ */
 async function compareJournals(
   em: EntityManager,
   { number, statement, listed }: { number: number; statement: SealStatement; listed: SealedJournal[] | null },
@@ -205,7 +211,7 @@ async function compareJournals(
   });
 }
 
-/** Journals assigned to a seal that does not exist. */
+/** Returns a difference for each missing seal that still has journals. */
 async function findHomeless(em: EntityManager): Promise<string[]> {
   const rows = await withTime(em, budgets.database.checks, (tx) =>
     tx.execute<{ seal_number: string; journals: string }[]>(
