@@ -4,8 +4,7 @@ import { baseline } from './index.ts';
 import { baselineMark } from './m0001-baseline.ts';
 
 /**
- * Throws ConfigError for a database created from a different baseline, before a migration fails on it: there is no
- * upgrade from it to this version.
+ * Throws ConfigError for a database created from a different baseline, from which there is no upgrade to this version.
  */
 export async function refuseOldDatabase(tx: EntityManager): Promise<void> {
   const [{ database, migrated, mark }] = await tx.execute<

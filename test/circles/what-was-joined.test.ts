@@ -81,7 +81,7 @@ describe('A circle that someone other than its creator has joined', () => {
     expect((await join(other, id)).status).toBe(201);
     for (const change of ['amount = 5', 'current_turn = 2', "on_default = 'exclude'", "round_interval = 'weekly'"]) {
       const changing = stack.owner().execute(`update saving_circles set ${change} where id = ?`, [id]);
-      await expect(changing).rejects.toThrow('what members have joined');
+      await expect(changing).rejects.toThrow('amount, terms, first turn, interval and turn order cannot change');
     }
   });
 

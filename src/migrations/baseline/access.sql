@@ -1,4 +1,4 @@
--- Roles and permissions; the initial ones are in permissions.ts.
+-- Roles and permissions. Those of a new database are in permissions.ts.
 
 create table permission_categories (
   id uuid primary key,
@@ -43,7 +43,7 @@ create table role_permissions (
   primary key (role_id, permission_id)
 );
 
--- A role's permissions are in its own row too, so that a request is authorized without a join.
+-- Copies a role's permissions to its own row, so that a request is authorized without a join.
 create function keep_permission_names() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,4 +1,4 @@
--- Addresses; the parts that locate a person are encrypted.
+-- Addresses. The fields that locate a person are encrypted.
 
 create table addresses (
   id uuid primary key,

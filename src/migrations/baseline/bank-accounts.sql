@@ -1,5 +1,5 @@
--- Bank accounts of people and organizations; number and holder are encrypted. A deleted one stays, because transfers
--- refer to it.
+-- Bank accounts of people and organizations; number and holder are encrypted. Deleted ones stay, because transfers
+-- refer to them.
 
 create table bank_accounts (
   id uuid primary key default uuidv7(),
@@ -12,7 +12,7 @@ create table bank_accounts (
   deleted_at timestamptz,
   check (usable_at >= created_at)
 );
--- Covers deleted rows and organizations' rows, because deleting a user looks for every row that names them.
+-- Includes deleted rows and organizations' rows, because deleting a user looks for every row that names them.
 create index bank_accounts_of_user on bank_accounts (user_id, created_at, id);
 create trigger bank_accounts_of_nobody_erased before insert on bank_accounts
   for each row execute function refuse_erased('user_id');

@@ -1,14 +1,14 @@
--- The inbox of callbacks, partitioned by month. Every callback is stored: an unreadable one records why, has no
--- extracted facts, and is not delivered. One id with two bodies is two callbacks.
+-- The inbox of callbacks, partitioned by month. Every callback is stored. An unreadable callback records why, has no
+-- extracted fields, and is not delivered. Two bodies with one id are two callbacks.
 
--- Stored once, forever: see journal_keys.
+-- Permanently unique; see journal_keys.
 create table callback_keys (
   webhook_id text not null,
   body_digest text not null,
   callback_id uuid not null,
   primary key (webhook_id, body_digest)
 );
--- For the check, which reads new rows: they arrive nearly in the order of ids.
+-- For the check, which reads new rows; they arrive nearly in id order.
 create index callback_keys_by_id on callback_keys using brin (callback_id) with (pages_per_range = 16, autosummarize = on);
 
 create table gateway_callbacks (
@@ -40,7 +40,7 @@ create index gateway_callbacks_undelivered on gateway_callbacks (received_at)
   where delivered_at is null and unread is null;
 create index gateway_callbacks_unread on gateway_callbacks (received_at) where unread is not null;
 
--- What retention deletes.
+-- For retention.
 create index gateway_callbacks_with_body on gateway_callbacks (id) where body_sealed is not null;
 
 create trigger callback_keys_are_final before update or delete on callback_keys
@@ -48,7 +48,7 @@ create trigger callback_keys_are_final before update or delete on callback_keys
 create trigger callback_keys_are_kept before truncate on callback_keys
   for each statement execute function refuse_change();
 
--- Each callback has its key, and each key its callback, unless it is archived.
+-- Every callback has its key, and every key its callback, unless that is archived.
 create view check_callbacks_have_their_keys as
   select c.id as callback_id, k.callback_id as key_callback_id, webhook_id
   from (select id, webhook_id, body_digest from gateway_callbacks where id >= checks_since()) c

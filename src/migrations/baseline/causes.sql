@@ -1,9 +1,9 @@
--- Causes, their managers, and what they have received.
+-- Causes, their managers, and totals of received donations.
 --
--- What a cause has received is counted in seventeen shards, sixteen of them chosen by the connection, so that
--- concurrent payers do not wait for each other. No donation changes the cause's own row; donations take a shared lock
--- on it as their last step. Triggers of donations maintain the counters. Refunds and allocations are counted in a shard
--- of their own, so only the sum of all shards is never negative.
+-- A cause's total is split into seventeen shards. Each connection adds to one of sixteen, so that concurrent payers do
+-- not wait for each other. No donation changes the cause's own row; donations share-lock it as their last step.
+-- Triggers of donations maintain the totals. Refunds and allocations use the remaining shard, so single shards may be
+-- negative, but never their sum.
 
 create table charitable_causes (
   id uuid primary key,
@@ -19,7 +19,7 @@ create table charitable_causes (
   account_id uuid not null references accounts (id),
   status text not null check (status in ('pending', 'new', 'active', 'approved', 'in_progress', 'completed',
     'cancelled', 'rejected', 'deactivated')),
-  -- Its status when the platform stopped it: while this is set, the cause is rejected.
+  -- The status before the platform stopped the cause; while it is set, the status is rejected.
   stopped_from text check (stopped_from in ('pending', 'new', 'active', 'approved', 'in_progress', 'completed',
     'cancelled', 'rejected', 'deactivated')),
   created_by uuid not null references users (id),
@@ -40,7 +40,7 @@ create index charitable_causes_of_organization on charitable_causes (organizatio
 create index charitable_causes_of_account on charitable_causes (account_id, created_at, id);
 create trigger charitable_causes_of_nobody_erased before insert on charitable_causes
   for each row execute function refuse_erased('created_by');
--- A cause whose owner has been erased is not reopened after it was closed or stopped.
+-- A closed or stopped cause is not reopened once its owner has been erased.
 create trigger charitable_causes_reopened_for_nobody_erased before update of status on charitable_causes
   for each row when (new.owner_type = 'individual' and new.status <> old.status
     and new.status not in ('completed', 'cancelled', 'rejected', 'deactivated'))
@@ -69,18 +69,18 @@ create table cause_totals (
   donations bigint not null,
   primary key (cause_id, shard)
 ) with (fillfactor = 60);
--- Only the triggers of donations write totals: a direct statement runs at depth 0.
+-- Only the triggers of donations write totals; a direct statement runs at depth 0.
 create trigger totals_follow_donations before insert or update or delete on cause_totals
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- Donations a cause has received, in IDR, net of refunds, including what it has spent since.
+-- The donations received by a cause, in IDR, net of refunds, including money it has disbursed.
 create function cause_current_amount(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(donated), 0)::numeric(20, 4) from cause_totals where cause_id = p_cause_id
 $$;
 
--- The causes that donations go to, in the order of the request (payment_target). A cause's row is only read, so that
--- donors do not wait for each other.
+-- Returns the targets of donations to causes, in the order of the request. Only reads a cause's row, so that donors do
+-- not wait for each other.
 create function targets_of_causes(p_ids uuid[]) returns payment_target[] language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -98,11 +98,10 @@ begin
     order by asked.place);
 end $$;
 
--- Locks the status of causes that received donations until the transaction ends: none is closed, and so completed,
--- while uncommitted money is on its way to it. Donors do not wait for each other. It is the last lock of a donation,
--- and of anything that completes a cause: its holder waits for nothing else. Refuses a cause that was closed, or whose
--- organization was suspended, since the donation was checked. It waits only briefly: one cause locked for long must not
--- delay other payments in the same batch.
+-- Share-locks causes that received donations until the transaction ends, so that none is closed, and then completed,
+-- before the money is committed. Donors do not wait for each other. This is the last lock of a donation, and of every
+-- transaction that completes a cause. Refuses a cause that was closed, or whose organization was suspended, after the
+-- donation was checked. Waits only briefly, so that a cause locked for long does not delay other payments in the batch.
 create function hold_causes(p_ids uuid[]) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms'
@@ -118,11 +117,11 @@ begin
         select from charitable_causes c where c.id = any (p_ids) and c.status in ('active', 'in_progress')
         order by c.id for key share) held)
       < (select count(*) from charitable_causes c where c.id = any (p_ids)) then
-    raise exception 'the charitable cause takes no donations any more' using errcode = 'AM004', column = 'reference_id';
+    raise exception 'the charitable cause no longer accepts donations' using errcode = 'AM004', column = 'reference_id';
   end if;
 end $$;
 
--- The same for a cause that received money by the gateway: whether it accepts donations, and so is kept open.
+-- As hold_causes, for a cause that received money by the gateway. Returns whether it accepts donations.
 create function hold_open_cause(p_id uuid) returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$

@@ -1,4 +1,4 @@
--- Checks: every invariant is a view check_* that is empty when all is well. Reading a view checks all history
+-- Checks: every invariant is a view check_* that returns no rows while it holds. Reading a view checks all history
 -- unless amanah.checks_since is set.
 --
 -- Final rows do not change, so rechecking them every 15 minutes is unnecessary. The checks schedule reads every view in

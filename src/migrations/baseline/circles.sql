@@ -1,9 +1,9 @@
 -- Saving circles: the circle, its members, its rounds and their contributions. Contributions stay in the circle's
 -- holding account until the round's pot is paid or they are refunded.
 --
--- Contributors take a share lock on the circle's row and do not wait for each other; payout and cancellation take an
--- exclusive one. Unique indexes allow one open round per circle, one pot per round, and one pending or completed
--- contribution per member and turn.
+-- Contributors share-lock the circle's row and do not wait for each other; payout and cancellation lock it exclusively.
+-- Unique indexes allow one open round per circle, one pot per round, and one pending or completed contribution per
+-- member and turn.
 
 create table saving_circles (
   id uuid primary key,
@@ -19,7 +19,7 @@ create table saving_circles (
   visibility text not null check (visibility in ('private', 'public', 'organization')),
   round_interval text not null check (round_interval in ('daily', 'weekly', 'monthly')),
   turn_order text not null check (turn_order in ('joining', 'lottery')),
-  -- The terms, all or none.
+  -- The terms: all set, or none.
   grace_days integer check (grace_days between 0 and 30),
   on_default text check (on_default in ('wait', 'cover', 'exclude', 'winner_first')),
   guarantee_percent integer check (guarantee_percent between 0 and 100),
@@ -55,7 +55,7 @@ create index saving_circles_of_creator on saving_circles (created_by, created_at
 create index saving_circles_of_account on saving_circles (account_id, created_at, id);
 create index saving_circles_new on saving_circles (starts_at) where status = 'new';
 create index saving_circles_to_open on saving_circles (next_opens_at) where next_opens_at is not null;
--- For the checks, which read circles that are open or have ended since.
+-- For the checks, which read open and recently ended circles.
 create index saving_circles_by_end on saving_circles ((coalesce(ended_at, 'infinity')));
 create index saving_circles_cancelled on saving_circles (ended_at) where status = 'cancelled';
 create trigger saving_circles_of_nobody_erased before insert on saving_circles
@@ -66,7 +66,7 @@ create trigger saving_circles_status_law before insert or update of status on sa
 create trigger saving_circles_hold_in_their_own_account before insert or update of holding_account_id on saving_circles
   for each row execute function keep_own_accounts('holding_account_id', 'circle_holding');
 
--- The start date as its founder wrote it; an invalid one would fail every query for circles that start.
+-- Validates the start date, which is stored as requested: an invalid date would fail every query for due circles.
 create function keep_start_date() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -85,13 +85,13 @@ create table saving_circle_members (
   joining_order bigint generated always as identity,
   -- The member's value for the draw of a lottery.
   entropy text check (entropy ~ '^[0-9A-Fa-f]{16,64}$'),
-  -- When the member agreed that the account may be debited for contributions after the member's turn.
+  -- When the member consented to debits of the account for contributions after the member's turn.
   consented_at timestamptz,
-  -- The result of a lottery's draw by account, kept whatever happens to turns and places.
+  -- The result of a lottery's draw, not affected by later changes to turns and places.
   drawn_turn integer check (drawn_turn >= 1),
   drawn_account_id uuid,
   check ((drawn_turn is null) = (drawn_account_id is null)),
-  -- The turn at which a default ended the member's place. If they had not received by then, they lose their turn.
+  -- The turn at which a default ended the member's place; a turn not yet received is lost.
   excluded_turn integer check (excluded_turn >= 1),
   created_at timestamptz not null default now(),
   unique (saving_circle_id, user_id),
@@ -118,7 +118,7 @@ begin
         or (new.status = 'new' and old.current_turn <> new.current_turn))
       and exists (select from saving_circle_members m
         where m.saving_circle_id = new.id and m.user_id <> new.created_by) then
-    raise exception 'what members have joined for is never changed' using errcode = 'AM003';
+    raise exception 'amount, terms, first turn, interval and turn order cannot change' using errcode = 'AM003';
   end if;
   return new;
 end $$;
@@ -134,13 +134,13 @@ create table saving_circle_rounds (
   due_at timestamptz not null,
   reminded_at timestamptz,
   overdue_reported_at timestamptz,
-  -- When missing contributions became a default, and when its remedy was last tried.
+  -- When missing contributions became a default, and when the remedy was last tried.
   defaulted_at timestamptz,
   remedied_at timestamptz,
   paid_at timestamptz,
   amount numeric(20, 4) check (amount > 0 and amount < 'Infinity'),
   journal_id uuid unique references journals (id),
-  -- Nothing in the round is due before this; a sweep postpones it, and clears it when nothing will be due any more.
+  -- When sweeps look at the round again: no step is due before. A sweep postpones it, or clears it if no step remains.
   look_at timestamptz default now(),
   primary key (saving_circle_id, turn_number),
   check (num_nonnulls(paid_at, amount, journal_id) in (0, 3))
@@ -149,7 +149,7 @@ create index saving_circle_rounds_of_receiver on saving_circle_rounds (receiver_
 create unique index one_open_round_of_a_circle on saving_circle_rounds (saving_circle_id) where paid_at is null;
 create index saving_circle_rounds_to_look_at on saving_circle_rounds (look_at) where look_at is not null;
 
--- A round whose end changes is looked at again.
+-- Makes sweeps look again at a round whose end changes.
 create function look_at_round() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -166,7 +166,7 @@ create table saving_circle_contributions (
   user_id uuid not null references users (id),
   turn_number integer not null,
   amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
-  -- The guarantee paid with a member's first contribution; the circle holds it until it ends.
+  -- The guarantee paid with a member's first contribution, which the circle holds until its end.
   guarantee_amount numeric(20, 4) not null default 0 check (guarantee_amount >= 0 and guarantee_amount < 'Infinity'),
   rail text not null check (rail in ('gateway', 'balance')),
   status text not null check (status in ('pending', 'completed', 'failed', 'cancelled', 'refunded')),
@@ -174,7 +174,7 @@ create table saving_circle_contributions (
   payment_order_id uuid unique references payment_orders (id),
   transaction_id uuid,
   refund_journal_id uuid unique references journals (id),
-  -- The amount refunded: all of late money, otherwise the contribution without its guarantee.
+  -- The refunded amount: late money in full, otherwise the contribution without its guarantee.
   refunded_amount numeric(20, 4),
   -- When a sweep found that this completed contribution completes no round.
   swept_at timestamptz,
@@ -193,7 +193,7 @@ create unique index one_guarantee_of_a_member on saving_circle_contributions (me
   where guarantee_amount > 0 and status in ('pending', 'completed');
 create index saving_circle_contributions_unswept on saving_circle_contributions (updated_at)
   where status = 'completed' and swept_at is null;
--- For the checks, as of payment orders.
+-- For the checks; see payment_orders_by_change.
 create index saving_circle_contributions_by_change on saving_circle_contributions using brin (updated_at)
   with (pages_per_range = 16, autosummarize = on);
 create index saving_circle_contributions_of_member on saving_circle_contributions (member_id);
@@ -203,7 +203,7 @@ create trigger saving_circle_contributions_status_law before insert or update of
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'pending>cancelled', 'pending>refunded', 'completed>refunded', 'cancelled>refunded');
 
--- Mails a receipt when a contribution is paid.
+-- Records an e-mail receipt when a contribution is paid.
 create function tell_of_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -213,7 +213,7 @@ end $$;
 create trigger contributions_are_told after insert or update of status on saving_circle_contributions
   for each row when (new.status = 'completed') execute function tell_of_contribution();
 
--- People invited by the creator or an admin: they may read the circle while it is new, and join by themselves.
+-- People invited by the creator or an admin, who may read the circle while it is new, and join by themselves.
 create table saving_circle_invitations (
   saving_circle_id uuid not null references saving_circles (id),
   user_id uuid not null references users (id),
@@ -226,7 +226,7 @@ create index saving_circle_invitations_of_creator on saving_circle_invitations (
 create trigger saving_circle_invitations_of_nobody_erased before insert on saving_circle_invitations
   for each row execute function refuse_erased('user_id');
 
--- Replacements of members: proposed, agreed to by both, completed.
+-- Replacements of members: proposed, accepted by both members, completed.
 create table saving_circle_replacements (
   id uuid primary key,
   saving_circle_id uuid not null references saving_circles (id),
@@ -252,24 +252,24 @@ create index saving_circle_replacements_of_proposer on saving_circle_replacement
 create trigger saving_circle_replacements_status_law before insert or update of status on saving_circle_replacements
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
--- A place is transferred only to the person to whom both have agreed.
+-- A place is transferred only as both members agreed.
 create function keep_place() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if (old.user_id, old.account_id) is distinct from (new.user_id, new.account_id)
       and not exists (select from saving_circle_replacements r where r.member_id = new.id and r.status = 'completed'
         and r.user_id = new.user_id and r.account_id = new.account_id and r.leaving_user_id = old.user_id) then
-    raise exception 'nobody agreed that this place passes over' using errcode = 'AM010', detail = new.id::text;
+    raise exception 'both members must agree to transfer the place' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
 end $$;
 create trigger places_pass_over_as_agreed before update of user_id, account_id on saving_circle_members
   for each row execute function keep_place();
 
--- Members' standing orders to pay each round when it opens, from their account: exactly this contribution, and this
--- guarantee with the first one; and the last turn that was tried.
+-- Members' standing orders to pay each round when it opens, from an account: exactly this contribution, the first time
+-- with this guarantee; and the last turn that was tried.
 create table saving_circle_standing_orders (
-  -- The member's.
+  -- The id of the member.
   id uuid primary key references saving_circle_members (id) on delete cascade,
   source_account_id uuid not null references accounts (id),
   amount numeric(20, 4) not null check (amount > 0 and amount < 'Infinity'),
@@ -281,7 +281,7 @@ create index saving_circle_standing_orders_of_account on saving_circle_standing_
 create trigger saving_circle_standing_orders_of_people before insert or update of source_account_id
   on saving_circle_standing_orders for each row execute function keep_account_kinds('source_account_id', 'user organization');
 
--- The part of a round's pot paid by guarantees: for which debtor, and by which guarantor.
+-- The parts of a round's pot paid by guarantees, by debtor and guarantor.
 create table saving_circle_covers (
   saving_circle_id uuid not null,
   turn_number integer not null,
@@ -299,7 +299,7 @@ create trigger covers_are_final before update or delete on saving_circle_covers
 
 -- The shares of a circle's remaining balance at its end.
 create table saving_circle_settlements (
-  -- The member's.
+  -- The id of the member.
   id uuid primary key references saving_circle_members (id),
   saving_circle_id uuid not null references saving_circles (id),
   account_id uuid not null references accounts (id),
@@ -313,9 +313,8 @@ create trigger settlements_are_final before update or delete on saving_circle_se
 create trigger saving_circle_settlements_to_people before insert on saving_circle_settlements
   for each row execute function keep_account_kinds('account_id', 'user organization');
 
--- Each member's position: what they paid and what they received (pots and settlement). `elsewhere` is what they paid in
--- rounds that a circle ran before it came here, less what they received there; `covered` is the used part of their
--- guarantee.
+-- Each member's position: amounts paid and received (pots and settlement). `elsewhere` is the amount paid in rounds
+-- that the circle held elsewhere before, less the pot received there; `covered` is the used part of the guarantee.
 create view saving_circle_positions as
   select m.id as member_id, m.saving_circle_id, m.account_id, m.user_id, m.turn_number, m.joining_order, m.excluded_turn,
     c.paid, c.guarantee, r.received + s.received as received, g.covered,
@@ -352,7 +351,7 @@ begin
       (new.saving_circle_id, new.member_id, new.user_id, new.turn_number, new.amount, new.guarantee_amount, new.rail,
         new.refund_account_id)
   then
-    raise exception 'whose contribution it is, and to what, is never changed' using errcode = 'AM003';
+    raise exception 'the member, payer and circle of a contribution cannot change' using errcode = 'AM003';
   end if;
   return new;
 end $$;
@@ -363,7 +362,7 @@ create trigger contributions_keep_their_facts before update on saving_circle_con
 create view check_circle_contributions_once as
   select saving_circle_id, member_id, turn_number, count(*) as contributions from saving_circle_contributions
   where status in ('pending', 'completed') and updated_at >= checks_since_time() group by 1, 2, 3 having count(*) > 1;
--- A paid contribution has a ledger line of the same amount, including its guarantee; a refund was posted, too.
+-- A paid contribution has a ledger line of the same amount, including its guarantee; a refund was posted too.
 create view check_circle_contributions_posted as
   select c.id as contribution_id, c.status, 'its price row is missing or differs' as problem
   from saving_circle_contributions c left join transactions t on t.id = c.transaction_id
@@ -371,12 +370,12 @@ create view check_circle_contributions_posted as
     and (t.id is null or (t.amount, t.type, t.user_id, t.reference_type, t.reference_id)
       <> (c.amount + c.guarantee_amount, 'price', c.user_id, 'saving_circle', c.saving_circle_id))
   union all
-  select c.id, c.status, 'its refund was posted in another amount, or nowhere'
+  select c.id, c.status, 'its refund was not posted, or with another amount'
   from saving_circle_contributions c
   where c.status = 'refunded' and c.updated_at >= checks_since_time()
     and not exists (select from postings p where p.journal_id = c.refund_journal_id
       and p.account_id = c.refund_account_id and p.amount = c.refunded_amount);
--- A circle holds what its members paid in less what was paid out, and nothing once it has ended.
+-- A circle's balance is what its members paid in less what was paid out, and zero once it has ended.
 create view check_circle_holdings as
   select s.id as saving_circle_id, account_balance(s.holding_account_id) as held,
     coalesce(p.brought, 0) - coalesce(p.received, 0) as due
@@ -386,7 +385,7 @@ create view check_circle_holdings as
   where coalesce(s.ended_at, 'infinity') >= checks_since_time()
     and (account_balance(s.holding_account_id) <> coalesce(p.brought, 0) - coalesce(p.received, 0)
       or (s.ended_at is not null and account_balance(s.holding_account_id) <> 0));
--- A turn is paid out once, in full, to its receiver, when everybody with a place in it has paid or is covered.
+-- A turn is paid out once, in full, to its receiver, after every member with a place in it has paid or is covered.
 create view check_circle_pots_paid_once as
   select r.saving_circle_id, r.turn_number, r.amount, c.amount + g.amount as contributed, p.amount as posted
   from saving_circle_rounds r
@@ -397,7 +396,7 @@ create view check_circle_pots_paid_once as
   left join lateral (select coalesce(sum(amount), 0) as amount, count(distinct debtor_member_id) as count
     from saving_circle_covers
     where saving_circle_id = r.saving_circle_id and turn_number = r.turn_number) g on true
-  -- A look-up for each round; with a join, the planner would read the keys of all journals.
+  -- One look-up per round; for a join the planner would read the keys of all journals.
   left join lateral (select k.journal_id from journal_keys k
     where k.business_key = 'saving-circle/' || r.saving_circle_id || '/turn/' || r.turn_number || '/pot' limit 1) j on true
   left join lateral (select sum(amount) as amount from postings
@@ -408,19 +407,19 @@ create view check_circle_pots_paid_once as
     or (r.paid_at is not null and (r.amount is distinct from c.amount + g.amount or r.amount is distinct from p.amount
       or c.count + g.count <> (select count(*) from saving_circle_members n
         where n.saving_circle_id = r.saving_circle_id and coalesce(n.excluded_turn > r.turn_number, true)))));
--- Covers of a default add up to the whole contribution, and no guarantee covers more than its amount.
+-- Covers of a default sum to the whole contribution, and no guarantee covers more than its amount.
 create view check_circle_covers as
   select g.saving_circle_id, g.turn_number, g.debtor_member_id as member_id, sum(g.amount) as covered,
-    'it is not the contribution that is missing' as problem
+    'the covers differ from the missing contribution' as problem
   from saving_circle_covers g join saving_circles s on s.id = g.saving_circle_id
   where coalesce(s.ended_at, 'infinity') >= checks_since_time()
   group by g.saving_circle_id, g.turn_number, g.debtor_member_id, s.amount having sum(g.amount) <> s.amount
   union all
-  select p.saving_circle_id, null, p.member_id, p.covered, 'it is more than the guarantee'
+  select p.saving_circle_id, null, p.member_id, p.covered, 'the covers exceed the guarantee'
   from saving_circle_positions p join saving_circles s on s.id = p.saving_circle_id
   where coalesce(s.ended_at, 'infinity') >= checks_since_time() and p.covered > p.guarantee;
--- A circle's remaining balance went to its members as recorded, and nobody got more than was due. After the last round
--- everybody has their remaining guarantee back, unless they owe it.
+-- A circle's remaining balance was paid to its members as recorded, and nobody got more than was due. After the last
+-- round everybody has their unused guarantee back, less their debts.
 create view check_circle_settlements as
   select s.id as member_id, s.amount, p.amount as posted
   from saving_circle_settlements s
@@ -448,23 +447,23 @@ create view check_circle_states as
     (select count(*) from saving_circle_members m where m.saving_circle_id = s.id and m.turn_number >= s.first_turn)
     <> (select count(*) from saving_circle_rounds r where r.saving_circle_id = s.id and r.paid_at is not null)
   union all
-  select s.id, s.status, 'an active circle has one open round, or knows when the next one opens'
+  select s.id, s.status, 'an active circle has one open round, or a time for the next'
   from saving_circles s
   where s.status = 'active' and coalesce(s.ended_at, 'infinity') >= checks_since_time() and (s.next_opens_at is null) <>
     exists (select from saving_circle_rounds r
       where r.saving_circle_id = s.id and r.paid_at is null and r.turn_number = s.current_turn)
   union all
-  select s.id, s.status, 'members have turns once the circle has started, and not before'
+  select s.id, s.status, 'members have turns exactly if the circle has started'
   from saving_circles s
   where coalesce(s.ended_at, 'infinity') >= checks_since_time() and exists (select from saving_circle_members m
     where m.saving_circle_id = s.id and (m.turn_number is null) <> (s.started_at is null) and m.excluded_turn is null)
   union all
-  select s.id, s.status, 'nothing is pending in a circle that has ended'
+  select s.id, s.status, 'an ended circle has no pending rows'
   from saving_circles s
   where s.ended_at is not null and coalesce(s.ended_at, 'infinity') >= checks_since_time()
     and exists (select from saving_circle_contributions c where c.saving_circle_id = s.id and c.status = 'pending')
   union all
-  select s.id, s.status, 'a circle has at most as many members as its capacity'
+  select s.id, s.status, 'a circle has no more members than its capacity'
   from saving_circles s
   where coalesce(s.ended_at, 'infinity') >= checks_since_time()
     and s.capacity < (select count(*) from saving_circle_members m where m.saving_circle_id = s.id);

@@ -1,5 +1,5 @@
--- The closing balance of each account for each day, stored once the day is sealed and can no longer change, so that old
--- statements and settlements need not read all earlier postings.
+-- The closing balance of each account for each day, stored once the day is sealed, so that old statements and
+-- settlements need not read all earlier postings.
 
 -- The closed days, without gaps from the first day with a posting, in UTC+7.
 create table closed_days (
@@ -20,7 +20,7 @@ create trigger closed_days_are_kept before truncate on closed_days for each stat
 create trigger closings_are_final before update or delete on closings for each row execute function refuse_change();
 create trigger closings_are_kept before truncate on closings for each statement execute function refuse_change();
 
--- Closes the day after the last closed one, if it is sealed. Returns it; null when there is none to close, or when
+-- Closes the day after the last closed one, if it is sealed. Returns it, or null if there is no day to close, or
 -- another session is closing it.
 create function close_day() returns date language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -44,8 +44,8 @@ begin
   return closing;
 end $$;
 
--- An account's balance just before an instant, in IDR: that of the last day closed by then, plus later postings, of at
--- most two days if days are sealed each night.
+-- An account's balance just before an instant, in IDR: the closing balance of the last day closed by then, plus later
+-- postings, of at most two days if days are sealed each night.
 create function balance_before(p_account_id uuid, p_at timestamptz) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   with closed as (select coalesce(max(day), '-infinity') as day from closed_days
@@ -57,7 +57,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   from closed
 $$;
 
--- An account's balance right after one of its journals, in the order of its statement, in IDR.
+-- An account's balance just after one of its journals, in the order of its statement, in IDR.
 create function balance_after(p_account_id uuid, p_journal_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select balance_before(p_account_id, last.created_at) + (select sum(p.amount) from postings p
@@ -66,8 +66,8 @@ set search_path = pg_catalog, public, pg_temp as $$
     where journal_id = p_journal_id and account_id = p_account_id group by created_at) last
 $$;
 
--- Each closing follows from the previous one and the postings of its day, and every account moved on a closed day has
--- one. Reads all history, so it runs at night.
+-- Each closing is the previous one plus the postings of its day, and every account with postings on a closed day has a
+-- closing. Reads all history, so it runs at night.
 create view check_closings_match_postings as
   with closed as (select max(day) as day from closed_days),
   told as (

@@ -1,6 +1,6 @@
--- The payments that partners collect, and their customers' reusable numbers and codes.
+-- The payments that partners collect, and their customers' reusable instruments.
 
--- Paid any number of times, without a deadline: each of the provider's payments becomes a row of partner_payments.
+-- Reusable instruments, without a deadline. Each payment by the provider becomes a row of partner_payments.
 create table partner_instruments (
   id uuid primary key,
   partner_id uuid not null references partners (id),
@@ -19,7 +19,7 @@ create table partner_instruments (
   closed_at timestamptz,
   -- All payments that the provider created before this have been processed.
   seen_until timestamptz,
-  -- While a pass needs several reads, newest first: the position it will have reached, and how far back it is.
+  -- For a pass of several reads, newest first: the position that it reaches at its end, and how far back it has read.
   read_from timestamptz,
   read_before timestamptz,
   look_again_at timestamptz,
@@ -75,12 +75,12 @@ create table partner_payments (
   version integer not null default 0,
   request_id text,
   expires_at timestamptz not null,
-  -- When its owner cancelled it: while it is open, that is its deadline.
+  -- When its owner cancelled it, which is its deadline while it is open.
   cancelled_at timestamptz,
-  -- When the provider was last asked for an instrument by an attempt that may have reached it.
+  -- When the instrument was last requested, if the request may have reached the provider.
   instrument_asked_at timestamptz,
   instrument_at timestamptz,
-  -- Since when the provider reports the payment as paid or pending though it cannot be settled yet.
+  -- Since when the provider has reported the payment as paid or pending although it cannot be settled yet.
   settling_since timestamptz,
   finalized_at timestamptz,
   available_at timestamptz,
@@ -108,7 +108,7 @@ create index partner_payments_of_instrument on partner_payments (instrument_id, 
 create index partner_payments_of_channel on partner_payments (partner_id, channel_id, created_at desc, id desc);
 create index partner_payments_of_organization on partner_payments (partner_id, organization_id, created_at desc, id desc)
   where organization_id is not null;
--- For operators, who list all of them, and for search.
+-- For operators' lists and search.
 create index partner_payments_by_creation on partner_payments (created_at desc, id desc) include (status);
 create index partner_payments_by_reference on partner_payments (external_ref, partner_id)
   where external_ref is not null;
@@ -120,11 +120,11 @@ create index partner_payments_unreleased on partner_payments (available_at)
   where status = 'PAID' and released_at is null;
 create index partner_payments_settling on partner_payments (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
--- For the checks, as of payment orders.
+-- For the checks; see payment_orders_by_change.
 create index partner_payments_by_change on partner_payments using brin (updated_at)
   with (pages_per_range = 16, autosummarize = on);
 create index partner_payments_pending on partner_payments (created_at) where status = 'PENDING';
--- A cancelled payment stays cancelled, unless it was paid.
+-- A cancelled payment stays cancelled unless it was paid.
 create trigger partner_payments_keep_their_cancellation before update of cancelled_at on partner_payments
   for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at
     and new.status <> 'PAID')
@@ -135,7 +135,8 @@ create trigger partner_payments_status_law before insert or update of status on 
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- What a journal posted, and the provider's cost in it; clearing gets the remainder, which may be negative.
+-- The amount that a payment's journal posted, and the provider's cost in it. Clearing gets the remainder, which may be
+-- negative.
 create view check_partner_payments_posted_once as
   select p.id as payment_id, p.status, p.amount, s.posted as settled, s.cost, r.posted as released
   from partner_payments p
@@ -154,14 +155,14 @@ create view check_partner_payments_posted_once as
   where p.updated_at >= checks_since_time() and (s.posted is distinct from case when p.status = 'PAID' then p.amount end
     or s.cost is distinct from case when p.status = 'PAID' then p.provider_fee end
     or r.posted is distinct from case when p.released_at is not null then p.net_amount end);
--- A partner's pending account holds its payments that are paid and not released yet.
+-- A partner's pending account holds its paid payments that are not released yet.
 create view check_partner_pending_matches_payments as
   select p.id as partner_id, account_balance(p.pending_account_id) as balance, coalesce(owed.amount, 0) as owed
   from partners p
   left join lateral (select sum(net_amount) as amount from partner_payments
     where partner_id = p.id and status = 'PAID' and released_at is null) owed on true
   where account_balance(p.pending_account_id) <> coalesce(owed.amount, 0);
--- A payment to an instrument is its partner's, by its channel, of its amount if that is fixed, and paid.
+-- A payment to an instrument belongs to its partner, has its channel, its amount if that is fixed, and is paid.
 create view check_instrument_payments_fit as
   select p.id as payment_id, i.id as instrument_id, p.status, p.amount
   from partner_payments p join partner_instruments i on i.id = p.instrument_id

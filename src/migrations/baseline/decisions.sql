@@ -1,5 +1,5 @@
--- Decisions of operators: two people decide what the provider's status does not prove; one proposes and another
--- approves. A decision is carried out, or closed without effect, once.
+-- Decisions of operators, for what the provider's status does not prove: one person proposes, another approves. A
+-- decision is carried out, or closed without effect, once.
 
 create table decisions (
   id uuid primary key,
@@ -12,7 +12,7 @@ create table decisions (
   action text check (action in ('credit', 'refund')),
   account_id uuid references accounts (id),
   reconciliation_id uuid references reconciliations (id),
-  -- IDR: above 0 for money that the platform paid in at the provider, below 0 for money it withdrew.
+  -- IDR: positive for money that the platform paid in at the provider, negative for money it withdrew.
   amount numeric(20, 4) check (amount <> 0 and amount > '-Infinity' and amount < 'Infinity'),
   reference varchar(64),
   provider_reference varchar(255),
@@ -20,7 +20,7 @@ create table decisions (
   donation_id uuid references donations (id),
   user_id uuid references users (id),
   note varchar(300) not null check (length(btrim(note)) >= 3),
-  -- The evidence of provider and books at the proposal.
+  -- What the provider and the books showed at the proposal.
   evidence jsonb not null,
   -- Why it was refused or lapsed.
   reason text,
@@ -39,10 +39,10 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
     when 'explain_difference' then reconciliation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
-    -- The account of an erased person, to whom its money was paid.
+    -- The account of an erased person whose money was paid out.
     when 'book_external' then num_nonnulls(amount, reference) = 2 and (account_id is null or amount < 0)
       and num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
-    -- For a payout that failed here but was paid, or for a transfer that is unknown or the second of its reference.
+    -- For a payout that failed here but was paid, or for an unknown or second transfer.
     when 'book_transfer' then num_nonnulls(payout_id, provider_reference) = 1
       and num_nonnulls(outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     when 'disburse' then withdrawal_id is not null
@@ -66,7 +66,7 @@ create table decisions (
   check ((status = 'rejected') = (rejected_by is not null)),
   check ((status in ('refused', 'lapsed')) = (reason is not null)),
   check ((status = 'pending') = (ended_at is null)),
-  -- One person is enough for what the provider's status proves, and for explanations.
+  -- One person suffices if the provider's status proves the outcome, and for explanations.
   check (status <> 'carried_out' or approved_by is not null or kind in ('settle_payout', 'explain_difference'))
 );
 create index decisions_by_creation on decisions (created_at desc, id desc);
@@ -75,7 +75,8 @@ create index decisions_by_end on decisions (ended_at) where ended_at is not null
 -- For the check of disbursements.
 create index decisions_not_carried_out on decisions (withdrawal_id)
   where status <> 'carried_out' and withdrawal_id is not null;
--- A transfer that was booked, returned and made again is booked again; booked_transfers ensures that it is booked once.
+-- Does not include bookings: a transfer that was booked, returned and made again is booked again (see
+-- booked_transfers).
 create unique index decisions_carried_out_of_payout on decisions (payout_id) where status = 'carried_out' and kind = 'settle_payout';
 create unique index decisions_carried_out_of_receipt on decisions (receipt_id) where status = 'carried_out';
 create unique index decisions_carried_out_of_reference on decisions (reference) where status = 'carried_out';
@@ -99,7 +100,7 @@ create trigger decisions_status_law before insert or update of status on decisio
   for each row execute function keep_status('status', '>pending', 'pending>carried_out', 'pending>rejected',
     'pending>lapsed', 'pending>refused');
 
--- Whether this is an active platform user who holds the permission and, to approve, was admitted.
+-- Whether the user is an active platform user who holds the permission and, to approve, was admitted.
 create function is_operator(p_user_id uuid, p_permission text) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select exists (select from users u
@@ -108,7 +109,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     where u.id = p_user_id and u.user_type = 'platform' and u.status = 'active' and p.name = p_permission
       and (p_permission <> 'approve-decision' or u.approver_since is not null))
 $$;
--- Whether the other user brought this one in: invited them, directly or through people who were never admitted.
+-- Whether p_inviter_id invited the user, directly or through people who were never admitted.
 create function brought_by(p_user_id uuid, p_inviter_id uuid) returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   with recursive inviters (id) as (
@@ -117,30 +118,31 @@ set search_path = pg_catalog, public, pg_temp as $$
       join invitations i on i.user_id = v.id)
   select exists (select from inviters v where v.id = p_inviter_id)
 $$;
--- Why this person may not be one of the two who admit an approver, in words; null if they may. `p_other_id` is the
--- other of the two, null while there is none.
+-- Why p_person_id may not be one of the two who admit the user as an approver, as a text; null if they may. p_other_id
+-- is the other of the two, if known.
 create function why_not_admitting(p_user_id uuid, p_person_id uuid, p_other_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case
-    when p_person_id = p_user_id then 'Nobody has a part in their own admission'
-    when brought_by(p_user_id, p_person_id) then 'Whoever invited the new approver has no part in the admission'
+    when p_person_id = p_user_id then 'You cannot admit yourself'
+    when brought_by(p_user_id, p_person_id) then 'The person who invited the new approver cannot admit them'
     when brought_by(p_person_id, p_other_id) or brought_by(p_other_id, p_person_id)
-      then 'Two people of whom one invited the other do not admit an approver'
+      then 'An approver cannot be admitted by two people of whom one invited the other'
     end
 $$;
--- Why this person may not approve such a proposal, though others may, in words; null if they may. Nobody can create
--- their own second person: the approver must not have brought in the proposer, unless the proposer was admitted since.
+-- Why p_person_id may not approve a proposal that others may approve, as a text; null if they may. Operators cannot
+-- create their own second person: the approver must not have invited the proposer, unless the proposer was admitted
+-- since.
 create function why_not_approving(p_kind text, p_user_id uuid, p_proposed_by uuid, p_person_id uuid) returns text
 language sql stable set search_path = pg_catalog, public, pg_temp as $$
   select case
     when p_kind = 'admit_approver' then why_not_admitting(p_user_id, p_person_id, p_proposed_by)
     when exists (select from users u where u.id = p_proposed_by and u.user_type = 'platform' and u.approver_since is null)
       and brought_by(p_proposed_by, p_person_id)
-      then 'Somebody else has to approve: you invited the one who proposed it'
+      then 'Someone else must approve: you invited the proposer'
     end
 $$;
--- As `is_operator`, for somebody whose action is about to take effect: waits for a suspension or a change of role or
--- permissions in progress; later ones wait until the caller's transaction ends.
+-- As is_operator, for an action about to take effect: waits for a suspension or a change of role or permissions in
+-- progress; later ones wait until the caller's transaction ends.
 create function hold_operator(p_user_id uuid, p_permission text) returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -149,14 +151,14 @@ begin
   return is_operator(p_user_id, p_permission);
 end $$;
 
--- The missing part of a decision's effect, in words; null when it is complete.
+-- The missing part of a decision's effect, as a text; null if it is complete.
 create function missing_of_decision(decided decisions) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case decided.kind
-    when 'settle_payout' then (select 'the payout has not ended as was decided' where not exists (select from payouts p
+    when 'settle_payout' then (select 'the payout does not have the decided status' where not exists (select from payouts p
       where p.id = decided.payout_id and (p.status = decided.outcome
         or decided.outcome = 'succeeded' and p.status = 'reversed')))
-    when 'settle_receipt' then (select 'the receipt has not ended as was decided' where not exists (select from receipts r
+    when 'settle_receipt' then (select 'the receipt does not have the decided state' where not exists (select from receipts r
       where r.id = decided.receipt_id and (r.state, r.settled_by, r.account_id) is not distinct from
         (case decided.action when 'credit' then 'credited' else 'refunded' end, decided.approved_by, decided.account_id)))
     when 'book_external' then (select 'the movement at the provider is not booked' where not exists (select
@@ -164,9 +166,9 @@ set search_path = pg_catalog, public, pg_temp as $$
     when 'book_transfer' then (select 'the transfer is not booked' where not exists (select from events e
       where e.resource_type = 'journal' and e.event = 'TRANSFER_BOOKED' and e.data ->> 'decision_id' = decided.id::text)
       and not is_archived('events', first_id_at(decided.ended_at)))
-    when 'disburse' then (select 'the withdrawal ended without it' where exists (select from payouts p
+    when 'disburse' then (select 'the withdrawal became final without it' where exists (select from payouts p
       where p.id = decided.withdrawal_id and p.failure_code = 'DECISION_REJECTED'))
-    when 'refund_donation' then (select 'the donation was not given back' where not exists (select from donations d
+    when 'refund_donation' then (select 'the donation was not refunded' where not exists (select from donations d
       where d.id = decided.donation_id and d.status = 'refunded'))
     when 'admit_approver' then (select 'the approver was not admitted' where not exists (select from events e
       where e.resource_type = 'user' and e.resource_id = decided.user_id::text and e.event = 'APPROVER_ADMITTED'
@@ -177,20 +179,20 @@ set search_path = pg_catalog, public, pg_temp as $$
     else (select 'the difference was never explained' where not exists (select from events e
       where e.resource_type = 'reconciliation' and e.resource_id = decided.reconciliation_id::text
         and e.event = 'RECONCILIATION_EXPLAINED' and e.data ->> 'decision_id' = decided.id::text)
-      -- Or it was reported in an archived month: when the decision was closed, or just before.
+      -- Unless the event is in an archived month: that of the decision's end, or just before.
       and not is_archived('events', first_id_at(decided.ended_at))
       and not is_archived('events', first_id_at(decided.ended_at - interval '1 minute')))
     end
 $$;
 
--- How long a decision may be approved; longer for a disbursement, whose owner depends on the platform's people.
+-- How long a decision may be approved; longer for a disbursement, whose owner depends on operators.
 create function decision_lives(p_kind text) returns interval language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select case p_kind when 'disburse' then interval '7 days' else interval '24 hours' end
 $$;
 
 -- Why a decision can no longer be approved or carried out, whatever its subject: it is too old, or one of its people
--- has lost the permission. Null while it can; its people then keep the permission until the caller's transaction ends.
+-- has lost the permission. Null if it can; its people then keep the permission until the caller's transaction ends.
 create function why_powerless(decided decisions) returns text language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -205,15 +207,15 @@ begin
       then 'the approver may no longer decide' end;
 end $$;
 
--- The evidence of a disbursement that was approved and may not be sent, with the reason.
+-- The evidence of an approved disbursement that must not be sent, with the reason.
 create function lapsed_evidence(decided decisions) returns jsonb language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select jsonb_set(decided.evidence, '{books,lapsed}', to_jsonb(
     coalesce('the owner is ' || owner_of_disbursement(decided.withdrawal_id), 'the cause was stopped')))
 $$;
 
--- A decision's action, reason and proposer never change. It is approved once, within a day, by somebody entitled to; it
--- is carried out in the transaction of its effect, and its times are the database's.
+-- A decision's action, reason and proposer never change. It is approved once, in time, by an entitled person, and
+-- carried out in the transaction of its effect. The database sets its times.
 create function keep_decision() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -224,7 +226,7 @@ begin
         else is_operator(new.proposed_by, 'propose-decision')
           and (new.kind <> 'admit_approver' or why_not_admitting(new.user_id, new.proposed_by, null) is null) end)
       or num_nonnulls(new.first_approved_by, new.approved_by) > 0 then
-      raise exception 'a decision is proposed by somebody who may' using errcode = 'AM010', detail = new.id::text;
+      raise exception 'the proposer may not propose this decision' using errcode = 'AM010', detail = new.id::text;
     end if;
     return new;
   end if;
@@ -240,27 +242,27 @@ begin
         old.proposed_by, old.created_at)
     or old.first_approved_by is not null and new.first_approved_by is distinct from old.first_approved_by
     or old.approved_by is not null and new.approved_by is distinct from old.approved_by or old.status <> 'pending' then
-    raise exception 'what was decided is never changed' using errcode = 'AM003', detail = new.id::text;
+    raise exception 'what was decided cannot change' using errcode = 'AM003', detail = new.id::text;
   end if;
   if old.first_approved_by is null and new.first_approved_by is not null
     and (not is_operator(new.first_approved_by, 'approve-decision') or new.approved_by is not null
       or new.created_at < clock_timestamp() - decision_lives(new.kind)) then
-    raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010', detail = new.id::text;
+    raise exception 'the approver may not approve, or the decision is too old' using errcode = 'AM010', detail = new.id::text;
   end if;
   if old.approved_by is null and new.approved_by is not null then
     if not is_operator(new.approved_by, 'approve-decision')
       or why_not_approving(new.kind, new.user_id, new.proposed_by, new.approved_by) is not null
       or new.created_at < clock_timestamp() - decision_lives(new.kind) then
-      raise exception 'a decision is approved in time by somebody who may' using errcode = 'AM010',
+      raise exception 'the approver may not approve, or the decision is too old' using errcode = 'AM010',
         detail = new.id::text;
     end if;
     new.approved_at := clock_timestamp();
   end if;
   if new.rejected_by is not null and not is_operator(new.rejected_by, 'approve-decision') then
-    raise exception 'a decision is rejected by somebody who may' using errcode = 'AM010', detail = new.id::text;
+    raise exception 'this person may not reject the decision' using errcode = 'AM010', detail = new.id::text;
   end if;
   if new.status = 'carried_out' and missing_of_decision(new) is not null then
-    raise exception 'a decision is carried out by its effect' using errcode = 'AM010',
+    raise exception 'the decision has not taken effect' using errcode = 'AM010',
       detail = new.id || ': ' || missing_of_decision(new);
   end if;
   if new.status = 'lapsed' then
@@ -271,11 +273,11 @@ begin
   end if;
   return new;
 end $$;
--- Runs after the status law, by its name.
+-- Triggers run by name: this one after the status law.
 create trigger decisions_two_people before insert or update on decisions
   for each row execute function keep_decision();
 
--- The decision of this kind, locked, if two people have made it and it has not been carried out.
+-- Locks and returns the decision of this kind, if two people have made it and it has not been carried out.
 create function approved_decision(p_id uuid, p_kind text) returns decisions language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -284,13 +286,13 @@ begin
   select * into decided from decisions d where d.id = p_id for no key update;
   if decided.id is null or decided.kind <> p_kind or decided.status <> 'pending' or decided.approved_by is null
     or why_powerless(decided) is not null then
-    raise exception 'this needs a decision that two people have made' using errcode = 'AM010', detail = p_id::text;
+    raise exception 'this requires a decision by two people' using errcode = 'AM010', detail = p_id::text;
   end if;
   return decided;
 end $$;
 
--- An admission needs a decision of two people, or is made when the user is created at the command line; a suspension or
--- the loss of the role ends it.
+-- An approver is admitted by a decision of two people, or when the user is created at the command line. A suspension or
+-- a change of role ends the admission.
 create function keep_admission() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -302,7 +304,7 @@ begin
     if new.approver_since is not null and not exists (select from decisions d
         where d.kind = 'admit_approver' and d.user_id = new.id and d.status = 'pending' and d.approved_by is not null
           and is_operator(d.approved_by, 'approve-decision') and is_operator(d.proposed_by, 'propose-decision')) then
-      raise exception 'an approver is admitted by two people' using errcode = 'AM010', detail = new.id::text;
+      raise exception 'two people must admit an approver' using errcode = 'AM010', detail = new.id::text;
     end if;
     new.approver_since := case when new.approver_since is not null then clock_timestamp() end;
   end if;
@@ -313,9 +315,9 @@ begin
 end $$;
 create trigger users_are_admitted before update on users for each row execute function keep_admission();
 
--- Settles money in suspense, once, as two people have decided: credits an account whose owner can move it again or,
--- without an account, records that it was refunded at the provider. This carries out the decision. False when the case
--- is already settled.
+-- Settles money in suspense, once, as two people have decided, and carries out the decision: credits an account whose
+-- owner can use the money or, without an account, records that it was refunded at the provider. Returns false if it is
+-- already settled.
 create function settle_receipt(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -332,30 +334,30 @@ begin
     return false;
   elsif decided.account_id is not null and not exists (select from accounts a
       where a.id = decided.account_id and a.kind in ('user', 'organization', 'partner_available')) then
-    raise exception 'money in suspense goes to an account that its owner can use' using errcode = 'AM010',
+    raise exception 'the owner cannot use money on this account' using errcode = 'AM010',
       detail = settled.id::text;
   end if;
-  -- Waits for an erasure in progress; a later one waits for this, and then sees the money.
+  -- Waits for an erasure in progress; a later one waits for this transaction and then sees the money.
   perform from accounts a join users u on u.id = a.user_id
     where a.id = decided.account_id and a.organization_id is null for key share of u;
   if exists (select from accounts a join users u on u.id = a.user_id
       where a.id = decided.account_id and a.organization_id is null and u.erased_at is not null) then
-    raise exception 'nobody can move money of a person who was erased' using errcode = 'AM010', detail = settled.id::text;
+    raise exception 'the account belongs to an erased person' using errcode = 'AM010', detail = settled.id::text;
   end if;
   if not write_journal(p_journal_id, 'receipt/' || settled.id || '/settled', 'receipt.' || settled.state,
     array['00000000-0000-4000-8000-000000000004',
       coalesce(decided.account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
     array[-settled.amount, settled.amount]) then
-    raise exception 'suspense is settled once' using errcode = 'AM003', detail = settled.id::text;
+    raise exception 'money in suspense is already settled' using errcode = 'AM003', detail = settled.id::text;
   end if;
   update decisions set status = 'carried_out' where id = decided.id;
   return true;
 end $$;
 
 -- Books money that the platform itself moved at the provider, as two people have decided, once per reference, with an
--- event naming them; this carries out the decision. The counter-account is the platform's own money (revenue, as far as
--- it exceeds the provider's cost), or an account of an erased person, who was paid its later income in another way.
--- False when it is already booked.
+-- event that names them, and carries out the decision. The counter-account is the platform's own money (revenue less
+-- the provider's cost), or an account of an erased person, who was paid the money in another way. Returns false if it
+-- is already booked.
 create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -371,7 +373,7 @@ begin
   if decided.account_id is not null then
     if not exists (select from accounts a join users u on u.id = a.user_id
         where a.id = decided.account_id and a.kind = 'user' and u.erased_at is not null) then
-      raise exception 'only money of a person who was erased is paid by others' using errcode = 'AM010',
+      raise exception 'the account does not belong to an erased person' using errcode = 'AM010',
         detail = decided.account_id::text;
     end if;
     perform from account_balances b where b.account_id = decided.account_id and b.shard = 0 for update;
@@ -383,7 +385,7 @@ begin
     array[clearing, coalesce(decided.account_id, revenue)], array[-decided.amount, decided.amount]) then
     return false;
   elsif decided.account_id is null and decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
-    raise exception 'more than the platform''s own money' using errcode = 'AM001', detail = revenue::text;
+    raise exception 'the amount exceeds the platform''s own money' using errcode = 'AM001', detail = revenue::text;
   end if;
   insert into cause_remainders (cause_id, decision_id, amount)
     select l.cause_id, decided.id, least(l.amount, of_causes - l.before)
@@ -392,7 +394,7 @@ begin
       where c.account_id = decided.account_id and of_causes > 0 and d.amount > 0 and kept_for_cause(c.id) = 0) l
     where l.before < of_causes;
   if of_causes > (select coalesce(sum(r.amount), 0) from cause_remainders r where r.decision_id = decided.id) then
-    raise exception 'the bank has meanwhile returned money that was given to the causes' using errcode = 'AM004', column = 'amount';
+    raise exception 'the bank has returned money of the causes meanwhile' using errcode = 'AM004', column = 'amount';
   end if;
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('EXTERNAL_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by,
@@ -402,14 +404,15 @@ begin
   return true;
 end $$;
 
--- The outcome of a transfer by the provider's last status, as the application recorded it; null while it is not final.
+-- The outcome of a transfer, from the provider's last status as recorded by the application; null while it is not
+-- final.
 create function outcome_of_word(p_said text) returns text language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $$;
 
--- Why a disbursement that nobody has sent ends: its decision was rejected or has lapsed, its owner, a user or an
--- organization, may not move money any more, or the platform has stopped its cause. Null while it does not.
+-- Why an unsent disbursement fails: its decision was rejected or has lapsed, its owner, a user or an organization, may
+-- no longer move money, or the platform has stopped its cause. Null if it does not.
 create function why_disbursement_ends(p_withdrawal_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when d.status in ('rejected', 'lapsed') then 'DECISION_' || upper(d.status)
@@ -422,7 +425,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 $$;
 
 -- A payout becomes final by the provider's final status or, if there is none, as two people have decided within a day;
--- one that was never requested cannot succeed. Only the provider can report that the bank returned a successful one.
+-- it cannot succeed if it was never sent. Only the provider can report that the bank returned a successful payout.
 create function keep_payouts_end() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -441,13 +444,13 @@ begin
     or old.status = 'pending' and new.status = 'failed' and new.failure_code = 'ALREADY_REFUNDED' and standing_of_refund(new.id) = 'void' then
     return new;
   end if;
-  raise exception 'a payout ends by the provider''s word, or as two people have decided' using errcode = 'AM010',
+  raise exception 'neither the provider''s status nor a decision proves this status of the payout' using errcode = 'AM010',
     detail = new.id || ': ' || new.status || ', the provider said ' || coalesce(new.last_word, 'nothing');
 end $$;
 create trigger payouts_status_proof before update of status on payouts for each row
   when (old.status is distinct from new.status) execute function keep_payouts_end();
 
--- An approved disbursement that may no longer be sent: the evidence says why.
+-- Records in the evidence why an approved disbursement must not be sent.
 create function note_lapse() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -457,29 +460,29 @@ end $$;
 create trigger payouts_note_their_lapse after update of status on payouts for each row
   when (new.failure_code = 'DECISION_LAPSED') execute function note_lapse();
 
--- A payout was reversed only on the provider's report.
+-- Payouts are reversed only after the provider reported it.
 create view check_payouts_are_reversed_as_was_said as
   select p.id as payout_id from payouts p
   where p.status = 'reversed' and p.updated_at >= checks_since_time() and not exists (select from payout_words w
     where w.payout_id = p.id and w.said = 'reversed');
--- Every decision was carried out, and everything that needs a decision has one.
+-- Every decision marked as carried out has its effect, and every effect that needs a decision has one.
 create view check_decisions_were_carried_out as
   select d.id as decision_id, d.kind, missing_of_decision(d) as problem
   from decisions d
   where d.status = 'carried_out' and d.ended_at >= checks_since_time() and missing_of_decision(d) is not null
   union all
-  select d.id, d.kind, 'nobody approved it, and the provider did not say so'
+  select d.id, d.kind, 'neither an approval nor the provider proves it'
   from decisions d
   where d.kind = 'settle_payout' and d.status = 'carried_out' and d.ended_at >= checks_since_time() and d.approved_by is null
     and not exists (select from payout_words w where w.payout_id = d.payout_id and outcome_of_word(w.said) = d.outcome)
   union all
-  select null, 'settle_payout', 'the payout ' || p.id || ' was ended by an operator without a decision'
+  select null, 'settle_payout', 'the payout ' || p.id || ' was settled by an operator without a decision'
   from payouts p
   where p.failure_code = 'SETTLED_BY_OPERATOR' and p.updated_at >= checks_since_time()
     and not exists (select from payout_words w where w.payout_id = p.id and outcome_of_word(w.said) = 'failed')
     and not exists (select from decisions d where d.payout_id = p.id and d.status = 'carried_out')
   union all
-  select null, 'settle_receipt', 'the receipt ' || r.id || ' has ended without a decision'
+  select null, 'settle_receipt', 'the receipt ' || r.id || ' was settled without a decision'
   from receipts r
   where r.state in ('credited', 'refunded') and coalesce(r.settled_at, 'infinity') >= checks_since_time()
     and not exists (select from decisions d
@@ -489,7 +492,7 @@ create view check_decisions_were_carried_out as
   from journals j
   where j.kind = 'platform.external' and j.id >= checks_since() and not exists (select from decisions d
     where j.business_key = 'platform-external/' || d.reference and d.status = 'carried_out');
--- A payout that needs a decision is sent only after it; one that the provider already has was sent before a restore.
+-- A payout that needs a decision is sent only after it, unless the provider has it from before a restore.
 create view check_disbursements_wait_for_their_decision as
   select d.withdrawal_id, d.status, p.status as payout_status
   from decisions d join payouts p on p.id = d.withdrawal_id

@@ -11,8 +11,8 @@ create unique index document_categories_have_names_of_their_own on document_cate
 create table documents (
   id uuid primary key,
   url_sealed text not null,
-  -- The digest of the storage key: it shows which object a document refers to without decrypting the key, so that an
-  -- object no document refers to can be removed.
+  -- The digest of the storage key, by which documents of one object, and objects without a document, are found without
+  -- decrypting the key.
   url_hash text not null,
   file_name_sealed text,
   document_type text not null check (document_type in
@@ -25,8 +25,8 @@ create table documents (
   content_type text not null,
   size_bytes bigint not null check (size_bytes >= 0),
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
-  -- Whether an official document has ever referred to it: it stays the scan of an identity document even when that one
-  -- refers to another or is deleted.
+  -- Whether an official document has ever referred to it; it stays a scan even after that document is changed or
+  -- deleted.
   identity_scan boolean not null default false,
   created_by uuid not null references users (id),
   updated_by uuid,
@@ -50,13 +50,12 @@ create index documents_of_category on documents (category_id, created_at, id)
   where deleted_at is null and category_id is not null;
 create index documents_of_object on documents (url_hash) where deleted_at is null;
 create index documents_of_scan on documents (url_hash) where identity_scan;
--- A user's stored bytes are summed from the index alone.
+-- Covers the sum of a user's stored bytes.
 create index documents_measured on documents (created_by) include (id, url_hash, size_bytes, deleted_at);
 
--- An object that is being stored and has no document yet, or that its document no longer refers to. The document's
--- transaction deletes the row; a row older than a few minutes was left by a process that died or a store that was down,
--- and is swept with its object. An erasure waits until the person has no such row, so none is created once their rows
--- are empty.
+-- Objects that are being stored and have no document yet, or that their document no longer uses. The document's
+-- transaction deletes the row. A row older than a few minutes was left by a process that died or a store that was down,
+-- and is swept with its object. An erasure waits until the person has no such row.
 create table document_uploads (
   id uuid primary key,
   user_id uuid not null references users (id),
@@ -69,6 +68,6 @@ create index document_uploads_of_user on document_uploads (user_id, id);
 create trigger document_uploads_of_nobody_erased before insert on document_uploads
   for each row when (not new.given_up) execute function refuse_erased('user_id');
 
--- The sweep has stopped, or storage has been down for long.
+-- Rows mean that the sweep has stopped, or that storage has been down for long.
 create view check_uploads_end as
   select id as upload_id, created_at from document_uploads where created_at < now() - interval '30 minutes';

@@ -10,14 +10,14 @@ create table donation_subscriptions (
   status text not null check (status in ('active', 'stopped', 'failed')),
   started_at timestamptz not null,
   periods_paid integer not null default 0 check (periods_paid between 0 and 10000),
-  -- When the next period is due: months by the calendar of UTC+7.
+  -- When the next period is due, in calendar months of UTC+7.
   due_at timestamptz not null generated always as ((started_at at time zone interval '7 hours'
     + case "interval" when 'weekly' then make_interval(weeks => periods_paid)
         else make_interval(months => periods_paid) end) at time zone interval '7 hours') stored,
   refusals smallint not null default 0 check (refusals between 0 and 3),
   -- When the last attempt was made; the next one counts from it.
   attempted_at timestamptz not null default now(),
-  -- When the receiving side last refused the next period, which does not count as an attempt.
+  -- When the receiving side last refused the next period; that is not an attempt.
   postponed_at timestamptz,
   ended_at timestamptz,
   created_at timestamptz not null default now(),

@@ -1,5 +1,4 @@
--- Donations and allocations of open donations. An allocated donation is never allocated again: the database refuses the
--- change (AM003).
+-- Donations and allocations of open donations. An allocated donation cannot be allocated again (AM003).
 
 create table donation_allocations (
   id uuid primary key,
@@ -46,7 +45,7 @@ create index donations_of_user on donations (user_id, created_at desc, id desc);
 create index donations_of_cause on donations (cause_id, user_id) where status = 'completed' and cause_id is not null;
 create index donations_unallocated on donations (created_at, id)
   where type = 'open' and status = 'completed' and cause_id is null;
--- For the checks, as of payment orders.
+-- For the checks; see payment_orders_by_change.
 create index donations_by_change on donations using brin (updated_at) with (pages_per_range = 16, autosummarize = on);
 create unique index donations_of_order on donations (payment_order_id) where payment_order_id is not null;
 create unique index donations_of_subscription on donations (subscription_id, period) where subscription_id is not null;
@@ -56,8 +55,8 @@ create trigger donations_status_law before insert or update of status on donatio
   for each row execute function keep_status('status', '>pending', '>completed', 'pending>completed', 'pending>failed',
     'completed>refunded');
 
--- The amount that a cause has received is counted in shards chosen by the connection, so that donors do not wait for
--- each other.
+-- Adds new donations to their causes' totals, in a shard chosen by the connection, so that donors do not wait for each
+-- other.
 create function count_new_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -72,10 +71,10 @@ end $$;
 create trigger new_donations_are_counted after insert on donations
   referencing new table as new_donations for each statement execute function count_new_donations();
 
--- Counts donations that are completed, allocated or refunded, and refuses changes to a donation's amount and purpose.
--- Refunds and allocations are counted before their journal, which they prove, and payments after it, so the former have
--- a separate shard (0), for which no donor waits. Its writers already hold one balance, the cause's (lock_refund) or
--- the pool's.
+-- Counts donations that are completed, allocated or refunded, and refuses changes to a donation's amount and target.
+-- Refunds and allocations are counted before the journal that they prove, payments after it. The former use shard 0,
+-- for which no donor waits; their transactions have already locked the balance of the cause (lock_refund) or of the
+-- pool.
 create function count_changed_donations() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -88,7 +87,7 @@ begin
       or (o.refund_transaction_id is not null and o.refund_transaction_id is distinct from n.refund_transaction_id);
   if found or (select count(*) from old_donations) <> (select count(*) from old_donations join new_donations using (id))
   then
-    raise exception 'a donation keeps what it was given for' using errcode = 'AM003';
+    raise exception 'the amount and target of a donation cannot change' using errcode = 'AM003';
   end if;
   insert into cause_totals (cause_id, shard, donated, donations)
     select n.cause_id, case o.status when 'completed' then 0 else 1 + pg_backend_pid() % 16 end,
@@ -106,8 +105,7 @@ create trigger changed_donations_are_counted after update on donations
   referencing old table as old_donations new table as new_donations
   for each statement execute function count_changed_donations();
 
--- Mails each donor a receipt, and the cause to which an open donation was allocated, once. One statement covers many
--- donations.
+-- Records an e-mail receipt for each donor, in one statement for many donations.
 create function tell_of_new_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -121,7 +119,8 @@ end $$;
 create trigger new_donations_are_told after insert on donations
   referencing new table as new_donations for each statement execute function tell_of_new_donations();
 
--- The same for donations that are completed, or allocated, later.
+-- As tell_of_new_donations, for donations completed later; also names the cause to which an open donation was
+-- allocated.
 create function tell_of_changed_donations() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -142,7 +141,7 @@ create trigger donations_stay before truncate on donations for each statement ex
 create trigger allocations_are_final before update or delete on donation_allocations
   for each row execute function refuse_change();
 
--- The effect of a paid donation, on both rails: the pending row of its order is completed, or a new row is inserted.
+-- Applies a paid donation, on both rails: completes the pending row of its order, or inserts a new row.
 create function settle_donation(p_type text, p_user_id uuid, p_cause_id uuid, p_amount numeric, p_order_id uuid,
   p_transaction_id uuid, p_subscription_id uuid default null, p_period integer default null,
   p_request_id text default null)
@@ -166,14 +165,14 @@ begin
   insert into events (event, impact, resource_type, resource_id, actor_id, request_id, data)
     values (happened, 'MEDIUM', 'donation', settled::text, p_user_id, p_request_id,
       jsonb_build_object('status', 'completed', 'transaction_id', p_transaction_id));
-  -- Gateway money is accepted, whatever the current status of its cause.
+  -- Gateway money is accepted whatever the cause's current status.
   if p_order_id is null then
     perform hold_causes(array[p_cause_id]);
   end if;
   return settled;
 end $$;
 
--- The same for donations paid together from balances: to the causes that they name, or to the open pool.
+-- As settle_donation, for donations paid together from balances, to the causes that they name or to the open pool.
 create function settle_donations(p_type text, p_paid balance_payment[]) returns bigint language plpgsql strict
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -194,7 +193,8 @@ begin
   return cardinality(p_paid);
 end $$;
 
--- The account to which a donation is refunded: the one that paid it or, if the gateway did, the donor's oldest.
+-- The account to which a donation is refunded: the account that paid it or, if the gateway did, the donor's oldest
+-- account.
 create function refund_account(p_donation_id uuid) returns uuid language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when t.destination_account_id is not null then t.source_account_id else (
@@ -206,7 +206,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where d.id = p_donation_id
 $$;
 
--- Locks what a refund depends on, until the transaction ends: the donation, then the balance that pays it.
+-- Locks the rows of a refund until the transaction ends: the donation, then the balance that pays it.
 create function lock_refund(p_donation_id uuid) returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -217,7 +217,8 @@ begin
     for update;
 end $$;
 
--- Each paid donation has its own ledger line, each refunded one another, and each such line has a donation.
+-- Each paid donation has its own ledger line, each refunded donation a second one, and each of these lines has a
+-- donation.
 create view check_donations_posted_once as
   select d.id as donation_id, 'the price row of the donation is missing or differs' as problem
   from donations d left join transactions t on t.id = d.transaction_id
@@ -236,7 +237,7 @@ create view check_donations_posted_once as
       or t.batch_id is distinct from (select k.journal_id from journal_keys k
         where k.business_key = 'donation/' || d.id || '/refunded'))
   union all
-  -- Compares sets, so that the planner never compares every row with every other.
+  -- Compare sets, so that the planner never compares every row with every other.
   select id, 'a transaction into a cause or the pool has no donation'
   from (
     select t.id from transactions t
@@ -263,7 +264,7 @@ create view check_cause_totals_match_donations as
   where d.cause_id is not null and d.updated_at >= checks_since_time()
     and not exists (select from charitable_causes c where c.id = d.cause_id)
   group by d.cause_id;
--- An allocation is the sum of its donations, and posted with that amount.
+-- An allocation's amount is the sum of its donations, and was posted.
 create view check_allocations_match_donations as
   select a.id as batch_id, a.donation_count, d.count, a.total_amount, d.amount, p.amount as posted
   from donation_allocations a
@@ -279,7 +280,7 @@ create view check_allocations_match_donations as
   where d.allocation_batch_id is not null and d.updated_at >= checks_since_time()
     and not exists (select from donation_allocations a where a.id = d.allocation_batch_id)
   group by d.allocation_batch_id;
--- A subscription has one donation for each paid period; it fails after three refusals of one period.
+-- A subscription has one donation per paid period, and fails after three refusals of one period.
 create view check_subscriptions_paid_once as
   select s.id as subscription_id, 'periods paid, attempts and donations differ' as problem
   from donation_subscriptions s
@@ -290,7 +291,7 @@ create view check_subscriptions_paid_once as
       where d.subscription_id = s.id and d.amount = s.amount and d.cause_id = s.cause_id and d.user_id = s.user_id)
     or s.periods_paid <> (select count(*) from donations d where d.subscription_id = s.id))
   union all
-  select s.id, 'failed means three refusals of one period'
+  select s.id, 'failed does not match three refusals of one period'
   from donation_subscriptions s
   where s.updated_at >= checks_since_time() and (s.status = 'failed') <> exists (select from donation_subscription_attempts a
     where a.subscription_id = s.id and a.outcome = 'refused' and a.attempt = 3);

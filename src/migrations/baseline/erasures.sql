@@ -1,15 +1,15 @@
--- Erasures of people: who is erased, how far the erasure is, and what blocks one.
+-- Erasures of people, their progress, and what blocks them.
 
 create table erasures (
   id uuid primary key,
   user_id uuid not null references users (id),
-  -- The decision of two people; null for an erasure that a restored database read from the register.
+  -- The decision of two people; null if a restored database read the erasure from the register.
   decision_id uuid unique,
   status text not null check (status in ('waiting', 'erasing', 'erased', 'complete', 'stopped')),
-  -- Why it still waits after its time.
+  -- Why it still waits although its time has come.
   held_because text,
   begun_at timestamptz not null default clock_timestamp(),
-  -- When the person's rows were emptied, after which the key is unused; from `erased` on, when the key was destroyed.
+  -- When the person's rows were cleared, after which the key is unused; from `erased` on, when the key was destroyed.
   erased_at timestamptz,
   ended_at timestamptz,
   check ((status in ('waiting', 'stopped')) = (erased_at is null)),
@@ -35,7 +35,7 @@ create table legal_holds (
   lifted_by uuid references users (id),
   lifted_at timestamptz,
   check ((lifted_by is null) = (lifted_at is null)),
-  -- It is lifted by somebody who neither placed it nor is its subject.
+  -- Neither the person who placed it nor its subject may lift it.
   check (lifted_by <> placed_by and lifted_by <> user_id)
 );
 create unique index legal_holds_of_user on legal_holds (user_id) where lifted_at is null;
@@ -46,7 +46,7 @@ create trigger legal_holds_are_kept before delete on legal_holds for each row ex
 create trigger legal_holds_stay_lifted before update on legal_holds
   for each row when (old.lifted_at is not null) execute function refuse_change();
 
--- Deleted with a person's rows because it would show where they were: the digest of their address among logins.
+-- Deletes a person's logins, which by the digest of the address would show where the person was.
 create function forget_person() returns trigger language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -74,7 +74,7 @@ begin
       then 'money that they paid is in suspense'
     when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id and p.status = 'pending')
       then 'a withdrawal of theirs is under way'
-    -- While the provider is still asked whether the bank has returned it.
+    -- While the provider is still asked whether the bank has returned the money.
     when exists (select from withdrawals w join payouts p on p.id = w.id where w.user_id = p_user_id
         and w.organization_id is null and p.status = 'succeeded' and p.look_again_at is not null)
       then 'the bank may still return a withdrawal of theirs'
@@ -89,7 +89,7 @@ begin
     when exists (select from saving_circle_replacements r join saving_circles c on c.id = r.saving_circle_id
         where r.user_id = p_user_id and r.status = 'pending' and r.joined_at is not null and c.status in ('new', 'active'))
       then 'they have agreed to take over a place in a saving circle'
-    -- Of a round that is not paid out, no matter who has the place now: a cancelled circle returns it to its payer.
+    -- A contribution to a round that is not paid out, whoever has the place now: a cancelled circle refunds the payer.
     when exists (select from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id
         join accounts a on a.id = k.refund_account_id
         where k.user_id = p_user_id and a.user_id = p_user_id and a.organization_id is null

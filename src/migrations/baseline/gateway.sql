@@ -1,6 +1,6 @@
--- All processes share one budget of calls to a provider.
+-- The budget of calls to a provider, shared by all processes.
 
--- A row for each provider: a bucket of calls that fills with time.
+-- A token bucket of calls for each provider.
 create table provider_budget (
   provider text primary key,
   tokens double precision not null default 0,
@@ -10,22 +10,21 @@ create table provider_budget (
 );
 insert into provider_budget (provider) values ('xendit');
 
--- How many calls were made for a partner in about the last minute. Each call's weight decays every second, so that
--- evenly spaced calls add up to those of a minute. (Without a foreign key: it would wait for the partner's lock while
--- holding that of the budget, which delays all calls.)
+-- The calls made for a partner in about the last minute. Each call's weight decays exponentially, so that evenly spaced
+-- calls add up to those of a minute. (A foreign key would wait for the partner's lock while holding the budget's, and
+-- so delay all calls.)
 create table provider_callers (
   partner_id uuid primary key,
   calls double precision not null check (calls > 0 and calls < 'Infinity'),
   counted_at timestamptz not null
 ) with (fillfactor = 60);
 
--- Takes one call out of the budget: returns 0 when it may be made now, otherwise the seconds after which to try again.
--- A sixth of a minute's calls may be made at once; the rest is spread evenly, so that no minute exceeds the budget. A
--- call that completes one just made, which would be useless without it, may borrow one from the future. Half of the
--- burst is reserved for payouts. A partner with more than a quarter of a minute's recent calls yields to others: its
--- payouts leave five eighths of the burst to everybody else, and its other calls three quarters. So it gets whatever is
--- unused; below that quarter it does not yield. A clock that is set back (a correction, a failover) does not block
--- calls: a fill or a wait that now lies in the future is not waited for.
+-- Takes one call out of the budget: returns 0 if it may be made now, otherwise the seconds after which to try again. A
+-- sixth of a minute's calls may be made at once (the burst); the rest is spread evenly, so that no minute exceeds the
+-- budget. A call that completes one just made (p_follows) may borrow from the future. Half of the burst is reserved for
+-- payouts. A partner with more than a quarter of a minute's recent calls yields: its payouts leave five eighths of the
+-- burst to others, its other calls three quarters, so that it gets only unused calls. A clock that is set back (a
+-- correction, a failover) does not block calls: fills and pauses that now lie in the future are ignored.
 create function take_provider_call(p_provider text, p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
   returns double precision language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -51,7 +50,7 @@ begin
     update provider_budget set filled_at = instant where provider = p_provider;
     budget.filled_at := instant;
   end if;
-  -- Bounded, because a power too small for a number raises an error.
+  -- Bounded, because exp() raises an error on underflow.
   select c.calls * exp(-least(abs(extract(epoch from instant - c.counted_at)) / 60, 100)) into recent
     from provider_callers c where c.partner_id = p_partner;
   needed := case when p_follows then 0

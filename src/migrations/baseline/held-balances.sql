@@ -1,4 +1,4 @@
--- Locking balances before money moves.
+-- Locks balances before money moves.
 
 -- A transaction that writes several journals first locks the balances of all of them in each journal's order
 -- (src/ledger/lock-order.ts): shard 0 of the debited accounts by id, then this connection's shards of the credited
@@ -11,7 +11,7 @@ declare
 begin
   perform from account_balances b where b.account_id = any (p_debited) and b.shard = 0
     order by b.account_id for no key update;
-  -- One by one: a row that is inserted here is locked like an existing one, and neither before one with a smaller id.
+  -- One by one, so that inserted rows are locked in id order like existing ones.
   for credited in select a.id from accounts a where a.id = any (p_credited) order by a.id loop
     insert into account_balances (account_id, shard, balance) values (credited, credit_shard, 0) on conflict do nothing;
     perform from account_balances b where b.account_id = credited and b.shard = credit_shard for no key update;

@@ -1,8 +1,8 @@
 -- Identity: users, their invitations, tokens and second factors, and counters of failed logins and sign-ups.
 --
--- SQLSTATE of ours: AM012 a new row for a person who was erased; its detail is the person's id.
+-- SQLSTATE of ours: AM012 a new row for an erased person; its detail is the person's id.
 
--- Which keys' database encrypts the people here, by the check value of its look-up key: written once.
+-- The keys database that encrypts the people here, identified by the check value of its look-up key. Written once.
 create table keys_databases (
   only_one boolean primary key default true check (only_one),
   key_check_value text not null
@@ -13,27 +13,27 @@ create trigger keys_databases_are_final before update or delete on keys_database
 create table users (
   id uuid primary key,
   -- Name, e-mail address and picture, encrypted under the user's own key, and the keyed digest of the lower-cased
-  -- address, by which the user is found. Both are null once the user was erased.
+  -- address, by which the user is found. Both are null once the user is erased.
   profile_sealed text,
   email_digest text,
   user_type text not null check (user_type in ('platform', 'organization', 'individual')),
   organization_id uuid references organizations (id),
   role_id uuid references roles (id),
   status text not null check (status in ('invited', 'active', 'suspended')),
-  -- When the user proved to receive mail at the address: until then, only security notices are sent.
+  -- When the user proved to receive mail at the address; until then, only security notices are sent.
   email_confirmed_at timestamptz,
-  -- Since when mail to the address bounces: until it is confirmed again, only mail that can confirm it is sent.
+  -- Since when mail to the address bounces; until it is confirmed again, only mail that can confirm it is sent.
   email_bounced_at timestamptz check (email_bounced_at is null or email_confirmed_at is null),
   locale text not null default 'id' check (locale in ('id', 'en')),
   takes_receipts boolean not null default true,
   takes_reminders boolean not null default true,
   password_sealed text,
-  -- A token carries its user's generation; ending all tokens starts the next one. Tokens of other issuers carry none:
-  -- they end by their time of issue.
+  -- A token contains its user's generation; revoking all tokens starts the next generation. Tokens of other issuers
+  -- contain none and are revoked by their time of issue.
   token_generation integer not null default 0,
   tokens_ended_at timestamptz,
   erased_at timestamptz,
-  -- Since when the user may approve decisions, and when they first could.
+  -- Since when the user may approve decisions, and since when for the first time.
   approver_since timestamptz,
   first_approval_at timestamptz,
   created_at timestamptz not null default now(),
@@ -47,7 +47,7 @@ create table users (
   check (first_approval_at is null or approver_since is not null)
 );
 create unique index users_have_addresses_of_their_own on users (email_digest);
--- Few rows: for reporting new approvers.
+-- For reporting new approvers; few rows.
 create index users_who_approve on users (approver_since) where approver_since is not null;
 create index users_erased on users (id) where erased_at is not null;
 create index users_by_creation on users (created_at, id);
@@ -57,14 +57,13 @@ create trigger users_status_law before insert or update of status on users
   for each row execute function keep_status('status', '>invited', '>active', 'invited>active', 'active>suspended',
     'suspended>active');
 
--- An erasure is final: an erased user never becomes a person again.
+-- An erasure is final.
 create trigger users_stay_erased before update on users for each row
   when (old.erased_at is not null and (new.erased_at is distinct from old.erased_at or new.status <> 'suspended'))
   execute function refuse_change();
 
--- Refuses a new row of a person who was erased, also by a request that was admitted before. It waits for an erasure
--- that is emptying the person's rows, just as that waits for earlier writers. The argument is the column that names the
--- person.
+-- Refuses a new row of an erased person, even if the request was admitted before the erasure. Waits for an erasure that
+-- is clearing the person's rows, as that waits for earlier writers. The argument is the column that names the person.
 create function refuse_erased() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -104,7 +103,7 @@ create table login_failures (
 create index login_failures_of_address on login_failures (address, failed_at);
 create index login_failures_by_time on login_failures (failed_at);
 
--- Where somebody logged in successfully; kept for thirty days.
+-- The addresses from which accounts logged in; retained for thirty days.
 create table known_logins (
   account_hash text not null,
   address text not null,
@@ -113,7 +112,7 @@ create table known_logins (
 );
 create index known_logins_by_time on known_logins (logged_in_at);
 
--- Counted per network address.
+-- Sign-ups per network address.
 create table sign_ups (
   id bigint generated always as identity primary key,
   address text not null,
@@ -135,14 +134,14 @@ create trigger token_signing_keys_end before update of published_until on token_
   for each row when (old.published_until is not null
     and (new.published_until is null or new.published_until > old.published_until))
   execute function refuse_change();
--- Nor may it be set in the past: the row could be deleted at once and inserted again.
+-- The expiry cannot be set in the past, because the row could then be deleted at once and inserted again.
 create trigger token_signing_keys_end_later before insert or update of published_until on token_signing_keys
   for each row when (new.published_until < transaction_timestamp()) execute function refuse_change();
 create table revoked_tokens (
   id text primary key,
   expires_at timestamptz not null
 );
--- Kept for as long after this as the longest token lives, even if it was inserted with an expiry in the past.
+-- Retains a revocation for the longest lifetime of a token, even if it is inserted with an expiry in the past.
 create function keep_revoked_token() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -153,7 +152,7 @@ create trigger revoked_tokens_are_kept before insert on revoked_tokens
   for each row execute function keep_revoked_token();
 create index revoked_tokens_by_expiry on revoked_tokens (expires_at);
 
--- Refresh tokens: each is replaced by the next of its family when used. One that is used twice ends the family with its
+-- Refresh tokens. Each is replaced by the next of its family when used; using one twice revokes the family with its
 -- access tokens.
 create table refresh_tokens (
   token_hash text primary key,
@@ -175,7 +174,7 @@ create index refresh_tokens_by_expiry on refresh_tokens (expires_at);
 create trigger refresh_tokens_of_nobody_erased before insert on refresh_tokens
   for each row execute function refuse_erased('user_id');
 
--- The second factor of a user. A code belongs to a time step; steps up to the last used one are spent.
+-- The second factor of a user. A code belongs to a time step; codes up to the last used step are spent.
 create table second_factors (
   id uuid primary key references users (id),
   secret_sealed text not null,
@@ -192,14 +191,14 @@ create table recovery_codes (
   primary key (user_id, code_hash)
 );
 
--- Authenticates and authorizes concurrent requests in one call: for each its number in the arrays, and its caller; no
--- row where the token may not be used.
+-- Authenticates and authorizes concurrent requests in one call. Returns a row for each valid token: its number in the
+-- arrays, and its caller.
 create function callers_of(p_user_ids uuid[], p_token_ids text[], p_generations integer[], p_issued_at timestamptz[])
 returns table (number integer, user_id uuid, user_type text, organization_id uuid, organization_status text,
   role_id uuid, role_name text, permissions text, asked_at timestamptz)
 language plpgsql stable rows 1
 set search_path = pg_catalog, public, pg_temp
--- For few requests the planner would find a custom plan cheaper, and plan each time.
+-- For few requests the planner would prefer a custom plan, and plan each call.
 set plan_cache_mode = force_generic_plan as $$
 begin
   return query
@@ -219,7 +218,7 @@ begin
       limit 1) c;
 end $$;
 
--- Statuses of users and organizations, roles and permissions that contradict each other.
+-- Users hold only roles that are not deleted.
 create view check_users_hold_live_roles as
   select u.id as user_id, u.role_id from users u join roles r on r.id = u.role_id where r.deleted_at is not null;
 -- A role of an organization is held by its own users only.

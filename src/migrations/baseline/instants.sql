@@ -1,5 +1,5 @@
--- Every instant is in a realistic range. An infinite one, or one in the year 294276, would break every calculation with
--- it: in checks, alarms and sweeps.
+-- Every instant is in a realistic range. An infinite instant, or one in the year 294276, would break calculations in
+-- checks, alarms and sweeps.
 do $$
 declare
   place record;

@@ -1,13 +1,13 @@
--- The ledger: accounts, journals of postings that sum to zero, and balances that follow from postings. Triggers refuse
--- every violation of the ledger's laws, no matter who writes.
+-- The ledger: accounts, journals of postings that sum to zero, and balances, which are the sums of postings. Triggers
+-- refuse every violation of the ledger's laws, whoever writes.
 --
--- A balance is the sum of its shards. Debits of an account that may not go negative go to shard 0, whose row lock is
+-- A balance is the sum of its shards. Debits of an account that must not go negative go to shard 0, whose row lock is
 -- the only place where payments from one account wait for each other. Credits go to one of sixteen other shards, chosen
 -- by the connection, so that many payers into one account do not wait. Those shards only grow, so a debit that reads
 -- them without a lock may see too little but never too much.
 --
 -- SQLSTATEs of ours: AM001 insufficient balance, AM002 an invalid journal, AM003 a change of something immutable, AM010
--- a journal without proof, or a row that would prove a false one.
+-- a journal without proof, or a row that would prove a false journal.
 
 create table accounts (
   id uuid primary key,
@@ -36,23 +36,23 @@ create unique index accounts_of_withdrawals on accounts (owner_id) where kind = 
 create table account_balances (
   account_id uuid not null,
   shard smallint not null check (shard between 0 and 16),
-  -- Wider than a posting: no number of postings overflows it.
+  -- Wider than a posting, so that no number of postings overflows it.
   balance numeric(30, 4) not null,
   primary key (account_id, shard)
 ) with (fillfactor = 60);
 
--- Keys that must be unique forever are in a small separate table, which is never partitioned or archived: journals will
--- be, by month, and their indexes would then be unique only within a partition.
+-- Permanently unique keys are in a small separate table, which is never partitioned or archived. Journals are
+-- partitioned by month, and their indexes are unique only within a partition.
 create table journal_keys (
   business_key text primary key,
   journal_id uuid not null
 );
--- For the check, which reads new rows: they arrive nearly in the order of ids.
+-- For the check, which reads new rows; they arrive nearly in id order.
 create index journal_keys_by_id on journal_keys using brin (journal_id) with (pages_per_range = 16, autosummarize = on);
 
 create table journals (
   id uuid primary key,
-  -- Unique by journal_keys.
+  -- Unique through journal_keys.
   business_key text not null,
   kind text not null,
   created_at timestamptz not null default now()
@@ -60,15 +60,15 @@ create table journals (
 
 create table postings (
   id bigint generated always as identity primary key,
-  -- apply_postings checks that the journal exists: a foreign key without its locks.
+  -- apply_postings checks that the journal exists, without the locks of a foreign key.
   journal_id uuid not null,
   account_id uuid not null,
   amount numeric(20, 4) not null check (amount <> 0),
   created_at timestamptz not null default now()
 );
 create index postings_of_journal on postings (journal_id);
--- The postings of a day: rows arrive nearly in the order of time, so the bounds of each range of pages suffice, and
--- maintaining them costs a payment next to nothing.
+-- For the postings of a day. Rows arrive nearly in time order, so block ranges suffice and cost a payment next to
+-- nothing.
 create index postings_by_time on postings using brin (created_at) with (pages_per_range = 16, autosummarize = on);
 create index postings_of_account on postings (account_id, created_at, id) include (amount);
 
@@ -84,11 +84,11 @@ create trigger accounts_are_kept before delete on accounts for each row execute 
 create trigger accounts_stay before truncate on accounts for each statement execute function refuse_change();
 create trigger account_kind_is_final before update of id, kind, currency on accounts
   for each row execute function refuse_change();
--- An account keeps its owner, or its transactions would be listed in the wrong place.
+-- The owner of an account never changes, because its transactions are listed by owner.
 create trigger account_owner_is_final before update of user_id, organization_id, owner_id on accounts
   for each row execute function refuse_change();
 
--- A row may debit only its own account: of the kind that the trigger names after the column, and opened for this row.
+-- A row may debit only its own account, opened for this row and of the kind that the trigger names after the column.
 -- Otherwise a row naming another's account would prove journals that empty it.
 create function keep_own_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -98,16 +98,16 @@ begin
   for place in 0 .. tg_nargs - 1 by 2 loop
     if not exists (select from accounts a where a.id = (written ->> tg_argv[place])::uuid
         and a.kind = tg_argv[place + 1] and a.owner_id = new.id) then
-      raise exception '% %: % is no account of kind % of its own', tg_table_name, new.id, tg_argv[place],
+      raise exception '% %: % is not an account of kind % opened for this row', tg_table_name, new.id, tg_argv[place],
           tg_argv[place + 1]
         using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = tg_argv[place];
     end if;
   end loop;
   return new;
 end $$;
--- Donations and savings are credited to people's accounts, never to a partner's, from which they could be paid out, nor
--- to one that may go negative, where they would cover a deficit. The trigger names a column, and the allowed kinds of
--- its account.
+-- Donations and savings are credited to people's accounts, never to a partner's account, from which they could be paid
+-- out, or to an account that may go negative, where they would cover a deficit. The trigger names a column, and the
+-- allowed kinds of its account.
 create function keep_account_kinds() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -115,14 +115,14 @@ declare
 begin
   if named is not null and not exists (
       select from accounts a where a.id = named and a.kind = any (string_to_array(tg_argv[1], ' '))) then
-    raise exception '% %: % is an account of none of the kinds %', tg_table_name, new.id, tg_argv[0], tg_argv[1]
+    raise exception '% %: % is not an account of the kinds %', tg_table_name, new.id, tg_argv[0], tg_argv[1]
       using errcode = 'AM010', schema = tg_table_schema, table = tg_table_name, column = tg_argv[0];
   end if;
   return new;
 end $$;
 
--- Only the triggers of postings and accounts write balances: a direct statement runs at depth 0, where it may only
--- insert an empty shard.
+-- Only the triggers of postings and accounts write balances; a direct statement, at depth 0, may only insert an empty
+-- shard.
 create trigger balances_follow_postings before update or delete on account_balances
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 create trigger balances_begin_with_nothing before insert on account_balances
@@ -130,7 +130,7 @@ create trigger balances_begin_with_nothing before insert on account_balances
 create trigger balances_are_kept before truncate on account_balances
   for each statement execute function refuse_change();
 
--- An account has a shard 0 from the start: debits lock it.
+-- Every account has a shard 0 from the start, because debits lock it.
 create function open_balance() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -139,7 +139,7 @@ begin
 end $$;
 create trigger account_has_balance after insert on accounts for each row execute function open_balance();
 
--- Postings are checked and applied by the statement that inserts them: any number of journals, each complete.
+-- Checks and applies the postings of a statement: any number of journals, each complete.
 create function apply_postings() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -155,15 +155,15 @@ begin
     from new_postings n
     left join lateral (select may_go_negative from accounts where id = n.account_id limit 1) a on true
     group by n.journal_id, n.account_id, a.may_go_negative),
-  -- Complete, balanced, and of an existing journal: the join is a foreign key without its locks.
+  -- Complete, balanced, and of an existing journal. The join replaces a foreign key, without its locks.
   unlawful as (
     select d.journal_id from (
       select journal_id, sum(delta) as total, sum(written) as written from due group by journal_id) d
     where d.total <> 0 or d.written = 1 or d.written <> (
       select count(*) from journals j join postings p on p.journal_id = j.id where j.id = d.journal_id)
     limit 1),
-  -- In one order for all (src/ledger/lock-order.ts), on the latest version of each row: debited accounts by id, then
-  -- credited ones.
+  -- Locks the latest version of each row in the order of src/ledger/lock-order.ts: debited accounts by id, then
+  -- credited accounts by id.
   applied as (
     insert into account_balances (account_id, shard, balance)
       select d.account_id, d.shard, sum(d.delta)
@@ -180,9 +180,9 @@ begin
   if homeless is not null then
     raise exception 'account % does not exist', homeless using errcode = 'AM002';
   elsif broken is not null then
-    raise exception 'a journal is written at once and sums to zero' using errcode = 'AM002', detail = broken::text;
+    raise exception 'a journal is written in one statement and sums to zero' using errcode = 'AM002', detail = broken::text;
   end if;
-  -- The balance is read after its lock was acquired.
+  -- Read the balance after its lock was acquired.
   if debited is not null then
     select b.account_id into overdrawn from account_balances b
       where b.account_id = any (debited) group by b.account_id having sum(b.balance) < 0 limit 1;
@@ -195,21 +195,21 @@ end $$;
 create trigger postings_are_applied after insert on postings
   referencing new table as new_postings for each statement execute function apply_postings();
 
--- Data for a decision under a lock must be read after the lock was acquired; a transaction with a single snapshot would
--- read older data.
+-- Requires read committed: data for a decision under a lock must be read after the lock was acquired, but a transaction
+-- with a single snapshot would read older data.
 create function refuse_old_snapshot() returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'money is moved in transactions that read what is committed' using errcode = 'AM010';
+    raise exception 'money moves only in read committed transactions' using errcode = 'AM010';
   end if;
 end $$;
 
--- Writes a journal that the caller has proven. Returns false when its business key already exists: then nothing
--- is done. Not for the application, which has it proven by post_journal.
+-- Writes a journal that the caller has proven. Returns false, without effect, if its business key exists. The
+-- application must use post_journal, which checks the proof.
 --
--- A journal is dated after it was checked under the locks of the accounts it debits. Dated by the start of its
--- transaction, which may have waited, it could precede the credits that it spends.
+-- A journal is dated after the check under the locks of the accounts that it debits. The start of the transaction,
+-- which may have waited, could precede the credits that the journal spends.
 create function write_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
 returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -235,7 +235,7 @@ begin
   if found then
     raise exception 'insufficient balance' using errcode = 'AM001', detail = overdrawn::text;
   end if;
-  -- Not before its transaction started, even if the clock was set back since.
+  -- Never before the transaction's start, even if the clock was set back.
   dated := greatest(clock_timestamp(), transaction_timestamp());
   with journal as (
     insert into journals (id, business_key, kind, created_at) values (p_id, p_business_key, p_kind, dated))
@@ -245,8 +245,8 @@ begin
   return true;
 end $$;
 
--- Posts a journal, other than a balance payment, when its rows prove each of its postings (proven_postings). Returns
--- false as write_journal does.
+-- Posts a journal, other than a balance payment, if rows prove each of its postings (proven_postings). Returns false as
+-- write_journal does.
 create function post_journal(p_id uuid, p_business_key text, p_kind text, p_accounts uuid[], p_amounts numeric[])
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -255,14 +255,14 @@ begin
   if not write_journal(p_id, p_business_key, p_kind, p_accounts, p_amounts) then
     return false;
   end if;
-  -- Checked when it is written: the same journal posted again counts as the same, even if its rows have changed since.
+  -- The proof is checked only at writing: the same journal may be posted again even if its rows have changed since.
   if (select array_agg(row (entry.account_id, entry.amount) order by entry.account_id, entry.amount)
       from unnest(p_accounts, p_amounts) as entry (account_id, amount) where entry.amount <> 0)
     is distinct from coalesce(
       (select array_agg(row (due.account_id, due.amount) order by due.account_id, due.amount)
       from proven_postings(p_kind, p_business_key) as due (account_id, amount) where due.amount <> 0),
       array[row (null::uuid, null::numeric)]) then
-    raise exception 'nothing proves this journal of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
+    raise exception 'no rows prove this journal of kind %', p_kind using errcode = 'AM010', detail = p_business_key;
   end if;
   return true;
 end $$;
@@ -279,7 +279,7 @@ create view check_journals_balance as
   from journals j left join postings p on p.journal_id = j.id and p.journal_id >= checks_since()
   where j.id >= checks_since()
   group by j.id having count(p.id) < 2 or sum(p.amount) <> 0;
--- Each journal has its key, and each key its journal.
+-- Every journal has its key, and every key its journal.
 create view check_journals_have_their_keys as
   select j.id as journal_id, k.journal_id as key_journal_id, coalesce(j.business_key, k.business_key) as business_key
   from (select id, business_key from journals where id >= checks_since()) j
@@ -303,7 +303,7 @@ create view check_balances_match_postings as
   where checks_read_all() and coalesce(b.balance, 0) <> coalesce(p.balance, 0)
   union all
   select null, sum(balance), 0 from account_balances having sum(balance) <> 0;
--- No account that must stay positive is below zero, and no shard of credits is.
+-- No account that must not be negative is below zero, and no shard of credits is.
 create view check_no_forbidden_negative as
   select a.id as account_id, a.kind, sum(b.balance) as balance
   from accounts a join account_balances b on b.account_id = a.id

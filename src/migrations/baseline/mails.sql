@@ -1,7 +1,8 @@
--- E-mails to people: the subject of each, recorded with its cause. The text is rendered when the e-mail is sent, so no
--- text is stored, and erased people get no e-mails.
+-- E-mails to people. Only what an e-mail is about is stored, in the transaction of its event; the text is rendered when
+-- the e-mail is sent, and erased people get none.
 
--- No foreign keys: recording an e-mail locks no user, and people who never accepted an invitation can be deleted.
+-- No foreign keys, so that recording an e-mail locks no user, and people who never accepted an invitation can be
+-- deleted.
 create table mails (
   id uuid primary key,
   user_id uuid not null,
@@ -9,7 +10,7 @@ create table mails (
     'second_factor_on', 'second_factor_off', 'sessions_ended', 'bank_account_added', 'donation', 'subscription_period',
     'allocation', 'contribution', 'top_up', 'withdrawal', 'disbursement', 'year_statement', 'circle_due',
     'circle_overdue', 'circle_default', 'circle_pot', 'circle_invitation', 'cause_approved', 'cause_stopped')),
-  -- The e-mail's subject, and the circle's turn, the cause's stop or the year: each person gets one e-mail for each.
+  -- The e-mail's resource, and the circle's turn, the cause's stop or the year. Each person gets one e-mail for each.
   resource_id uuid,
   turn_number integer,
   -- Values that only the e-mail may contain (a token, a login's address), sealed under the person's key until it is
@@ -38,8 +39,8 @@ create index mails_by_age on mails (created_at) where status <> 'pending';
 create trigger mails_status_law before insert or update of status on mails
   for each row execute function keep_status('status', '>pending', 'pending>sent', 'pending>parked', 'pending>silenced');
 
--- Records receipts or reminders to people whose address is confirmed and who have not turned them off, once for each.
--- Without a resource, an e-mail is about its recipient.
+-- Records one receipt or reminder for each person whose address is confirmed and who has not turned them off. Without a
+-- resource, an e-mail is about its recipient.
 create function tell(p_kind text, p_resource_id uuid, p_turn_number integer, p_user_ids uuid[]) returns void
 language sql set search_path = pg_catalog, public, pg_temp as $$
   insert into mails (id, user_id, kind, resource_id, turn_number)
@@ -49,7 +50,7 @@ language sql set search_path = pg_catalog, public, pg_temp as $$
   on conflict do nothing
 $$;
 
--- E-mails to too many people for one transaction. A worker records them in batches, ordered by the people's ids.
+-- E-mails to too many people for one transaction. A worker records them in batches, in the order of the people's ids.
 create table mail_rounds (
   kind text not null check (kind in ('disbursement', 'year_statement')),
   -- The id of the disbursement, or the year.

@@ -1,27 +1,27 @@
--- Months: unbounded tables are partitioned by month (of UTC), so that old months can be archived and dropped, and
--- indexes and vacuums stay as small as a month.
+-- Unbounded tables are partitioned by month (UTC), so that old months can be archived and dropped, and indexes and
+-- vacuums stay as small as a month.
 --
--- Such a table is partitioned by its id, a version 7 UUID, which carries its instant: so the id alone is the primary
--- key, unique over all months, and finds its row in one partition. The database generates it (`uuidv7()`), because the
--- clock of a process may be hours off. Anything else that must be unique forever is in a key table (journal_keys).
+-- The partition key is the id, a version 7 UUID, which contains its time, so the id alone is the primary key, unique
+-- over all months, and finds its row in one partition. The database generates it (`uuidv7()`), because the clock of a
+-- process may be hours off. Anything else that must be permanently unique is in a key table (e.g. journal_keys).
 --
--- Partitions are in a schema of their own, in which only the owner has rights: everybody else accesses the table with
--- their rights on it. They are created ahead. A row whose month is missing goes to a default partition, moves into the
--- month once that is created, and is reported until then.
+-- Partitions are in a separate schema in which only the owner has rights; everybody else accesses the partitioned
+-- table. They are created in advance. A row whose month is missing goes to a default partition, is reported, and moves
+-- to its month once that is created.
 create schema months;
 
--- The smallest id that a row of this instant or a later one has: ids begin with their milliseconds.
+-- The smallest id of a row of this instant or later; ids begin with their milliseconds.
 create function first_id_at(p_at timestamptz) returns uuid language sql immutable parallel safe
 set search_path = pg_catalog, public, pg_temp as $$
   select (lpad(to_hex(least(greatest(floor(extract(epoch from p_at) * 1000), 0), 281474976710655)::bigint), 12, '0')
     || repeat('0', 20))::uuid
 $$;
 
--- Months whose rows are only in the file store: the manifest there lists the objects with them.
+-- Months whose rows are only in the file store, where the manifest lists their objects.
 create table archived_months (
   table_name text not null,
   month date not null check (extract(day from month) = 1),
-  -- Its rows have ids from this one up to the next month's (first_id_at).
+  -- Its ids are from first_id to before next_id (first_id_at).
   first_id uuid not null,
   next_id uuid not null check (next_id > first_id),
   rows bigint not null check (rows >= 0),
@@ -44,8 +44,8 @@ set search_path = pg_catalog, public, pg_temp as $$
   select p_table || to_char(p_month::timestamp, '_YYYY_MM')
 $$;
 
--- Creates the missing partition of the month, given by its first day, and moves the rows that arrived without it. Users
--- of other months do not wait for it; if it would have to wait itself, it fails (55P03).
+-- Creates the partition of the month, given by its first day, and moves rows that arrived before it. Does not block
+-- other months; fails (55P03) instead of waiting.
 create function make_month(p_table text, p_month date) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$
@@ -56,7 +56,7 @@ declare
   next_id constant uuid := first_id_at((p_month + interval '1 month') at time zone 'UTC');
   referenced regclass;
 begin
-  -- One at a time: this lock blocks no reader or writer.
+  -- One session at a time. This lock blocks no reader or writer.
   execute format('lock table only public.%I in share update exclusive mode', p_table);
   if to_regclass(format('months.%I', partition_name)) is not null then
     return;
@@ -67,7 +67,7 @@ begin
     execute format('create table months.%I partition of public.%I default', default_name, p_table);
   end if;
   execute format('create table months.%I (like public.%I including all)', partition_name, p_table);
-  -- Acquires all locks here, before any of them is needed.
+  -- Acquire all locks here, before they are needed.
   for referenced in select k.confrelid::regclass from pg_constraint k
       where k.conrelid = format('public.%I', p_table)::regclass and k.contype = 'f' order by k.confrelid loop
     execute format('lock table only %s in share row exclusive mode', referenced);
@@ -79,8 +79,8 @@ begin
     p_table, partition_name, first_id, next_id);
 end $$;
 
--- Creates one partition that will be needed, and returns its name: of last month, of this one, and of the next three.
--- Null when all exist.
+-- Creates one missing partition, from last month's to that of three months ahead, and returns its name, or null if all
+-- exist.
 create function make_coming_month() returns text language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
 set timezone = 'UTC' as $$
@@ -102,7 +102,7 @@ begin
   return month_name(coming.table_name, coming.month);
 end $$;
 
--- What is wrong with the partitions: this month's or the next one's is missing, or rows wait for theirs.
+-- Problems of the partitions: this month's or the next one's is missing, or rows are in a default partition.
 create function find_month_problems() returns table (table_name text, problem text) language plpgsql stable
 security definer set search_path = pg_catalog, public, pg_temp
 set timezone = 'UTC' as $$
@@ -130,5 +130,5 @@ begin
   end loop;
 end $$;
 
--- The partitions of this month and the next exist, and no row waits for one.
+-- The partitions of this month and the next exist, and no row is in a default partition.
 create view check_months_are_made as select table_name, problem from find_month_problems();

@@ -1,4 +1,4 @@
--- Passports, identity cards and the like; their details are encrypted.
+-- Passports, identity cards and other official documents. Their details are encrypted.
 
 create sequence official_document_ids as bigint;
 create table official_documents (
@@ -25,7 +25,7 @@ create trigger official_documents_verification_status_law
   before insert or update of verification_status on official_documents
   for each row execute function keep_status('verification_status', '>pending', '*');
 
--- An official document refers to a document of its own user.
+-- An official document refers to a document of its owner.
 create view check_official_documents_name_documents_of_their_owner as
   select o.id as official_document_id, o.document_id
   from official_documents o join documents d on d.id = o.document_id

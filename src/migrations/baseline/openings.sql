@@ -1,15 +1,15 @@
--- The outcome of a request that creates something, with or without an idempotency key: created or refused. Both are in
--- one row, so that they exclude each other, whatever is retried. A payment from a balance without a key has no row: its
--- journal's key ensures that it is made once.
+-- The outcome of a request that creates a resource, with or without an idempotency key: created or refused. Both are in
+-- one row, so that they exclude each other, whoever retries. A payment from a balance without a key has no row; its
+-- journal's key makes it idempotent.
 
--- Orders requests and refusals. Without a cache, so that numbers increase across sessions.
+-- Numbers requests and refusals. Without a cache, so that numbers increase across sessions.
 create sequence opening_numbers cache 1;
 
 create table requests (
   -- The user or partner with the key, and the key; without a key, the resource and an empty key.
   owner_id uuid not null,
   key_hash text not null,
-  -- Of the body; empty if no body was examined.
+  -- The digest of the body; empty if the body was not examined.
   fingerprint text not null,
   resource_id uuid not null,
   -- The kind of resource that a workflow opens; null for a payment from a balance.
@@ -17,12 +17,12 @@ create table requests (
     'donation_subscription', 'donation_allocation')),
   -- The number of the request that created the resource.
   made bigint,
-  -- No request with this or a smaller number creates anything here; an equal request gets the refusal.
+  -- Requests up to this number create nothing; an equal request gets the refusal.
   refused_upto bigint not null default 0,
   refusal jsonb,
   answer_status smallint,
-  -- A partner's response, sealed as it may contain bank account numbers, for the row with this id, which is derived
-  -- from partner and key and so known before the row is read.
+  -- A partner's response, sealed because it may contain bank account numbers. It is sealed for the id, which is derived
+  -- from partner and key, so that it is known before the row is read.
   answer_body text,
   answer_sealed text,
   id uuid,
@@ -39,14 +39,14 @@ create index requests_by_age on requests (decided_at)
   where answer_status is not null or refusal is not null or key_hash = '';
 create index requests_by_id on requests (id) where id is not null;
 create index requests_for_resource on requests (resource_id) where kind is not null;
--- Neither a resource created under a key nor a refusal may change.
+-- The resource created under a key and the refusal never change.
 create trigger requests_keep_what_became_of_them before update on requests
   for each row when (new.refused_upto < old.refused_upto or old.made is not null
     and (old.owner_id, old.key_hash, old.fingerprint, old.resource_id, old.made)
       is distinct from (new.owner_id, new.key_hash, new.fingerprint, new.resource_id, new.made))
   execute function refuse_change();
 
--- A refused request has no row; an accepted one has one.
+-- The resource of an accepted request exists, and that of a refused request does not.
 create view check_requests_are_kept as
   select o.resource_id, o.kind, o.made, o.refused_upto from requests o
   left join lateral (

@@ -1,4 +1,4 @@
--- Organizations, and the lists they choose from when they sign up.
+-- Organizations, and the sizes and industries offered at sign-up.
 
 create table organization_sizes (
   id uuid primary key,
@@ -31,7 +31,7 @@ create index organizations_by_email on organizations (lower(email));
 create trigger organizations_status_law before insert or update of status on organizations
   for each row execute function keep_status('status', '>pending', '*');
 
--- One second apart, so that lists by creation keep the order in which they are listed here.
+-- One second apart, so that lists by creation time keep this order.
 insert into organization_sizes (id, label, range, created_at)
   select uuidv7(), label, range, timestamptz '2026-01-01 00:00:00Z' + place * interval '1 second'
   from (values
@@ -39,7 +39,7 @@ insert into organization_sizes (id, label, range, created_at)
     (1, 'hundreds', '100-999'),
     (2, 'thousands', '1,000-999,999'),
     (3, 'millions', '1,000,000 and more')) as size (place, label, range);
--- `technnology` is spelled so in the API, and stays so.
+-- `technnology` is the spelling in the API and must stay.
 insert into organization_industries (id, value, label, created_at)
   select uuidv7(), value, label, timestamptz '2026-01-01 00:00:00Z' + place * interval '1 second'
   from (values

@@ -14,7 +14,7 @@ create table partners (
   available_account_id uuid not null unique references accounts (id),
   pending_account_id uuid not null unique references accounts (id),
   reserved_account_id uuid not null unique references accounts (id),
-  -- When the paced sending of the last webhook replay ends; the next replay starts after that.
+  -- When the paced sending of the last webhook replay ends; the next replay starts afterwards.
   replayed_until timestamptz,
   created_by uuid references users (id),
   created_at timestamptz not null default now(),
@@ -67,14 +67,14 @@ create table partner_fees (
   unique nulls not distinct (partner_id, method, channel, organization_id)
 );
 
--- Signatures over whole requests that changed something without an idempotency key: each is accepted once.
+-- Signatures of whole writing requests without an idempotency key. Each is accepted once.
 create table used_signatures (
   digest text primary key check (length(digest) = 64),
   used_at timestamptz not null default clock_timestamp()
 );
 create index used_signatures_by_age on used_signatures (used_at);
 
--- A partner's three accounts are its own, each of its kind.
+-- A partner's three accounts belong to it, one of each kind.
 create view check_partner_accounts_are_theirs as
   select p.id as partner_id, a.id as account_id, a.kind from partners p
   join accounts a on a.id in (p.available_account_id, p.pending_account_id, p.reserved_account_id)

@@ -10,16 +10,16 @@ create index payment_refunds_of_payment on payment_refunds (payment_id, created_
 create trigger payment_refunds_are_final before update or delete on payment_refunds
   for each row execute function refuse_change();
 
--- How much of a payment is refunded, is being refunded, or may have been refunded.
+-- The amount of a payment that is refunded, is being refunded, or may have been refunded.
 create function refunded_of_payment(p_payment_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(p.amount), 0)::numeric(20, 4) from payment_refunds r join payouts p on p.id = r.id
   where r.payment_id = p_payment_id and p.has_left
 $$;
 
--- Whether a refund may be requested: it `fits` with the payment's requested and earlier reserved refunds, as a failed
--- one may turn out to have been made. Otherwise it is `void`, and fails, if nothing was requested and the provider has
--- reported that it does not know it; until then it is `barred`.
+-- Whether a refund may be requested. It `fits` if the payment covers it together with all requested and earlier
+-- reserved refunds; a failed refund may turn out to have been made. Otherwise it is `void`, and fails, if it was not
+-- requested and the provider reports that it does not know it; until then it is `barred`.
 create function standing_of_refund(p_payout_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce((select case
@@ -36,14 +36,14 @@ set search_path = pg_catalog, public, pg_temp as $$
     where o.id = p_payout_id), 'fits')
 $$;
 
--- A refund belongs to a paid payment of the same partner; a refund to a wallet goes to the wallet that paid; and
--- refunds never exceed the payment. The lock on the payment serializes its refunds; it comes after the partner's and
--- before those of accounts, as everywhere.
+-- A refund belongs to a paid payment of the same partner, a refund to a wallet goes to the wallet that paid, and
+-- refunds never exceed the payment. The payment's lock, after the partner's and before those of accounts, serializes
+-- its refunds.
 create function keep_payment_refund() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform refuse_old_snapshot();
-  -- A separate statement, so that the next one reads what was committed during the wait.
+  -- A separate statement, so that the next one sees commits during the wait.
   perform from partner_payments p where p.id = new.payment_id for no key update;
   if not exists (
       select from payouts o join partner_payments p on p.id = new.payment_id
@@ -51,7 +51,7 @@ begin
         and p.partner_id = o.partner_id and p.status = 'PAID'
         and (o.refund_of is null or o.refund_of = p.provider_payment_request_id)
         and o.amount <= p.amount - refunded_of_payment(p.id)) then
-    raise exception 'a refund gives back what was paid' using errcode = 'AM010', detail = new.id::text;
+    raise exception 'the refund does not fit the payment' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
 end $$;
@@ -59,7 +59,7 @@ create trigger payment_refunds_give_back before insert on payment_refunds
   for each row execute function keep_payment_refund();
 
 -- Each refund is a payout, and refunds never exceed the payment. A contradiction by the provider is not an error in the
--- books: it is reported to operators.
+-- books, but is reported to operators.
 create view check_payments_refunded_within as
   select p.id as payment_id, p.status, p.amount, sum(o.amount) as refunded
   from partner_payments p join payment_refunds r on r.payment_id = p.id

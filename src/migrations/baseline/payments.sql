@@ -1,11 +1,11 @@
--- Payments of users: channels, orders by gateway, and the payment from a balance.
+-- Payments of users: channels, gateway orders, and payments from balances.
 --
--- SQLSTATEs of ours: AM004 the target does not accept a payment (`column` is the field, for the caller), AM013 it is
--- too late for a payment.
+-- SQLSTATEs of ours: AM004 the target does not accept a payment (`column` is the caller's field), AM013 the payment's
+-- deadline has passed.
 
 create table payment_channels (
   id integer primary key,
-  -- The channel's provider; orders keep the provider with which they were opened.
+  -- The channel's provider; an order keeps the provider that the channel had at its creation.
   provider text not null default 'xendit',
   name varchar(100) not null,
   method text not null check (method in ('virtual_account', 'qris', 'ewallet')),
@@ -18,7 +18,7 @@ create table payment_channels (
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
   needs_phone boolean not null default false,
-  -- Whether the provider can refund a payment to the wallet that paid: for how many days, and whether in part.
+  -- Whether the provider can refund a payment to the wallet that paid, for how many days, and whether in part.
   refundable boolean not null default false,
   refundable_in_part boolean not null default false,
   refund_window_days smallint not null default 0 check (refund_window_days >= 0),
@@ -27,7 +27,7 @@ create table payment_channels (
   check (maximum_amount >= minimum_amount)
 );
 
--- An order keeps the provider with which it was opened.
+-- Sets the provider of a new order from its channel.
 create function set_provider_of_channel() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -60,12 +60,12 @@ create table payment_orders (
   failure_code text,
   texts_sealed text,
   expires_at timestamptz not null,
-  -- When its owner cancelled it; while it is open, that is its deadline.
+  -- When its owner cancelled it, which is its deadline while it is open.
   cancelled_at timestamptz,
   request_id text,
-  -- The last request for an instrument that the provider may have received.
+  -- When the instrument was last requested, if the request may have reached the provider.
   instrument_asked_at timestamptz,
-  -- Since when the provider reports the payment as paid or pending though it cannot be settled yet.
+  -- Since when the provider has reported the payment as paid or pending although it cannot be settled yet.
   settling_since timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -83,7 +83,7 @@ create index payment_orders_into_circles on payment_orders (reference_id)
   where reference_type = 'saving_circle_contribution' and status in ('PENDING', 'WAITING_PAYMENT');
 create index payment_orders_settling on payment_orders (settling_since)
   where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT');
--- For the checks, which read recent changes: rows arrive nearly in order of time, and soon become final.
+-- For the checks, which read recent changes: rows arrive nearly in time order, and soon become final.
 create index payment_orders_by_change on payment_orders using brin (updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
 create trigger payment_orders_have_a_provider before insert on payment_orders
@@ -108,7 +108,7 @@ create trigger payment_orders_status_law before insert or update of status on pa
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- Mails a receipt when a top-up is paid.
+-- Records an e-mail receipt when a top-up is paid.
 create function tell_of_top_up() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -138,8 +138,8 @@ create type balance_payment as (
   request_number bigint
 );
 
--- Fails a payment after its request's deadline. The second argument is everything that must be done before the clock is
--- read: all steps of the payment that may wait, so that only the commit follows.
+-- Fails a payment after its request's deadline. Computing the second argument runs all steps of the payment that may
+-- wait before the clock is read, so that only the commit follows.
 create function in_time(p_deadline timestamptz, p_done bigint) returns bigint language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -149,8 +149,7 @@ begin
   return p_done;
 end $$;
 
--- Waits for the source of a payment, if it is the payer's, and locks it, so that the transaction's next statement
--- checks after the wait.
+-- Locks the source of a payment, if it is the payer's, so that the transaction's next statement checks after the wait.
 create function lock_source(p_user_id uuid, p_user_type text, p_organization_id uuid, p_source uuid)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -161,17 +160,17 @@ begin
     for update;
 end $$;
 
--- The target of a payment from a balance, as determined by the functions targets_of_*: an account, or a refusal (code,
--- text, field). Null is a target that others have locked.
+-- The target of a payment from a balance, returned by the functions targets_of_*: an account, or a refusal (code, text,
+-- field). Null means that another transaction has locked the target.
 create type payment_target as (account_id uuid, refusal jsonb);
 
--- A refusal in stored form.
+-- Builds a refusal in stored form.
 create function refusal(p_code text, p_complaint text, p_field text default null) returns jsonb language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select jsonb_strip_nulls(jsonb_build_object('code', p_code, 'complaint', p_complaint, 'field', p_field))
 $$;
 
--- Targets that are named by their accounts, and accept any amount.
+-- Returns targets named by their accounts, which accept any amount.
 create function targets_at(p_accounts uuid[]) returns payment_target[] language plpgsql stable
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -179,22 +178,22 @@ begin
 end $$;
 
 /*
- * Payments from balances, one or many, in one round trip: for each its source's lock, idempotency key, journal, transaction
- * row and event. p_targets are their targets, in the order of the payments. Returns the outcome of each payment by its place
- * (from 1); only a payment that is 'paid' has changed anything:
+ * Makes payments from balances, one or many, in one round trip: for each its source's lock, idempotency key, journal,
+ * transaction row and event. p_targets are their targets, in the order of the payments. Returns the outcome of each
+ * payment by its place (from 1); only a payment that is 'paid' has changed anything:
  * - 'paid', with the new balance;
  * - 'replayed': it was paid before, under its key or with its id;
  * - 'refused', with the refusal. A payment refused under its key (by the request's number) stays refused;
- * - 'busy': its target, source, payer or their organization is locked by another transaction, which is not waited for; or
- *   another of these payments has the same source or key, or pays into the source; or a later request with another body was
- *   refused under its key.
+ * - 'busy': its target, source, payer or their organization is locked by another transaction, which is not waited for;
+ * or another of these payments has the same source or key, or pays into the source; or a later request with another
+ * body was refused under its key.
  *
- * Only the holder of a key is waited for, for at most lock_timeout; p_lock_ms sets it for the transaction. A caller that
- * wants to wait for a source or a target locks it first in the same transaction.
+ * Only the holder of a key is waited for, for at most lock_timeout; p_lock_ms sets it for the transaction. A caller
+ * that wants to wait for a source or a target locks it first in the same transaction.
  *
  * Locks are taken in the order of src/ledger/lock-order.ts, as on every path: what p_targets has locked, shard 0 of the
- * sources by id, payers, their organizations, then keys, then what the ledger's triggers take, and last what the triggers
- * of transactions take. The checks read with statements that begin after the locks were taken.
+ * sources by id, payers, their organizations, then keys, then what the ledger's triggers take, and last what the
+ * triggers of transactions take. The checks read with statements that begin after the locks were taken.
  */
 create function pay_from_balances(p_payments jsonb, p_targets payment_target[], p_lock_ms integer default null)
 returns table (place bigint, outcome text, new_balance numeric, refusal jsonb, payment balance_payment)
@@ -206,7 +205,7 @@ declare
   payments constant balance_payment[] := array(select p from jsonb_populate_recordset(null::balance_payment, p_payments) p);
   targets constant uuid[] := array(select t.account_id from unnest(p_targets) with ordinality t order by t.ordinality);
   keyed boolean;
-  -- By place; null if it may still be paid.
+  -- By place; null while the payment may still be made.
   outcomes text[];
   left_over numeric[];
   sources uuid[];
@@ -223,7 +222,7 @@ begin
         when (s.kind = 'user' and s.user_id = p.user_id or s.kind = 'organization'
           and p.user_type = 'organization' and s.organization_id = p.organization_id) is not true then 'foreign'
         when targets[p.ordinality] = p.source_account_id then 'itself'
-        -- Money goes from the payer to the payment's target, in this kind of journal, never in the other direction.
+        -- A journal of these kinds moves money only from the payer to the target.
         when (p.amount > 0 and p.transaction_id is not null and p.journal_id is not null
           and (p.kind = 'pocket-transfer' or starts_with(p.kind, 'balance-payment.'))
           and (select t.kind from accounts t where t.id = targets[p.ordinality]) in ('user', 'organization',
@@ -237,13 +236,13 @@ begin
     left join lateral (select a.id, a.kind, a.user_id, a.organization_id from accounts a
       where a.id = p.source_account_id limit 1) s on true;
   if 'unlawful' = any (outcomes) then
-    raise exception 'no payment from a balance of kind %', payments[array_position(outcomes, 'unlawful')].kind
+    raise exception 'not a payment from a balance: kind %', payments[array_position(outcomes, 'unlawful')].kind
       using errcode = 'AM010';
   end if;
 
   if cardinality(payments) > 1 then
-    -- Only the first payment from each source and under each key; and none from an account that another one credits, as
-    -- its new balance would lack that.
+    -- Only the first payment from each source and under each key, and none from an account that another payment
+    -- credits, as its new balance would lack that credit.
     select array_agg(coalesce(p.outcome, case when p.of_source > 1 or p.of_key > 1
           or p.source_account_id = any (targets) then 'busy' end) order by p.place),
         array_agg(p.source_account_id) filter (where p.outcome is null)
@@ -261,8 +260,8 @@ begin
   if sources is not null then
     sources := array(select b.account_id from account_balances b where b.account_id = any (sources) and b.shard = 0
       order by b.account_id for update skip locked);
-    -- The rows inserted below refer to these: without this lock they would wait for a suspension in progress and then
-    -- be inserted anyway.
+    -- The rows inserted below refer to these rows. Without this lock the inserts would wait for a suspension in
+    -- progress and then succeed anyway.
     with payer as materialized (
       select u.id, u.status, u.organization_id from users u
       where u.id = any (array(select p.user_id from unnest(payments) with ordinality p
@@ -282,7 +281,7 @@ begin
   end if;
 
   if keyed then
-    -- Locked here, so that every refusal under the key is either committed and seen, or comes later and finds this
+    -- Locked here, so that a refusal under the key is either committed and visible, or comes later and finds this
     -- result.
     with held as (
       insert into requests as k (owner_id, key_hash, fingerprint, resource_id)
@@ -300,7 +299,7 @@ begin
   end if;
 
   select array_agg(coalesce(outcomes[p.ordinality], case
-        -- Nothing is paid twice, whatever happened to the key.
+        -- Never pay twice, whatever happened to the key.
         when exists (select from journal_keys j where j.business_key = 'balance-payment/' || p.transaction_id)
           then case when p.key_hash is null then 'replayed' else 'reused' end
         when b.held < p.amount then 'insufficient'
@@ -314,7 +313,7 @@ begin
       where account_id = p.source_account_id and outcomes[p.ordinality] is null) b;
 
   if 'paid' = any (outcomes) then
-    -- As in write_journal: after they were checked.
+    -- As in write_journal: dated after the checks.
     dated := greatest(clock_timestamp(), transaction_timestamp());
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
@@ -329,7 +328,7 @@ begin
       select d.journal_id, e.account_id, e.amount, dated from due d
       cross join lateral (values (d.source_account_id, -d.amount), (targets[d.ordinality], d.amount))
         e (account_id, amount);
-    -- In a separate statement: the locks of transactions' triggers come after those of postings' triggers.
+    -- In a separate statement, because the locks of transactions' triggers come after those of postings' triggers.
     with due as materialized (
       select p.* from unnest(payments) with ordinality p where outcomes[p.ordinality] = 'paid'),
     line as (
@@ -347,7 +346,7 @@ begin
         refusal = null, decided_at = dated
       from unnest(payments) with ordinality p
       where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
-    -- A key that was never refused has no row until it is (refuse_under_key).
+    -- A key without a refusal has no row (see refuse_under_key).
     if outcomes && array['insufficient', 'kept', 'reused'] then
       delete from requests k using unnest(payments) with ordinality p
         where k.owner_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null
@@ -380,8 +379,8 @@ begin
       as outcome) told;
 end $$;
 
--- The amount that the journal posted, its account, and the provider's cost in it; clearing gets the remainder, which
--- may be negative.
+-- The amount that an order's journal posted, its account, and the provider's cost in it. Clearing gets the remainder,
+-- which may be negative.
 create view check_orders_posted_once as
   select o.id as order_id, o.status, count(j.journal_id) as journals, sum(p.posted) as posted,
     o.nominal + o.admin_fee as total, sum(p.landed) as landed, sum(p.cost) as cost, o.provider_fee

@@ -1,5 +1,5 @@
--- Batches of payouts: created by one key of a partner, approved by another, reserved all at once. From the approval on
--- an item is a payout, under its own id; before that, none of it is in the books.
+-- Batches of payouts: created by one key of a partner, approved by another, reserved as a whole. The approval makes
+-- each item a payout under the same id; before that, the books contain nothing of the batch.
 
 create table payout_batches (
   id uuid primary key,
@@ -12,10 +12,10 @@ create table payout_batches (
   total_fee numeric(20, 4) not null check (total_fee >= 0 and total_fee < 'Infinity'),
   status text not null check (status in ('needs_approval', 'processing', 'completed', 'rejected', 'lapsed')),
   made_by uuid references partner_keys (id),
-  -- The operator who imported it from a file, instead of a key.
+  -- The operator who imported it from a file; null if a key created it.
   imported_by uuid references users (id),
   decided_by uuid references partner_keys (id),
-  -- The operator who rejected it, instead of a key. Only a key approves: it is the partner's money.
+  -- The operator who rejected it; null if a key did. Only a key approves, because it is the partner's money.
   rejected_by uuid references users (id),
   decided_at timestamptz,
   lapses_at timestamptz not null,
@@ -38,7 +38,7 @@ create index payout_batches_of_partner on payout_batches (partner_id, created_at
 create index payout_batches_by_creation on payout_batches (created_at desc, id desc) include (status);
 create index payout_batches_by_external_ref on payout_batches (external_ref, partner_id) where external_ref is not null;
 create index payout_batches_to_look_at on payout_batches (look_again_at) where look_again_at is not null;
--- For the deletion of users.
+-- For deleting users.
 create index payout_batches_by_importer on payout_batches (imported_by) where imported_by is not null;
 create index payout_batches_by_rejecter on payout_batches (rejected_by) where rejected_by is not null;
 create trigger payout_batches_status_law before insert or update of status on payout_batches
@@ -46,7 +46,7 @@ create trigger payout_batches_status_law before insert or update of status on pa
     'needs_approval>rejected', 'needs_approval>lapsed', 'processing>completed');
 
 create table payout_batch_items (
-  -- The reference of its payout.
+  -- Also the id and reference of its payout.
   id uuid primary key,
   batch_id uuid not null references payout_batches (id),
   place integer not null check (place > 0),
@@ -57,7 +57,7 @@ create table payout_batch_items (
   net_amount numeric(20, 4) not null check (net_amount > 0 and net_amount = trunc(net_amount)),
   provider_fee numeric(20, 4) not null check (provider_fee >= 0 and provider_fee < 'Infinity'),
   bank_code text not null references payout_banks (bank_code),
-  -- As for the payout, sealed for its row.
+  -- Sealed for the payout's row.
   texts_sealed text not null,
   -- A microsecond after the previous item's.
   created_at timestamptz not null,
@@ -78,8 +78,8 @@ create trigger payout_batches_are_kept before delete on payout_batches for each 
 alter table payouts add constraint payouts_batch_id_fkey foreign key (batch_id) references payout_batches (id);
 create index payouts_of_batch on payouts (batch_id, status) where batch_id is not null;
 
--- A batch is approved as a whole or not at all: each item is a payout with its amounts, or none is; and it is completed
--- when all are final.
+-- A batch is approved as a whole or not at all: every item is a payout with the same amounts, or none is. It is
+-- completed once all are final.
 create view check_payout_batches_are_whole as
   select b.id as batch_id, b.status, b.item_count, i.items, i.payouts, i.pending
   from payout_batches b

@@ -1,10 +1,10 @@
--- Totals for the limits of a rolling hour and day, by owner and intervals of ten minutes, so that a reservation, which
--- holds its owner's lock, need not read every payout of the day. Triggers add and subtract in the same transaction. In
--- the interval in which a window begins, the payouts themselves are read, so that a total is exact to the instant.
+-- Totals for the limits of a rolling hour and day, by owner and ten-minute interval, so that a reservation, which holds
+-- its owner's lock, need not read every payout of the day. Triggers maintain them in the same transaction. For the
+-- interval in which a window begins, the payouts themselves are read, so that a total is exact to the instant.
 
--- The payouts that limits count, with the owner of the limits and the amount: those of partners, including refunds by
--- transfer, and withdrawals, but neither refunds to the wallet that paid nor disbursements. A failed one counts as one
--- payout of amount zero, unless it left after all.
+-- The payouts that count towards limits, with the owner of the limits and the amount: those of partners, including
+-- refunds by transfer, and withdrawals, but not refunds to the wallet that paid or disbursements. A failed payout
+-- counts as one payout of amount zero, unless its money left after all.
 create view limited_payouts as
   select p.id, p.partner_id as owner_id, case when p.status = 'failed' and not p.has_left then 0 else p.amount end as amount,
     p.created_at
@@ -25,13 +25,13 @@ create table payout_tallies (
 ) with (fillfactor = 60);
 create index payout_tallies_by_time on payout_tallies (starts_at);
 
--- When the interval of an instant begins; the next one begins ten minutes later.
+-- The beginning of an instant's interval, which is ten minutes long.
 create function tally_start(p_at timestamptz) returns timestamptz language sql immutable
 set search_path = pg_catalog, public, pg_temp as $$
   select date_bin('10 minutes', p_at, timestamptz '2000-01-01 00:00:00+00')
 $$;
 
--- A payout is counted with the row that determines whose limits it uses: its own, or the withdrawal's.
+-- Counts a payout when the row that determines the owner of its limits is inserted: its own, or the withdrawal's.
 create function tally_payout() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -44,8 +44,8 @@ create trigger payouts_are_tallied after insert on payouts for each row
   when (new.partner_id is not null) execute function tally_payout();
 create trigger withdrawals_are_tallied after insert on withdrawals for each row execute function tally_payout();
 
--- A failed payout gives its amount back, and still counts as one; one that left after all takes it again. If its
--- interval has been deleted, there is nothing to change.
+-- Subtracts the amount of a failed payout, which still counts as one payout; adds it again if the money left after all.
+-- Changes nothing if the interval has been deleted.
 create function change_tally() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -58,8 +58,8 @@ create trigger payouts_change_their_tally after update on payouts for each row
   when ((new.status = 'failed' and not new.has_left) <> (old.status = 'failed' and not old.has_left))
   execute function change_tally();
 
--- An owner's reservations after an instant of the last two days: intervals that begin after it, and the payouts of the
--- one that contains it.
+-- An owner's reservations after an instant of the last two days: the totals of the intervals that begin after it, and
+-- the payouts of its own interval.
 create function reserved_since(p_owner_id uuid, p_since timestamptz, out amount numeric, out payouts integer)
 language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
@@ -70,7 +70,7 @@ set search_path = pg_catalog, public, pg_temp as $$
       and l.created_at > p_since and l.created_at < tally_start(p_since) + interval '10 minutes') part
 $$;
 
--- The tallies of the last day are those of its payouts.
+-- The tallies of the last day match its payouts.
 create view check_payout_tallies_match_payouts as
   select owner_id, starts_at, coalesce(t.amount, 0) as amount, coalesce(l.amount, 0) as counted_amount,
     coalesce(t.payouts, 0) as payouts, coalesce(l.payouts, 0) as counted_payouts

@@ -1,20 +1,20 @@
--- Payouts: money that leaves for a bank account, or for the wallet that paid: reserved, sent once, spent or returned.
--- All share one life cycle; `kind` determines the owner of the money, the checks before and the consequences. An
--- attempt is recorded before it is made. The same frozen request may be repeated if the provider does not know it: an
--- attempt is open until the provider has reported that, and a payout never has two open attempts.
+-- Payouts to a bank account, or to the wallet that paid: reserved, sent once, then spent or returned. All share one
+-- life cycle; `kind` determines the owner of the money, the checks and the effects. An attempt is recorded before it is
+-- made. The same frozen request may be repeated if the provider reports that it does not know it: until then the
+-- attempt is open, and a payout never has two open attempts.
 
 create table payout_banks (
   bank_code text primary key,
-  -- The provider for transfers to it.
+  -- The provider for transfers to the bank.
   provider text not null default 'xendit',
   name varchar(100) not null,
-  -- Limits of the amount that reaches the bank: the provider's minimum, and the maximum of BI-FAST.
+  -- Limits of a transfer: the provider's minimum, and the maximum of BI-FAST.
   minimum_amount numeric(20, 4) not null check (minimum_amount >= 1),
   maximum_amount numeric(20, 4) not null,
   account_number_min_length smallint not null check (account_number_min_length > 0),
   account_number_max_length smallint not null,
   active boolean not null default true,
-  -- The provider's price of a transfer for people and organizations; partners' fee rules contain theirs.
+  -- The provider's price of a transfer for people and organizations; partners' prices are in their fee rules.
   provider_fee_fixed numeric(20, 4) not null default 0 check (provider_fee_fixed >= 0 and provider_fee_fixed < 'Infinity'),
   provider_fee_basis_points integer not null default 0 check (provider_fee_basis_points between 0 and 10000),
   check (maximum_amount >= minimum_amount),
@@ -23,9 +23,9 @@ create table payout_banks (
 
 create table payouts (
   id uuid primary key,
-  -- The kind is the family of its journals: partner_payout is partner-payout/<id>/reserved.
+  -- The kind is also the prefix of its journals' keys: partner-payout/<id>/reserved for partner_payout.
   kind text not null check (kind in ('partner_payout', 'withdrawal', 'payment_refund')),
-  -- The account the money comes from, and returns to if it is not spent; and the one that holds it until then.
+  -- The account that pays, and gets the money back if it is not spent; and the account that holds it meanwhile.
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
   partner_id uuid references partners (id),
@@ -43,7 +43,7 @@ create table payouts (
   refund_of text,
   provider text not null default 'xendit',
   texts_sealed text not null,
-  -- The batch that contained it.
+  -- Its batch.
   batch_id uuid,
   -- A digest freezes the request.
   request_digest text check (request_digest ~ '^[0-9a-f]{64}$'),
@@ -56,21 +56,21 @@ create table payouts (
   asked_at timestamptz,
   asks integer not null default 0,
   unknown_since timestamptz,
-  -- When the delay was reported to subscribers, if any; reported once.
+  -- When the delay was reported to subscribers, which happens once.
   delay_told_at timestamptz,
   contradicted_at timestamptz,
-  -- The contradicting provider status that an operator has explained: repeated, it is not reported again.
+  -- The contradicting provider status that an operator has explained; it is not reported again.
   explained_word text,
-  -- Whether its money left, or may have (say_what_has_left).
+  -- Whether its money has left, or may have (say_what_has_left).
   has_left boolean not null default true,
-  -- When two people booked a transfer that left although the payout had failed or was returned.
+  -- When two people booked a transfer that was made although the payout had failed or was returned.
   booked_at timestamptz,
   -- The amount that was booked.
   booked_amount numeric(20, 4) check (booked_amount > 0 and booked_amount < 'Infinity'),
   look_again_at timestamptz,
   version integer not null default 0,
   request_id text,
-  -- When the money left; it stays set when the bank returns the money.
+  -- When the money left; stays set if the bank returns it.
   succeeded_at timestamptz,
   finalized_at timestamptz,
   created_at timestamptz not null,
@@ -87,17 +87,17 @@ create table payouts (
   check (succeeded_at is null or status in ('succeeded', 'reversed')),
   check (booked_at is null or status in ('failed', 'reversed')),
   check ((booked_at is null) = (booked_amount is null)),
-  -- Money returned by the bank is followed up until it is booked.
+  -- A return by the bank is followed up until it is booked.
   constraint payouts_returns_are_booked
     check (status <> 'succeeded' or last_word is distinct from 'reversed' or look_again_at is not null),
   constraint payouts_provider_ids check (provider = 'xendit' or starts_with(provider_transfer_id, provider || ':'))
 );
 create index payouts_of_partner on payouts (partner_id, created_at desc, id desc) include (kind, status, amount)
   where partner_id is not null;
--- For operators, who list all of them, and for search.
+-- For operators' lists and search.
 create index payouts_by_creation on payouts (created_at desc, id desc) include (kind, status);
 create index payouts_by_external_ref on payouts (external_ref, partner_id) where external_ref is not null;
--- For the checks, as of payment orders.
+-- For the checks; see payment_orders_by_change.
 create index payouts_by_time on payouts using brin (created_at, updated_at) with (pages_per_range = 16, autosummarize = on);
 create index payouts_unknown on payouts (unknown_since) where unknown_since is not null;
 create index payouts_contradicted on payouts (contradicted_at) where contradicted_at is not null;
@@ -105,7 +105,7 @@ create index payouts_to_look_at on payouts (look_again_at) where look_again_at i
 create index payouts_pending on payouts (created_at) where status = 'pending';
 create index payouts_unheard on payouts (finalized_at) where status = 'failed' and has_left and booked_at is null and explained_word is null;
 create index payouts_failed on payouts (finalized_at) where status = 'failed';
--- A transfer stays with the provider of its bank, and a refund with that of the payment.
+-- Sets the provider of a transfer from its bank, and of a refund from the payment.
 create function set_provider_of_payout() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -119,7 +119,7 @@ create trigger payouts_status_law before insert or update of status on payouts
   for each row execute function keep_status('status', '>pending', 'pending>succeeded', 'pending>failed',
     'succeeded>reversed');
 
--- Whether transfers and refunds are sent at all, of every kind and partner: one row, which a super admin switches.
+-- The switch that holds all transfers and refunds: one row, changed by a super admin.
 create table payout_switch (
   id boolean primary key default true check (id),
   enabled boolean not null default true,
@@ -134,15 +134,15 @@ create function payouts_held() returns boolean language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select not s.enabled from payout_switch s
 $$;
--- The provider's answer about a bank account that a partner asked about: kept for a day. The account is found by its
--- keyed digest. Its holder is encrypted.
+-- The provider's response about a bank account that a partner checked, retained for a day. The account is found by its
+-- keyed digest; its holder is encrypted.
 create table bank_account_checks (
   id uuid not null unique,
   partner_id uuid not null references partners (id),
   account_digest text not null,
   bank_code text not null references payout_banks (bank_code),
   asked_at timestamptz not null default clock_timestamp(),
-  -- Null until the provider has answered.
+  -- Null until the provider has responded.
   exists_at_bank boolean,
   holder_sealed text,
   checked_at timestamptz,
@@ -151,7 +151,7 @@ create table bank_account_checks (
   check (holder_sealed is null or exists_at_bank)
 );
 create index bank_account_checks_by_age on bank_account_checks (asked_at);
--- Each question of a partner about an account, for the limits of 24 hours: the answer may be of another day.
+-- Each check of an account by a partner, for the limits of 24 hours; the response may be older.
 create table bank_account_questions (
   id bigint generated always as identity primary key,
   partner_id uuid not null references partners (id),
@@ -161,8 +161,8 @@ create table bank_account_questions (
 create index bank_account_questions_of_partner on bank_account_questions (partner_id, asked_at) include (account_digest);
 create index bank_account_questions_by_age on bank_account_questions (asked_at);
 
--- An attempt without an outcome may have reached the provider. Such an attempt is open until the provider, asked at
--- least two minutes after it, does not know it: not_known_at is when the provider last said so. Another attempt follows
+-- An attempt without an outcome may have reached the provider. It is open until the provider, asked at least two
+-- minutes later, reports that it does not know it; not_known_at is the last such report. The next attempt may follow
 -- only one that provably never left, or that the provider does not know.
 create table payout_attempts (
   payout_id uuid not null references payouts (id),
@@ -172,7 +172,7 @@ create table payout_attempts (
   failure_code text,
   answered_at timestamptz,
   not_known_at timestamptz,
-  -- Found at the provider: a restore lost the attempt that made it.
+  -- Found at the provider, because a restore lost the original attempt.
   is_found boolean not null default false,
   primary key (payout_id, number),
   check ((outcome is null) = (answered_at is null)),
@@ -180,7 +180,7 @@ create table payout_attempts (
 );
 create unique index payout_attempts_one_open on payout_attempts (payout_id)
   where outcome is distinct from 'unsent' and not_known_at is null;
--- The transfers of a day: the day of their first attempt, as a payout may be reserved days before it is sent.
+-- For the transfers of a day, by their first attempt, because a payout may be reserved days before it is sent.
 create index payout_attempts_by_day on payout_attempts (sent_at, payout_id) where outcome is distinct from 'unsent';
 
 -- The provider's statuses of a transfer, one row for each change.
@@ -193,7 +193,7 @@ create table payout_words (
 );
 create index payout_words_of_payout on payout_words (payout_id, id);
 
--- A payout debits, and is held in, accounts of the owner of its money: a row that names another's would prove journals
+-- A payout's accounts belong to the owner of its money; a row that named another owner's account would prove journals
 -- that empty it.
 create function keep_payout_accounts() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -204,7 +204,7 @@ begin
       else exists (select from partners t where t.id = new.partner_id
         and (t.available_account_id, t.reserved_account_id) = (new.source_account_id, new.reserved_account_id))
       end) then
-    raise exception 'a payout is of money of its own' using errcode = 'AM010', detail = new.id::text;
+    raise exception 'the accounts of the payout do not belong to its owner' using errcode = 'AM010', detail = new.id::text;
   end if;
   return new;
 end $$;
@@ -219,7 +219,7 @@ begin
         new.bank_code, new.refund_of, new.batch_id, new.created_at)
       is distinct from (old.kind, old.source_account_id, old.reserved_account_id, old.partner_id, old.amount, old.fee,
         old.net_amount, old.bank_code, old.refund_of, old.batch_id, old.created_at) then
-    raise exception 'what a payout pays is never changed' using errcode = 'AM003';
+    raise exception 'owner, destination and amount of a payout cannot change' using errcode = 'AM003';
   end if;
   return new;
 end $$;
@@ -235,9 +235,9 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
--- Whether a payout's money counts as gone: for one that failed here or was returned, while the provider reports that it
--- was made; and for one that people failed without an answer, until the provider has reported its outcome, or that it
--- does not know it.
+-- Sets whether a payout's money counts as gone. If the payout failed here or was returned: while the provider reports
+-- that it was made. If people failed it without a provider status: until the provider has reported its outcome, or that
+-- it does not know it.
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -251,8 +251,8 @@ end $$;
 create trigger payouts_say_what_has_left before insert or update on payouts
   for each row execute function say_what_has_left();
 
--- Begins an attempt of a pending payout and returns its number; the index refuses one beside another open one. Null
--- while transfers are held, for a payout that the provider does not have already.
+-- Begins an attempt of a pending payout and returns its number; an index refuses a second open attempt. Returns null
+-- while transfers are held, unless the provider already has the payout.
 create function open_payout_attempt(p_payout_id uuid, p_is_made boolean default false) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -261,7 +261,7 @@ begin
   perform from payouts p where p.id = p_payout_id and p.status = 'pending' for update;
   if not found or not p_is_made and (standing_of_refund(p_payout_id) <> 'fits'
     or exists (select from decisions d where d.withdrawal_id = p_payout_id and d.status <> 'carried_out')) then
-    raise exception 'only a pending payout is sent' using errcode = 'AM003', detail = p_payout_id::text;
+    raise exception 'the payout may not be sent' using errcode = 'AM003', detail = p_payout_id::text;
   end if;
   if not p_is_made and payouts_held() then
     return null;
@@ -272,7 +272,7 @@ begin
   return opened;
 end $$;
 
--- Records how an attempt was answered, once.
+-- Records the outcome of an attempt, once.
 create function answer_payout_attempt(p_payout_id uuid, p_number integer, p_outcome text, p_failure_code text)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -280,26 +280,26 @@ begin
   update payout_attempts a set outcome = p_outcome, failure_code = p_failure_code, answered_at = clock_timestamp()
     where a.payout_id = p_payout_id and a.number = p_number and a.outcome is null and p_outcome is not null;
   if not found then
-    raise exception 'an attempt is answered once' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
+    raise exception 'the attempt already has an outcome' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
   end if;
 end $$;
 
--- Records that the provider, asked at p_asked_at, did not know the transfer: this closes the attempt if it was made at
--- least two minutes before that; a later one stays open.
+-- Records that the provider, asked at p_asked_at, did not know the transfer. Closes the attempt if it was made at least
+-- two minutes earlier.
 create function close_payout_attempt(p_payout_id uuid, p_number integer, p_asked_at timestamptz)
 returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if p_asked_at is null or p_asked_at > clock_timestamp() then
-    raise exception 'nobody was asked later than now' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
+    raise exception 'p_asked_at is missing or in the future' using errcode = 'AM003', detail = p_payout_id || '/' || p_number;
   end if;
   update payout_attempts a set not_known_at = greatest(a.not_known_at, p_asked_at)
     where a.payout_id = p_payout_id and a.number = p_number and a.sent_at <= p_asked_at - interval '2 minutes';
 end $$;
 
--- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and in full. One row per
--- payout, joined once: for four joins with as many rows the planner expects so few that it compares every payout with
--- all others.
+-- A payout was reserved once, and was then spent, returned, or spent and reversed, each once and in full. One join with
+-- one row per payout: for four joins the planner would expect so few rows that it compares every payout with all
+-- others.
 create view check_payouts_posted_once as
   select p.id as payout_id, p.status, p.net_amount + p.fee as amount, posted.reserved, posted.spent, posted.returned,
     posted.reversed, p.provider_cost, posted.cost
@@ -322,7 +322,7 @@ create view check_payouts_posted_once as
     or posted.reversed is distinct from case when p.status = 'reversed' then p.net_amount end
     or coalesce(posted.cost, 0) <> p.provider_cost or p.provider_cost not in (0, p.provider_fee)
     or posted.costs_elsewhere > 0);
--- Reserved balances equal the pending payouts with their fees.
+-- Reserved balances equal the pending payouts plus their fees.
 create view check_reserved_matches_payouts as
   select account_id, coalesce(held.balance, 0) as balance, coalesce(open.amount, 0) as open_payouts
   from (select id as account_id, account_balance(id) as balance from accounts
@@ -330,9 +330,9 @@ create view check_reserved_matches_payouts as
   full join (select reserved_account_id as account_id, sum(net_amount + fee) as amount from payouts
     where status = 'pending' group by 1) open using (account_id)
   where coalesce(held.balance, 0) <> coalesce(open.amount, 0);
--- Never two attempts that may both have been carried out, unless the provider did not know the first in between; never
--- more than five; none after the payout is final (with a minute's tolerance for clocks). A failed one that the provider
--- made anyway is not an error in the books: it is reported to operators.
+-- A payout never has two attempts that may both have been carried out, unless the provider did not know the first in
+-- between; never more than five; none after it is final (with a minute's tolerance for clocks). A failed payout that
+-- the provider made anyway is not an error in the books, but is reported to operators.
 create view check_payouts_sent_once as
   select p.id as payout_id, p.status, p.provider_transfer_id, c.attempts, c.unasked
   from payouts p

@@ -76,7 +76,7 @@ export const permissionCategories = {
   operations: [
     ['read-event', 'Read events, reconciliations, stuck payouts and money in suspense'],
     ['propose-decision', 'Propose decisions that need two people'],
-    ['approve-decision', 'Approve or reject what another operator proposes'],
+    ['approve-decision', 'Approve or reject proposals of other operators'],
   ],
 } as const satisfies Record<string, readonly (readonly [name: string, description: string])[]>;
 
@@ -93,10 +93,10 @@ const ofIndividuals = [
   'read-charitable-cause',
   'update-charitable-cause',
   'delete-charitable-cause',
-  // Categories of documents are the platform's.
+  // Only the platform manages categories of documents.
 ].filter((name) => name !== 'manage-document-category');
 
-/** The default roles: what each holds. */
+/** The default roles and their permissions. */
 const defaultRoles = [
   {
     id: '00000000-0000-4000-8000-000000000101',
@@ -111,7 +111,7 @@ const defaultRoles = [
     name: 'platform_admin',
     display_name: 'Platform Admin',
     user_type: 'platform',
-    description: 'Runs the platform; approvals, allocation and partners are the super admin’s',
+    description: 'Runs the platform, except approvals, allocation and partners, which only the super admin handles',
     permissions: everyPermission.filter(
       (name) =>
         !['approve-charitable-cause', 'allocate-open-donation', 'manage-partner', 'approve-decision'].includes(name),
@@ -146,7 +146,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const title = (name: string): string =>
   name.replaceAll(/[-_]/g, ' ').replaceAll(/\b\w/g, (letter) => letter.toUpperCase());
 
-/** The statements that put the permissions and the default roles into a new database. */
+/** Returns the statements that insert the permissions and the default roles into a new database. */
 export function seedPermissions(): string[] {
   const ofCategories = Object.entries(permissionCategories).flatMap(([category, permissions]) => [
     `insert into permission_categories (id, name, display_name)

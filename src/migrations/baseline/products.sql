@@ -1,4 +1,4 @@
--- Products. A product's money is its account's balance; one without a target has no row that its payers share.
+-- Products. A product's money is its account's balance. Payers into a product without a target lock no common row.
 
 create table products (
   id uuid primary key,
@@ -23,10 +23,10 @@ create trigger products_status_law before insert or update of status on products
   for each row execute function keep_status('status', '>open', 'open>closed', 'open>completed', 'closed>open',
     'completed>open', 'completed>closed');
 
--- What products of a kind accept of these amounts, in the order of the request (payment_target). With p_hold a product
--- with a target is locked first, so that its remaining amount stays valid until the payment; several amounts for one
--- product are each checked as if those before were paid, and one that exceeds the rest is null: it is checked alone.
--- Also null where others hold a product for long: that payment waits alone.
+-- Returns the targets of payments into products of a kind, in the order of the request. With p_hold locks products with
+-- a target first, so that the remaining amount stays valid until the payment. Several amounts for one product are each
+-- checked as if the earlier ones were paid. Null for an amount that exceeds the rest, and for a product that is locked
+-- for long: those payments are retried alone.
 create function targets_of_products(p_kind text, p_ids uuid[], p_amounts numeric[], p_hold boolean) returns payment_target[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -57,7 +57,7 @@ begin
         rows between unbounded preceding and 1 preceding), 0) as before
       from unnest(p_ids, p_amounts) with ordinality a (id, amount, place)) a
     left join lateral (select * from products p where p.id = a.id limit 1) p on true
-    -- A product's balance is only read where it has a target that could be exceeded.
+    -- Read a product's balance only if it has a target.
     cross join lateral (select case when p.target_amount is not null
       then (p.target_amount - account_balance(p.account_id) - a.before)::numeric(20, 4) end as rest offset 0) free
     cross join lateral (select a.before, a.place, case
@@ -68,7 +68,8 @@ begin
     order by asked.place);
 end $$;
 
--- Completes a product that a payment fills, as a saving goal is; a product without a target is not locked.
+-- Completes a product whose target a payment has reached, as settle_saving_goal does. Does not lock a product without a
+-- target.
 create function settle_product(p_id uuid) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -86,7 +87,7 @@ begin
   end if;
 end $$;
 
--- The same for products that were paid from balances.
+-- As settle_product, for products that were paid from balances.
 create function settle_products(p_paid balance_payment[]) returns bigint language plpgsql strict
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -95,7 +96,7 @@ begin
   return cardinality(p_paid);
 end $$;
 
--- For saving goals and products alike.
+-- Completed saving goals and products hold at least their target.
 create view check_completed_targets_are_reached as
   select g.id, 'saving goal' as thing, account_balance(g.account_id) as held, g.target_amount
   from saving_goals g where g.status = 'completed' and g.closed_at is null

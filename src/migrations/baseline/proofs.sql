@@ -1,5 +1,5 @@
--- The proof of a journal of any payout, whose kind and key name the family: reserved while it is pending; then spent or
--- returned; and once spent, returned by the bank.
+-- The postings that prove a journal of a payout of any kind: reserved while it is pending, then spent or returned, and,
+-- once spent, returned by the bank.
 create function payout_postings(p_kind text, p_business_key text, p_payout_id uuid)
 returns table (to_account uuid, due numeric) language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
@@ -20,17 +20,16 @@ set search_path = pg_catalog, public, pg_temp as $$
     ('00000000-0000-4000-8000-000000000003', case s.step when 'spent' then -p.provider_cost end),
     ('00000000-0000-4000-8000-000000000002', case s.step when 'spent' then p.fee end)) e (account_id, amount)
   where p.id = p_payout_id and e.amount is not null
-    -- The owner of a withdrawal's money was checked with its row.
+    -- A withdrawal's row exists only if its owner was checked.
     and (p.kind <> 'withdrawal' or exists (select from withdrawals w where w.id = p.id))
     and (p.kind <> 'payment_refund' or exists (select from payment_refunds r where r.id = p.id))
     and (s.follows is null
       or exists (select from journal_keys j where j.business_key = of.family || '/' || p.id || '/' || s.follows))
 $$;
 
--- The proof of a journal: for each kind, its rows, and the postings that follow from them. post_journal posts nothing
--- else, so nothing else debits an account that may go negative, suspense, reserved money, or anybody's account.
--- (Payments from balances, receipts in suspense and the platform's own movements have functions of their own, which
--- post what they prove.)
+-- The postings that prove a journal, derived from the rows of its kind. post_journal posts nothing else, so nothing
+-- else debits an account that may go negative, suspense, reserved money, or anybody's account. (Payments from balances,
+-- receipts in suspense and the platform's own movements have separate functions that post what they prove.)
 --
 -- The system's accounts: ...1 gateway clearing, ...2 fee revenue, ...3 provider cost, ...5 open donations.
 create function proven_postings(p_kind text, p_business_key text)
@@ -42,7 +41,7 @@ declare
   cost constant uuid := '00000000-0000-4000-8000-000000000003';
   pool constant uuid := '00000000-0000-4000-8000-000000000005';
   subject uuid := substring(p_business_key from '^[a-z-]+/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)');
-  -- The order whose payment triggered emptying a closed goal.
+  -- The order whose payment into a closed goal is moved on.
   settled uuid := substring(p_business_key from '/released/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$');
 begin
   case p_kind
@@ -86,14 +85,14 @@ begin
       return query select e.account_id, e.amount
         from saving_circle_contributions c
         join saving_circles s on s.id = c.saving_circle_id
-        -- The guarantee of a completed contribution stays until the circle is settled.
+        -- The circle keeps the guarantee of a completed contribution until its settlement.
         cross join lateral (select c.amount + case c.status when 'completed' then 0 else c.guarantee_amount end as back) b
         cross join lateral (values (s.holding_account_id, -b.back), (c.refund_account_id, b.back))
           e (account_id, amount)
         where c.id = subject and c.status in ('pending', 'completed', 'cancelled')
           and p_business_key = 'saving-circle-contribution/' || c.id || '/refunded';
     when 'saving-circle.settled' then
-      -- The whole balance, read after the journal: nothing is left.
+      -- Read after the journal: the whole balance must have moved.
       return query select e.account_id, e.amount
         from saving_circles s
         cross join lateral (
@@ -104,7 +103,7 @@ begin
         where s.id = subject and s.ended_at is not null and account_balance(s.holding_account_id) = 0
           and p_business_key = 'saving-circle/' || s.id || '/settlement';
     when 'saving-goal.released' then
-      -- The whole balance, read after the journal: nothing is left.
+      -- Read after the journal: the whole balance must have moved.
       return query select e.account_id, e.amount
         from saving_goals g
         join journal_keys k on k.business_key = p_business_key

@@ -1,4 +1,5 @@
--- Receipts: every payment that the provider confirmed, applied to an order or to a partner's payment, or in suspense.
+-- Receipts: every payment that the provider confirmed, either applied to an order or a partner's payment, or in
+-- suspense.
 
 create table receipts (
   id uuid primary key,
@@ -14,32 +15,32 @@ create table receipts (
   account_id uuid references accounts (id),
   settled_by uuid references users (id),
   note varchar(300),
-  -- When we received it, which determines the day of provider records for its comparison.
+  -- When we received it, which determines the day of the provider's records that it is compared with.
   received_at timestamptz not null default clock_timestamp(),
   settled_at timestamptz,
   constraint receipts_applied_to_one
     check (num_nonnulls(order_id, partner_payment_id) = case when state = 'applied' then 1 else 0 end),
   check ((state = 'applied') = (reason is null)),
-  -- Ids of different providers never collide: those of all but the first begin with the provider's name.
+  -- Ids of different providers never collide, because all but the first provider's begin with its name.
   constraint receipts_provider_ids check (provider = 'xendit' or starts_with(provider_payment_id, provider || ':'))
 );
 create unique index receipts_of_order on receipts (order_id) where order_id is not null;
 create unique index receipts_of_partner_payment on receipts (partner_payment_id) where partner_payment_id is not null;
 create index receipts_by_time on receipts (received_at, id);
--- Further money under a reference: applied receipts are found by what they paid.
+-- For further money under a reference; applied receipts are found by the payment.
 create index receipts_besides on receipts (reference, received_at) where state <> 'applied';
 create index receipts_of_settler on receipts (settled_by) where settled_by is not null;
 create index receipts_by_state on receipts (state, received_at, id) where state <> 'applied';
--- For the checks, which read those in suspense, or settled since.
+-- For the checks, which read receipts in suspense or settled recently.
 create index receipts_by_settlement on receipts ((coalesce(settled_at, 'infinity'))) where state <> 'applied';
 create trigger receipts_are_kept before delete on receipts for each row execute function refuse_change();
 create trigger receipts_state_law before insert or update of state on receipts
   for each row execute function keep_status('state', '>applied', '>suspended', 'suspended>applied',
     'suspended>credited', 'suspended>refunded');
 
--- The provider's payment of an open order or partner's payment: the receipt covers its full amount. Money that was
--- unidentified on arrival leaves suspense by a journal that reverses its first one, for the row of its reference that
--- exists again after a restore. Returns whether it did.
+-- Records the provider's payment of the full amount of an open order or partner's payment. If the money was in
+-- suspense, because its reference was unknown until a restore was completed, reverses that journal. Returns whether it
+-- did.
 create function apply_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text, p_provider_payment_method_id text,
   p_order_id uuid, p_partner_payment_id uuid)
 returns boolean language plpgsql
@@ -56,7 +57,7 @@ begin
     from (select * from payment_orders where id = p_order_id for no key update) o
     where o.status in ('PENDING', 'WAITING_PAYMENT')
     union all
-    -- For a reusable instrument this is the provider's reference, whichever payment it becomes.
+    -- For a reusable instrument the provider's reference is the instrument, not the payment.
     select p_id, p.provider, p_provider_payment_id, p_provider_payment_method_id, coalesce(p.instrument_id, p.id)::text, p.amount,
       'applied', null, p.id
     from (select * from partner_payments where id = p_partner_payment_id for no key update) p
@@ -66,7 +67,7 @@ begin
       where known.state = 'suspended' and known.reason = 'unknown'
         and known.reference = excluded.reference and known.amount = excluded.amount;
   if not found then
-    raise exception 'only what is open is paid' using errcode = 'AM003',
+    raise exception 'the payment is not open' using errcode = 'AM003',
       detail = coalesce(p_order_id, p_partner_payment_id)::text;
   end if;
   if suspended is null then
@@ -77,7 +78,7 @@ begin
   return write_journal(p_journal_id, 'receipt/' || p_id || '/settled', 'receipt.applied', undone.accounts, undone.amounts);
 end $$;
 
--- Posts unmatched money to suspense, with its receipt, in one journal. Returns false when it already has a receipt.
+-- Posts unmatched money to suspense, with its receipt, in one journal. Returns false if it already has a receipt.
 create function suspend_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_id text,
   p_provider_payment_method_id text, p_reference text, p_amount numeric, p_cost numeric, p_reason text,
   p_provider text)
@@ -87,12 +88,12 @@ declare
   subject uuid := substring(p_reference from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
 begin
   perform refuse_old_snapshot();
-  -- The cost may exceed the money, if that is the price of what it came for: the difference is then owed.
+  -- The cost may exceed the money only if it is the price of the referenced payment; we then owe the difference.
   if p_cost is null or p_cost < 0 or p_cost > p_amount
     and not exists (select from partner_payments p where p.id = subject and p.provider_fee = p_cost)
     and not exists (select from payment_orders o join payment_channels c on c.id = o.payment_id
       where o.id = subject and round(c.provider_fee_fixed + p_amount * c.provider_fee_basis_points / 10000, 4) = p_cost) then
-    raise exception 'the provider keeps a part of what it receives, or the price of it' using errcode = 'AM010', detail = p_cost::text;
+    raise exception 'the provider''s cost exceeds the money and its price' using errcode = 'AM010', detail = p_cost::text;
   end if;
   insert into receipts (id, provider, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
     values (p_id, p_provider, p_provider_payment_id, p_provider_payment_method_id, p_reference, p_amount, 'suspended', p_reason)
@@ -104,13 +105,13 @@ begin
     array['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000003',
       '00000000-0000-4000-8000-000000000004']::uuid[],
     array[p_cost - p_amount, -p_cost, p_amount]) then
-    raise exception 'money in suspense has one receipt' using errcode = 'AM003', detail = p_id::text;
+    raise exception 'the journal of this receipt already exists' using errcode = 'AM003', detail = p_id::text;
   end if;
   return true;
 end $$;
 
--- An applied receipt belongs to a paid order and a paid order has one; money in suspense was posted in once, and out
--- once, to the credited account, when it was settled.
+-- An applied receipt belongs to a paid order, and every paid order has one. Money in suspense was posted in once and,
+-- when it was settled, out once, to the credited account.
 create view check_receipts_posted_once as
   select r.id as receipt_id, r.state, 'an applied receipt belongs to a paid order' as problem
   from receipts r join payment_orders o on o.id = r.order_id
@@ -120,7 +121,7 @@ create view check_receipts_posted_once as
   from payment_orders o where o.status = 'PAID' and o.updated_at >= checks_since_time()
     and not exists (select from receipts r where r.order_id = o.id)
   union all
-  select r.id, r.state, 'money in suspense has one journal in and, once settled, one out'
+  select r.id, r.state, 'money in suspense needs one journal in and, once settled, one out'
   from receipts r
   where r.state <> 'applied' and coalesce(r.settled_at, 'infinity') >= checks_since_time() and (
     not exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
@@ -132,11 +133,11 @@ create view check_receipts_posted_once as
     and exists (select from journal_keys where business_key = 'receipt/' || r.id || '/suspense')
       <> exists (select from journal_keys where business_key = 'receipt/' || r.id || '/settled')
   union all
-  select r.id, r.state, 'money that was credited is with another account'
+  select r.id, r.state, 'the money was credited to another account'
   from receipts r join journal_keys k on k.business_key = 'receipt/' || r.id || '/settled'
   where r.state = 'credited' and coalesce(r.settled_at, 'infinity') >= checks_since_time() and not exists (select from postings p
     where p.journal_id = k.journal_id and p.account_id = r.account_id and p.amount = r.amount);
--- A partner's payment is paid by one receipt of its amount.
+-- A paid partner's payment has one receipt, of its amount.
 create view check_partner_receipts_applied_once as
   select p.id as payment_id, p.status, r.id as receipt_id, r.amount
   from partner_payments p left join receipts r on r.partner_payment_id = p.id
@@ -152,7 +153,7 @@ create view check_suspense_matches_receipts as
     (select sum(b.balance) as balance from account_balances b join accounts a on a.id = b.account_id
      where a.kind = 'suspense') s
   where coalesce(s.balance, 0) <> r.amount;
--- The open pool holds unallocated open donations, and what was credited to it from suspense.
+-- The open pool's balance is the sum of unallocated open donations and credits from suspense.
 create view check_open_pool_matches_donations as
   select pool.balance, unallocated.amount as unallocated, credited.amount as credited_from_suspense
   from (select coalesce(sum(b.balance), 0) as balance from account_balances b
@@ -176,6 +177,6 @@ create view check_receipts_reach_their_owners as
     on o.id = n.owner and o.provider = n.provider and o.amount = n.amount
   where n.state = 'suspended'
   union all
-  select receipt_id, owner, 'money is applied to another than its reference names'
+  select receipt_id, owner, 'money is applied to a payment other than its reference names'
   from named where state = 'applied' and received_at >= checks_since_time() and applied_to is distinct from owner
     and not exists (select from partner_payments p where p.id = applied_to and p.instrument_id = owner);

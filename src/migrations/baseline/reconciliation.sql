@@ -1,18 +1,18 @@
--- Differences between the provider's records and ours. A day is compared with the provider once it has a row that
--- requests it, page by page; and each day the change of the provider's balance is compared with that of the books.
+-- Differences between the provider's records and ours. A day that has a row is compared with the provider, page by
+-- page; and each day the change of the provider's balance is compared with that of the books.
 
 create table reconciliations (
   id uuid primary key,
   provider text not null default 'xendit',
   day date not null,
   resource_type text not null check (resource_type in ('payout', 'payment')),
-  -- The provider's id of the money, or our own if the provider does not know it.
+  -- The provider's id of the transfer or payment, or our own if the provider does not know it.
   subject text not null,
   resource_id uuid,
   reference text not null,
   ours jsonb,
   theirs jsonb,
-  -- A second live transfer under one of our references: we requested only one.
+  -- A second transfer under one of our references.
   is_further boolean not null default false,
   kind text not null generated always as (case
     when is_further then 'DOUBLE_TRANSFER'
@@ -29,7 +29,7 @@ create table reconciliations (
   unique (day, resource_type, subject),
   check ((state = 'explained') <= (note is not null))
 );
--- For search: an unknown transfer or payment has only the provider's id.
+-- For search, because an unknown transfer or payment has only the provider's id.
 create index reconciliations_by_subject on reconciliations (subject);
 create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
 create index reconciliations_open on reconciliations (day) where state = 'open';
@@ -39,8 +39,8 @@ create trigger reconciliations_state_law before insert or update of state on rec
   for each row execute function keep_status('state', '>open', 'open>explained', 'open>resolved', 'explained>open', 'explained>resolved',
     'resolved>open', 'resolved>explained');
 
--- Records a difference of a day, once, with its event if it is new, changed or back: then it is open again. A transfer
--- that is not ours is reported as HIGH. What two people have booked is no difference any more.
+-- Records a difference of a day, once, as open, with an event if it is new, changed or has reappeared. A transfer that
+-- is not ours is reported as HIGH. Ignores transfers that two people have booked.
 create function keep_difference(p_id uuid, p_provider text, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
   p_ours jsonb, p_theirs jsonb, p_is_further boolean) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -74,13 +74,13 @@ create table reconciled_days (
   day date not null,
   state text not null default 'pending' check (state in ('pending', 'running', 'done')),
   phase text not null default 'records' check (phase in ('records', 'transfers', 'payments')),
-  -- Where the phase continues: the provider's id of the last entry, or the last of our own rows.
+  -- Where the phase continues: after the provider's id of the last entry, or after the last of our own rows.
   cursor text,
   compared integer not null default 0,
   differences integer not null default 0,
-  -- Entries that the provider had not finished yet: while there are any, the day is compared again.
+  -- Entries that the provider had not finished; while there are any, the day is compared again.
   unsettled integer not null default 0,
-  -- Which run is at work, and its takeover number: a run that was taken over writes no page.
+  -- The current run, and its takeover number: a run that was taken over writes no page.
   taken_by text,
   takes integer not null default 0,
   beat_at timestamptz,
@@ -95,8 +95,7 @@ create trigger reconciled_days_state_law before insert or update of state on rec
 create trigger reconciled_days_phase_law before insert or update of phase on reconciled_days
   for each row execute function keep_status('phase', '>records', 'records>transfers', 'records>payments',
     'transfers>payments', 'transfers>records', 'payments>records');
--- What the provider listed for a day, while that day is compared: transfers by reference, payments by the provider's
--- id.
+-- The provider's records of a day while it is compared: transfers by reference, payments by the provider's id.
 create table reconciled_records (
   provider text not null,
   day date not null,
@@ -106,7 +105,7 @@ create table reconciled_records (
   foreign key (day, provider) references reconciled_days (day, provider) on delete cascade
 );
 
--- Both balances as last measured on a day: they are judged some minutes later.
+-- Both balances as last measured on a day, compared some minutes later.
 create table clearing_measurements (
   day date primary key,
   measured jsonb not null,

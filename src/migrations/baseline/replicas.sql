@@ -1,9 +1,9 @@
--- On a replica: returns when it has replayed the primary's log up to p_position, so that everything committed before
--- that position was read is visible to the next statement. Raises AM011 when that takes longer than p_within; in a
--- database that is no replica, or no longer one, since a promoted one diverges; and when it is not known to replay the
--- primary's timeline p_timeline, because the same position on another timeline is another past. The control file
--- records a new timeline some time after the replay, and until then a replica that follows it is refused, too.
--- Functions and rights are replicated, so this one is created on the primary and called on the replica.
+-- On a replica: returns once it has replayed the primary's log up to p_position, so that the next statement sees
+-- everything committed before that position was read. Raises AM011 if that takes longer than p_within, if this is not a
+-- replica (or was promoted and diverges), and if it is not known to follow the primary's timeline p_timeline, because
+-- positions of different timelines cannot be compared. The control file records a new timeline some time after the
+-- replay; until then a replica that follows it is refused too. Functions and rights are replicated, so this function is
+-- created on the primary and called on the replica.
 create function await_replay(p_position pg_lsn, p_timeline integer, p_within interval) returns void
 language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
 declare

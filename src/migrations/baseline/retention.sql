@@ -1,14 +1,13 @@
--- Retention: the only place where rows with a limited lifetime are deleted, never before their time.
+-- Retention: the only place that deletes rows with a limited lifetime.
 --
--- SQLSTATE of ours: AM009 it is too soon, or nothing of this kind is ever deleted.
+-- SQLSTATE of ours: AM009 the age is below the minimum, or rows of this kind are never deleted.
 
--- Deletes rows of a kind that are older than `p_age`, up to `p_limit` of them, and returns how many. Each kind has a
--- minimum age, which no caller can undercut. Rows are identified by their ctid, so that each is found once; one that is
--- changed in between moves, and is kept. A locked row is left for the next run and does not delay others. In a
--- partitioned table rows are identified by their ids, and looked up in the months of those.
+-- Deletes up to `p_limit` rows of a kind that are older than `p_age`, and returns how many. Each kind has a minimum
+-- age. Rows are identified by ctid, so that a row changed meanwhile is not deleted; in a partitioned table by id, which
+-- determines the month. Skips locked rows until the next run.
 create function forget_rows(p_kind text, p_age interval, p_limit integer) returns integer language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp
--- Makes a day 24 hours, whatever the session's time zone.
+-- A day has 24 hours, whatever the session's time zone.
 set timezone = 'UTC' as $$
 declare
   least_age constant interval := case p_kind
@@ -24,7 +23,7 @@ declare
     when 'refresh_tokens' then interval '1 day'
     when 'sign_ups' then interval '1 hour'
     when 'mails' then interval '30 days'
-    -- Five minutes before and after the time that it names, doubled as tolerance for clocks.
+    -- A signature is valid for five minutes before and after its time; doubled as tolerance for clocks.
     when 'used_signatures' then interval '20 minutes'
     when 'login_failures' then interval '15 minutes' end;
   before constant timestamptz := clock_timestamp() - p_age;
@@ -32,15 +31,15 @@ declare
   forgotten integer;
   answers integer := 0;
 begin
-  -- Compares instants, not lengths: a month is not always thirty days.
+  -- Compare instants, not intervals: a month is not always thirty days.
   if least_age is null or before is null or before > clock_timestamp() - least_age then
-    raise exception 'rows of kind % are not forgotten after %', p_kind, p_age using errcode = 'AM009';
+    raise exception 'rows of kind % cannot be deleted after %', p_kind, p_age using errcode = 'AM009';
   elsif p_limit is null or p_limit not between 1 and 10000 then
-    raise exception 'at most 10000 rows are forgotten at once' using errcode = 'AM009';
+    raise exception 'at most 10000 rows can be deleted at once' using errcode = 'AM009';
   end if;
   case p_kind
     when 'read_events' then
-      -- Reads only: changes, logins and logouts stay.
+      -- Only events of reads; changes, logins and logouts stay.
       select array_agg(old.id order by old.id) into chosen from (select e.id from events e where e.created_at < before
         and e.id < first_id_at(before + interval '24 hours')
         and e.impact = 'LOW' and e.event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')
@@ -48,7 +47,7 @@ begin
       delete from events
         where id = any (chosen) and id between chosen[1] and chosen[cardinality(chosen)];
     when 'callback_bodies' then
-      -- Of callbacks that were delivered or cannot be.
+      -- Only of callbacks that were delivered or are unreadable.
       select array_agg(old.id order by old.id) into chosen from (select c.id from gateway_callbacks c
         where c.body_sealed is not null and c.id < first_id_at(before) and num_nonnulls(c.delivered_at, c.unread) > 0
         order by c.id limit p_limit for update skip locked) old;
@@ -56,14 +55,15 @@ begin
         where c.id = any (chosen) and c.id between chosen[1] and chosen[cardinality(chosen)]
           and num_nonnulls(c.delivered_at, c.unread) > 0;
     when 'webhook_bodies' then
-      -- Not of webhooks that are still being sent.
+      -- Not of pending webhooks.
       select array_agg(old.id order by old.id) into chosen from (select d.id from webhook_deliveries d
         where d.body_sealed is not null and d.id < first_id_at(before) and d.status <> 'pending'
         order by d.id limit p_limit for update skip locked) old;
       update webhook_deliveries d set body_sealed = null
         where d.id = any (chosen) and d.id between chosen[1] and chosen[cardinality(chosen)] and d.status <> 'pending';
     when 'requests' then
-      -- The answer, which may name people. The key stays with its resource, so that it is never reused for another.
+      -- Clear only the response, which may name people. The key keeps its resource, so that it is never reused for
+      -- another.
       update requests set answer_status = null, answer_body = null, answer_sealed = null
         where ctid = any (array(select k.ctid from requests k
           where k.answer_status is not null and k.decided_at < before order by k.decided_at limit p_limit
@@ -110,6 +110,6 @@ begin
   return forgotten + answers;
 end $$;
 
--- Invited users who never accepted may be deleted; all others stay.
+-- Only invited users who never accepted may be deleted.
 create trigger users_are_kept before delete on users for each row when (old.status <> 'invited')
   execute function refuse_change();

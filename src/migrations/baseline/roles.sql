@@ -1,32 +1,32 @@
--- Rights. The owner of everything is a role that only migrations use. Loaded last; later migrations grant rights on
--- what they create.
+-- Rights. A role that only migrations use owns everything. Loaded last; later migrations grant rights on what they
+-- create.
 --
--- amanah_app, the role of API and worker, reads everything and writes the tables named here. It can write postings,
--- balances, transactions and receipts only through functions that check them: those run with the owner's rights
--- (security definer), with a search_path that excludes temporary tables, and are granted one by one. In rows about
--- money, only the columns of their life cycle may be updated; agreed terms never change.
+-- amanah_app, the role of API and worker, reads everything and writes the tables named here. It writes postings,
+-- balances, transactions and receipts only through functions that check them, run with the owner's rights (security
+-- definer), exclude temporary tables from their search_path, and are granted one by one. In rows about money it may
+-- update only the columns of their life cycle.
 --
 -- amanah_reader, the role of people, reports and `npm run verify`, reads everything except sealed and hashed columns
 -- and stored responses, and writes no table. (Trying all numbers would reveal a bank account from a request's digest.)
 --
--- Roles belong to the whole cluster and are made by `npm run migrate` before this is loaded.
+-- Roles belong to the whole cluster; `npm run migrate` creates them before this file is loaded.
 
 revoke all on schema public from public;
 grant usage on schema public to amanah_app, amanah_reader;
 revoke execute on all functions in schema public from public;
--- PostgreSQL lets everybody call a new function; this revokes it for functions that the owner creates later.
+-- By default everybody may call a new function; this revokes that for functions that the owner creates later.
 alter default privileges revoke execute on functions from public;
 
 grant select on all tables in schema public to amanah_app;
 
--- Inserted by the application, which never updates or deletes them.
+-- Tables into which the application only inserts.
 grant insert on events, donation_allocations, donation_subscription_attempts, payout_words, document_uploads, cause_managers,
   saving_circle_invitations, recovery_codes, role_permissions, partner_fees, reconciled_records, revoked_tokens, sign_ups, login_failures,
   callback_keys, webhook_version_keys, withdrawals, payment_refunds
   to amanah_app;
 grant insert (id, name, kind, user_id, organization_id, owner_id), update (name) on accounts to amanah_app;
 
--- Transient rows, which are not records. (forget_rows deletes rows with a retention time.)
+-- Rows that the application may delete. (forget_rows deletes rows with a retention time.)
 grant delete on addresses, bank_account_checks, cause_managers, document_uploads, invitations, mails, official_documents, partner_fees,
   proved_checks, reconciled_records, recovery_codes, refresh_tokens, role_permissions, saving_circle_members,
   saving_circle_standing_orders, second_factors, sweep_looks,
@@ -113,7 +113,7 @@ grant insert, update (url, events, status, disabled_reason, disabled_at, failing
 grant insert, update (status, attempts, body_sealed, last_status, last_error, next_attempt_at, delivered_at,
   redeliveries) on webhook_deliveries to amanah_app;
 
--- The provider, and waiting rows.
+-- The provider, and sweeps.
 grant insert, update (delivered_at, attempts, body_sealed) on gateway_callbacks to amanah_app;
 grant insert, update (tokens, filled_at, paused_until) on provider_budget to amanah_app;
 grant update (enabled, reason, changed_by, changed_at) on payout_switch to amanah_app;
@@ -128,7 +128,7 @@ grant insert (id, kind, payout_id, outcome, receipt_id, action, account_id, reco
   provider_reference, withdrawal_id, donation_id, user_id, note, evidence, proposed_by), update (status, reason, first_approved_by, approved_by, rejected_by)
   on decisions to amanah_app;
 
--- Callable functions: movements of money, effects of payments, and reads.
+-- Functions that move money, apply payments, or read.
 grant execute on function
   pay_from_balances, in_time, lock_source, lock_refund, hold_balances, post_journal,
   record_transactions, apply_receipt, suspend_receipt, settle_receipt, book_external, book_transfer, unbook_transfer,
@@ -149,10 +149,10 @@ grant execute on function
   to amanah_app, amanah_reader;
 -- Trigger functions run with the rights of the writing role.
 grant execute on function refuse_old_snapshot, whole_table to amanah_app;
--- Called on a replica before a list, a document or a check is read there.
+-- Called on a replica before it is read.
 grant execute on function await_replay to amanah_app;
 
--- The reader: all views, and every column of tables except those whose names mark secrets.
+-- The reader: all views, and every column of tables whose name does not mark a secret.
 do $$
 declare
   readable record;

@@ -9,7 +9,7 @@ create table saving_goals (
   target_amount numeric(20, 4) not null check (target_amount > 0 and target_amount < 'Infinity'),
   target_date date,
   status text not null check (status in ('active', 'completed')),
-  -- When it was closed, and the account that got its money and gets later payments for it.
+  -- When it was closed, and the account that received its money and receives later payments.
   closed_at timestamptz,
   released_to uuid references accounts (id),
   created_at timestamptz not null default now(),
@@ -31,7 +31,7 @@ create trigger saving_goals_stay_closed before update of closed_at, released_to 
     and (new.closed_at, new.released_to) is distinct from (old.closed_at, old.released_to))
   execute function refuse_change();
 
--- A goal's money goes to its saver, or to the organization that they act for.
+-- A goal is released only to an account of its saver, or of the organization that they act for.
 create function keep_release_with_saver() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -46,7 +46,7 @@ end $$;
 create trigger saving_goals_release_to_their_saver before insert or update of released_to on saving_goals
   for each row when (new.released_to is not null) execute function keep_release_with_saver();
 
--- The pending row of a gateway contribution: one open order per goal, even for simultaneous requests.
+-- Gateway contributions. A goal has at most one open order, even for simultaneous requests.
 create table saving_goal_orders (
   payment_order_id uuid primary key references payment_orders (id),
   saving_goal_id uuid not null references saving_goals (id),
@@ -59,8 +59,8 @@ create trigger saving_goal_orders_status_law before insert or update of status o
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>failed',
     'pending>cancelled');
 
--- Moves the balance of a closed goal to the account to which it was released, with its transaction row, under the lock
--- of its row. Runs at its release, and after the payment of an order. Returns the journal; null when the balance is
+-- Moves the balance of a closed goal to the account of its release, with a transaction row. The caller has locked the
+-- goal's row. Runs at the release, and after the payment of an order. Returns the journal, or null if the balance is
 -- zero.
 create function empty_saving_goal(p_id uuid, p_order_id uuid, p_actor_id uuid) returns uuid language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -76,7 +76,7 @@ begin
   end if;
   if not post_journal(journal, 'saving-goal/' || p_id || '/released' || coalesce('/' || p_order_id, ''),
       'saving-goal.released', array[goal.account_id, goal.released_to], array[-held, held]) then
-    raise exception 'a saving goal is released once' using errcode = 'AM003', detail = p_id::text;
+    raise exception 'this release is already posted' using errcode = 'AM003', detail = p_id::text;
   end if;
   perform record_transactions(journal, jsonb_build_array(jsonb_build_object('id', uuidv7(), 'user_id', goal.user_id,
     'organization_id', goal.organization_id, 'amount', held, 'status', 'successful',
@@ -88,9 +88,9 @@ begin
   return journal;
 end $$;
 
--- Completes a goal that a payment fills. Called after the journal, under the lock of the goal's row: its money is its
--- account's balance. A payment of an order opened in time is accepted whatever the goal's current status; for a closed
--- goal it moves on to the account to which the goal was released.
+-- Completes a goal whose target a payment has reached. Called after the journal, under the lock of the goal's row.
+-- Accepts the payment of an order whatever the goal's current status; for a closed goal moves it on to the account of
+-- its release.
 create function settle_saving_goal(p_id uuid, p_order_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -110,8 +110,8 @@ begin
   end if;
 end $$;
 
--- What goals accept of these amounts from these users, in the order of the request. Locked and checked as in
--- targets_of_products.
+-- Returns the targets of payments by these users into goals, in the order of the request. Locks and checks as
+-- targets_of_products does.
 create function targets_of_saving_goals(p_user_ids uuid[], p_ids uuid[], p_amounts numeric[], p_hold boolean)
 returns payment_target[] language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -143,7 +143,7 @@ begin
     order by a.place);
 end $$;
 
--- settle_saving_goal for goals that were paid from balances.
+-- As settle_saving_goal, for goals that were paid from balances.
 create function settle_saving_goals(p_paid balance_payment[]) returns bigint language plpgsql strict
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -158,7 +158,7 @@ create view check_goal_orders_follow_orders as
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id
   where o.updated_at >= checks_since_time() and g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
     when 'EXPIRED' then 'cancelled' else 'pending' end;
--- A closed goal is empty, and its money went only to the account to which it was released.
+-- A closed goal is empty, and its money was moved only to the account of its release.
 create view check_closed_goals_are_empty as
   select g.id as saving_goal_id, account_balance(g.account_id) as held, null::uuid as journal_id
   from saving_goals g where g.closed_at >= checks_since_time() and account_balance(g.account_id) <> 0

@@ -1,21 +1,21 @@
 -- Allowed transitions of statuses. The law of each status is in the trigger beside its table: '>pending' is an initial
--- status, 'pending>succeeded' a transition, '*' allows every transition. Everything else is refused, no matter who
--- writes; a status without transitions is final. A column that is null has no status yet. The same laws are in the
--- TypeScript files of the kinds; a test compares them, and finds every status column without one.
+-- status, 'pending>succeeded' a transition, '*' allows every transition. Everything else is refused, whoever writes; a
+-- status without transitions is final. A null column has no status yet. TypeScript files contain the same laws; a test
+-- compares them, and finds every status column without a law.
 --
--- SQLSTATE of ours: AM008 a status change that its law does not allow; the message names table, id and both statuses.
+-- SQLSTATE of ours: AM008 a status change that the law does not allow; the message names table, id and both statuses.
 --
--- They are arguments of triggers because that is fastest: looking them up in a table makes a status change five times
--- slower, and a WHEN clause with the transitions slows down every update of the table, as it is prepared each time.
+-- The laws are arguments of triggers because that is fastest: looking them up in a table makes a status change five
+-- times slower, and a WHEN clause with the transitions, prepared each time, slows down every update of the table.
 
--- The name of a table; for a partition, that of the partitioned table.
+-- The name of a table or, for a partition, of the partitioned table.
 create function whole_table(p_table oid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select c.relname::text from pg_class c
   where c.oid = coalesce((select i.inhparent from pg_inherits i where i.inhrelid = p_table), p_table)
 $$;
 
--- The law of a column: its name is the first argument, the others are the allowed statuses and transitions.
+-- Enforces the law of a column: the first argument is its name, the others are the allowed statuses and transitions.
 create function keep_status() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   was text;
@@ -42,7 +42,7 @@ begin
     using errcode = 'AM008', schema = 'public', table = whole_table(tg_relid), column = tg_argv[0];
 end $$;
 
--- For immutable rows of any domain.
+-- For immutable rows of any table.
 create function refuse_change() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,7 +1,6 @@
--- Rows that wait for a workflow are examined again at growing intervals.
+-- When sweeps last looked at rows that wait for a workflow; the intervals grow.
 
--- Beside the rows that are swept, not in them: a claim is one statement for every kind, and changes nothing that is
--- final.
+-- Separate from the swept rows, so that one statement claims rows of every kind, and final rows do not change.
 create table sweep_looks (
   kind text not null,
   subject_id uuid not null,

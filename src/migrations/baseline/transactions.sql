@@ -1,7 +1,7 @@
--- Transactions, as shown to people, and the structures for lists without scans for pages or totals: an owner's rows are
--- counted over a covering index, all rows by sharded counters (never one row, which all payments would lock), and the
--- rows of an organization (of its users and accounts) and of a receiver are in separate tables. Maintained by triggers,
--- proven by check_*.
+-- Transactions, as shown to people, and structures for lists and totals without scans: an owner's rows are counted in a
+-- covering index, all rows by sharded counters (all payments would lock a single row), and the rows of an organization
+-- (of its users and accounts) and of a receiver are listed in separate tables. Triggers maintain them; check_* views
+-- verify them.
 
 create table transactions (
   id uuid primary key,
@@ -16,7 +16,7 @@ create table transactions (
   reference_type text not null check (reference_type in ('donation', 'saving_goal', 'saving_circle', 'investment',
     'commodity_financing', 'account_top_up')),
   reference_id uuid not null,
-  -- Its journal, which the inserting function has written or found; the check below finds a row without one.
+  -- Its journal, which the inserting function has written or found; a check below finds rows without a journal.
   batch_id uuid not null,
   purpose text not null check (purpose in ('topup_pocket', 'topup_product', 'external_withdrawal',
     'internal_withdrawal', 'product_transfer', 'pocket_transfer')),
@@ -53,14 +53,14 @@ create table transaction_organizations (
   type text not null,
   reference_id uuid not null
 );
--- For the check, which reads new rows: they arrive nearly in the order of time.
+-- For the check, which reads new rows; they arrive nearly in time order.
 create index transaction_organizations_by_time on transaction_organizations using brin (created_at)
   with (pages_per_range = 16, autosummarize = on);
 create unique index transactions_of_organization
   on transaction_organizations (organization_id, created_at desc, transaction_id desc)
   include (user_id, reference_type, type, reference_id);
 
--- A user who receives money in an account sees it among the transactions.
+-- Transactions by the user whose account receives the money.
 create table transaction_receivers (
   user_id uuid not null,
   transaction_id uuid not null,
@@ -79,9 +79,9 @@ create trigger transactions_are_final before update or delete on transactions
 create trigger transactions_are_kept before truncate on transactions
   for each statement execute function refuse_change();
 
--- A transaction belongs to the organizations of its payer and of its two accounts. Its receiver is the user, other than
--- the payer, whose account it credits: its destination or, for gateway money, the account credited. The checks at the
--- end verify this for all transactions.
+-- A transaction belongs to the organizations of its payer and of its two accounts. Its receiver is the owner, if not
+-- the payer, of the account that it credits: its destination or, for gateway money, the credited account. Checks below
+-- verify this for all transactions.
 create function list_transactions() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
@@ -113,19 +113,19 @@ end $$;
 create trigger transactions_are_listed after insert on transactions
   referencing new table as new_transactions for each statement execute function list_transactions();
 
--- Inserts the rows of a journal, in the transaction that posted it and in no later one.
+-- Inserts the rows of a journal, only in the transaction that posted it.
 create function record_transactions(p_journal_id uuid, p_rows jsonb) returns void language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   current_xact constant bigint := pg_current_xact_id()::text;
 begin
-  -- Only a row's own transaction (or a subtransaction, whose id is later) sees it while it is in progress. Its instant,
-  -- not before that transaction's start, rules out an id that has wrapped around.
+  -- Only a row's own transaction (or a subtransaction, whose id is later) sees it while in progress. The journal's
+  -- time, not before the transaction's start, rules out a wrapped-around id.
   if not exists (select from journals j
     cross join lateral (select (j.xmin::text::bigint - current_xact) & 4294967295 as later) written
     where j.id = p_journal_id and j.created_at >= transaction_timestamp() and case when written.later < 2147483648
       then pg_xact_status((current_xact + written.later)::text::xid8) = 'in progress' end) then
-    raise exception 'transactions are written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
+    raise exception 'transactions must be written with their journal' using errcode = 'AM010', detail = p_journal_id::text;
   end if;
   insert into transactions (id, user_id, organization_id, amount, status, source_account_id, destination_account_id,
       type, reference_type, reference_id, batch_id, purpose, payment_order_id, created_by)
@@ -136,7 +136,7 @@ begin
       purpose text, payment_order_id uuid, created_by uuid);
 end $$;
 
--- Only the triggers of transactions write the lists: a direct statement runs at depth 0.
+-- Only the triggers of transactions write the counters and lists; a direct statement runs at depth 0.
 create trigger counts_follow_transactions before insert or update or delete on transaction_counts
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 create trigger lists_follow_transactions before insert or update or delete on transaction_organizations
@@ -144,8 +144,8 @@ create trigger lists_follow_transactions before insert or update or delete on tr
 create trigger received_follow_transactions before insert or update or delete on transaction_receivers
   for each row when (pg_trigger_depth() = 0) execute function refuse_change();
 
--- The rows of a journal say what was posted; clearing gets the remainder, which may be negative.
--- For a booked transfer that failed here they say what its owner's account paid, and later got back.
+-- The rows of a journal have the posted amounts; clearing gets the remainder, which may be negative. For a booked
+-- transfer that failed here they have the amounts that its owner's account paid, and later got back.
 create view check_transactions_agree_with_postings as
   select t.batch_id as journal_id, t.amount as transactions, p.amount as postings
   from (select batch_id, sum(amount) as amount from transactions where batch_id >= checks_since() group by batch_id) t
@@ -162,7 +162,7 @@ create view check_transactions_agree_with_postings as
   join accounts a on a.id = p.account_id and a.kind in ('user', 'organization')
   where j.id >= checks_since() and j.kind in ('transfer.booked', 'transfer.unbooked')
     and not exists (select from transactions t where t.batch_id = j.id and t.source_account_id = a.id);
--- Stand-ins for foreign keys, also for postings.
+-- In place of foreign keys, also of postings.
 create view check_ledger_rows_have_parents as
   select p.id::text as id, 'a posting without its journal' as problem from postings p
   where p.journal_id >= checks_since() and not exists (select from journals j
@@ -181,7 +181,7 @@ create view check_transaction_counts as
   full join (select reference_type, type, count(*) as count from transactions group by 1, 2) t
     using (reference_type, type)
   where checks_read_all() and coalesce(c.count, 0) <> coalesce(t.count, 0);
--- The list of an organization has its transactions, and no others.
+-- The list of an organization contains exactly its transactions.
 create view check_transaction_organizations as
   select coalesce(l.transaction_id, t.id) as transaction_id,
     coalesce(l.organization_id, t.organization_id) as organization_id
@@ -194,7 +194,7 @@ create view check_transaction_organizations as
     where o.organization_id is not null and t.created_at >= checks_since_time()) t
     on t.id = l.transaction_id and t.organization_id = l.organization_id
   where l.transaction_id is null or t.id is null;
--- The list of a receiver has the transactions that credit their accounts, and no others.
+-- The list of a receiver contains exactly the transactions that credit their accounts.
 create view check_transaction_receivers as
   select coalesce(l.transaction_id, t.id) as transaction_id, coalesce(l.user_id, t.user_id) as user_id
   from (select transaction_id, user_id from transaction_receivers where created_at >= checks_since_time()) l

@@ -1,12 +1,12 @@
--- The provider's transfers that are in the books: every booking of a transfer inserts a row in its transaction, so that
--- none is booked twice.
+-- The provider's transfers that are in the books. Every booking inserts a row in its transaction, so that no transfer
+-- is booked twice.
 
 create table booked_transfers (
   -- The provider's id.
   provider_id text primary key,
-  -- The payout that spent it, or that failed here although it left; null for a transfer we never requested.
+  -- The payout that spent it, or that failed here although the money left; null for a transfer we never requested.
   payout_id uuid references payouts (id),
-  -- If two people booked it: their decision, and its journal.
+  -- The decision and the journal, if two people booked it.
   decision_id uuid references decisions (id),
   journal_id uuid,
   booked_at timestamptz not null default clock_timestamp(),
@@ -17,8 +17,8 @@ create unique index booked_transfers_spent on booked_transfers (payout_id) where
 create index booked_transfers_of_payout on booked_transfers (payout_id) where decision_id is not null and payout_id is not null;
 create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
 
--- A transfer that turns out to be a payout's own is neither unknown nor a second one: what people booked of it is
--- reversed. A payout that has succeeded has its transfer in the books.
+-- Reverses what people booked of a transfer that turns out to be a payout's own, neither unknown nor a second one.
+-- Inserts the transfer of a payout that succeeds.
 create function book_own_transfer() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -34,7 +34,7 @@ begin
     begin
       insert into booked_transfers (provider_id, payout_id) values (spent, new.id);
     exception when unique_violation then
-      raise exception 'a transfer is booked once' using errcode = 'AM003', detail = spent;
+      raise exception 'the transfer is already booked' using errcode = 'AM003', detail = spent;
     end;
   end if;
   update reconciliations r set state = 'resolved', updated_at = now()
@@ -46,8 +46,8 @@ create trigger payouts_book_their_transfer after update on payouts for each row
   when (new.status is distinct from old.status or new.provider_transfer_id is distinct from old.provider_transfer_id)
   execute function book_own_transfer();
 
--- The transfers that match this: our reference, or the provider's id. Unknown ones, and second ones; not those in the
--- books or a payout's own.
+-- The unknown and second transfers with this reference of ours or provider's id, without those in the books and
+-- payouts' own.
 create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable rows 2
 set search_path = pg_catalog, public, pg_temp as $$
   select r.* from reconciliations r
@@ -57,7 +57,7 @@ set search_path = pg_catalog, public, pg_temp as $$
     and not exists (select from payouts p where p.provider_transfer_id = r.subject)
 $$;
 
--- Records, for its owner, what a booking debited from a withdrawal's account or returned to it.
+-- Inserts the transaction of what a booking debited from a withdrawal's account or returned to it.
 create function record_transfer(p_journal_id uuid, p_payout_id uuid) returns void language sql
 set search_path = pg_catalog, public, pg_temp as $$
   insert into transactions (id, user_id, organization_id, amount, status, source_account_id, type, reference_type,
@@ -69,10 +69,10 @@ set search_path = pg_catalog, public, pg_temp as $$
     where w.id = p_payout_id
 $$;
 
--- Books a transfer that left without being booked here, as two people have decided; with it the decision is carried out
--- and the difference is resolved. Money of a payout that ended otherwise here is taken from its source, as far as that
--- has money not kept for causes; the rest, and all of an unknown or second transfer, is the platform's loss. The
--- provider's price is its cost, where a payout states it. Returns false when the transfer no longer exists.
+-- Books a transfer that left without being booked here, as two people have decided, carries out the decision and
+-- resolves the difference. Debits the source of a payout that failed or was returned here, as far as it has money not
+-- kept for causes; the rest, and all of an unknown or second transfer, is the platform's loss. The provider's cost is
+-- the payout's price, if there is a payout. Returns false if there is no longer such a transfer.
 create function book_transfer(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -95,20 +95,21 @@ begin
       return false;
     end if;
     transfer := subject.provider_transfer_id;
-    -- If the amount differs from the request, the one shown to the two people; its owner does not pay more than that.
+    -- If the amount differs from the request, book the amount shown to the two people; the owner pays at most the
+    -- requested amount.
     gone := case subject.last_word when 'succeeded' then subject.net_amount
       else (decided.evidence #>> '{provider,amount}')::numeric end;
-    -- The price of a successful one was posted then.
+    -- The price of a payout that succeeded was posted then.
     taken := case subject.status when 'failed' then subject.provider_fee else 0 end;
     perform from account_balances b where b.account_id = subject.source_account_id and b.shard = 0 for update;
     select least(gone, subject.net_amount, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
       into from_source from charitable_causes c where c.account_id = subject.source_account_id;
   else
-    -- Lock its payout first, to which the booking refers: a step that asks about the payout holds it when it records
+    -- First lock the payout to which the booking refers, as a step that asks about the payout does before it records
     -- transfers.
     perform from payouts p where p.id in (select t.resource_id from transfers_beyond_ours(decided.provider_reference) t)
       order by p.id for key share;
-    -- A later status of it waits, and then finds it booked.
+    -- A later status waits for this lock, and then finds the transfer booked.
     perform from reconciliations r where r.resource_type = 'payout'
       and r.subject in (select t.subject from transfers_beyond_ours(decided.provider_reference) t) order by r.id for update;
     if (select count(distinct t.subject) from transfers_beyond_ours(decided.provider_reference) t) <> 1 then
@@ -142,8 +143,8 @@ begin
   return true;
 end $$;
 
--- Reverses a transfer's booking by two people: everything returns to its source. The provider's price is kept if the
--- bank returned the money (p_keeps_cost), and reversed if the transfer was never made or a payout spends it. Returns
+-- Reverses a transfer's booking by two people: all money returns to its source. The provider's cost stays if the bank
+-- returned the money (p_keeps_cost), and is reversed if the transfer was never made or a payout spends it. Returns
 -- false if it was not booked.
 create function unbook_transfer(p_journal_id uuid, p_provider_id text, p_keeps_cost boolean) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -167,13 +168,13 @@ begin
   select array_agg(p.account_id), array_agg(case p.account_id when clearing then kept - p.amount when cost then -kept - p.amount
       else -p.amount end) into accounts, amounts
     from postings p where p.journal_id = booked.journal_id;
-  -- The payout that it turns out to belong to may be finalized next: in the one lock order.
+  -- The payout to which it turns out to belong may be finalized next, so lock its balances in the lock order.
   perform hold_balances(
     array(select p.reserved_account_id from payouts p where p.status = 'pending' and p.provider_transfer_id = p_provider_id),
     accounts || revenue || array(select p.source_account_id from payouts p where p.provider_transfer_id = p_provider_id));
   if not write_journal(p_journal_id, 'transfer/' || p_provider_id || '/unbooked/' || booked.decision_id, 'transfer.unbooked',
     accounts, amounts) then
-    raise exception 'a booking is taken back once' using errcode = 'AM003', detail = p_provider_id;
+    raise exception 'this booking is already reversed' using errcode = 'AM003', detail = p_provider_id;
   end if;
   update payouts p set booked_at = null, booked_amount = null, explained_word = null where p.id = booked.payout_id
     and exists (select from decisions d where d.id = booked.decision_id and d.payout_id = p.id);
@@ -184,8 +185,8 @@ begin
   return true;
 end $$;
 
--- A transfer is in the books once: spent by a payout, or booked by people and not reversed. Each row names a transfer
--- that is booked twice, without a row here, or by a row without its journal.
+-- A transfer is in the books once: spent by a payout, or booked by people and not reversed. Finds transfers that are
+-- booked twice, have no row here, or have a row without a journal.
 create view check_transfers_booked_once as
   select coalesce(b.provider_id, p.provider_transfer_id) as provider_id, p.id as payout_id, b.decision_id, 'spent' as booked
   from (select * from payouts where updated_at >= checks_since_time() and status = 'succeeded' and provider_transfer_id is not null) p

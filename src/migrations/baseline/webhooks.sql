@@ -1,6 +1,6 @@
 -- Partners' endpoints, and the outbox of webhooks.
 
--- At most ten per partner, counted under the partner's lock; at most one of them is the one that operators set.
+-- At most ten per partner, counted under the partner's lock; operators set at most one of them.
 create table webhook_endpoints (
   id uuid primary key,
   partner_id uuid not null references partners (id),
@@ -9,13 +9,13 @@ create table webhook_endpoints (
   status text not null default 'enabled' check (status in ('enabled', 'disabled')),
   disabled_reason text check (disabled_reason in ('requested', 'failing')),
   disabled_at timestamptz,
-  -- Since when no request to it has succeeded; null while the last one did.
+  -- Since when no request to it has succeeded; null if the last one did.
   failing_since timestamptz,
   set_by_operator boolean not null default false,
-  -- How many tests were requested: the version of the next one follows.
+  -- The number of requested tests, from which the next one gets its version.
   tests integer not null default 0 check (tests >= 0),
   secret_sealed text not null,
-  -- Earlier secrets that still sign, as JSON with the expiry of each; null before the first rotation.
+  -- Earlier secrets that still sign, as JSON with the expiry of each; null if never rotated.
   earlier_secrets_sealed text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -26,7 +26,7 @@ create unique index webhook_endpoints_of_operator on webhook_endpoints (partner_
 create trigger webhook_endpoints_status_law before insert or update of status on webhook_endpoints
   for each row execute function keep_status('status', '>enabled', '>disabled', 'enabled>disabled', 'disabled>enabled');
 
--- One delivery per version of a resource and endpoint, forever: see journal_keys.
+-- One delivery per version of a resource and endpoint, permanently; see journal_keys.
 create table webhook_version_keys (
   resource_type text not null,
   resource_id uuid not null,
@@ -35,7 +35,7 @@ create table webhook_version_keys (
   delivery_id uuid not null,
   primary key (resource_type, resource_id, version, endpoint_id)
 );
--- For the check, as of callback_keys.
+-- For the check; see callback_keys_by_id.
 create index webhook_version_keys_by_id on webhook_version_keys using brin (delivery_id)
   with (pages_per_range = 16, autosummarize = on);
 
@@ -57,7 +57,7 @@ create table webhook_deliveries (
   last_error text,
   next_attempt_at timestamptz,
   delivered_at timestamptz,
-  -- How often a redelivery was requested: an attempt that began before the last request does not finish it.
+  -- How often a redelivery was requested; an attempt that began before the last request does not complete it.
   redeliveries integer not null default 0 check (redeliveries >= 0),
   created_at timestamptz not null default now(),
   check ((status = 'delivered') = (delivered_at is not null)),
@@ -65,12 +65,12 @@ create table webhook_deliveries (
   check (status <> 'pending' or body_sealed is not null)
 ) partition by range (id);
 create index webhook_deliveries_of_partner on webhook_deliveries (partner_id, created_at desc, id desc) include (status);
--- Pending and parked deliveries, among all the delivered ones.
+-- For finding pending and parked deliveries.
 create index webhook_deliveries_undelivered on webhook_deliveries (partner_id, status, created_at desc, id desc)
   where status <> 'delivered';
 create index webhook_deliveries_of_resource on webhook_deliveries (partner_id, resource_id, created_at desc, id desc);
 create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at desc, id desc);
--- What retention deletes.
+-- For retention.
 create index webhook_deliveries_with_body on webhook_deliveries (id) where body_sealed is not null;
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status = 'pending';
 create trigger webhook_deliveries_status_law before insert or update of status on webhook_deliveries
@@ -82,7 +82,7 @@ create trigger webhook_version_keys_are_final before update or delete on webhook
 create trigger webhook_version_keys_are_kept before truncate on webhook_version_keys
   for each statement execute function refuse_change();
 
--- Each version of a webhook has its key, and each key its webhook, unless it is archived.
+-- Every version of a webhook has its key, and every key its webhook, unless that is archived.
 create view check_webhooks_have_their_keys as
   select d.id as delivery_id, k.delivery_id as key_delivery_id, resource_type, resource_id, version, endpoint_id
   from (select id, resource_type, resource_id, version, endpoint_id from webhook_deliveries where id >= checks_since()) d

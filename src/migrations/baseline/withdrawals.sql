@@ -8,7 +8,7 @@ create table withdrawals (
   organization_id uuid references organizations (id),
   bank_account_id uuid not null references bank_accounts (id),
   transaction_id uuid not null,
-  -- For a disbursement: the cause whose money it is, and its purpose; the note is public.
+  -- For a disbursement: the cause whose money it is, and its purpose, which is public.
   cause_id uuid references charitable_causes (id),
   purpose_note varchar(500) check (length(btrim(purpose_note)) >= 10),
   created_at timestamptz not null,
@@ -22,8 +22,8 @@ create index withdrawals_of_bank_account on withdrawals (bank_account_id);
 create index withdrawals_of_cause on withdrawals (cause_id, created_at, id) where cause_id is not null;
 create trigger withdrawals_are_final before update or delete on withdrawals for each row execute function refuse_change();
 
--- Money goes from an account to a usable bank account of the same owner: any other row would prove journals that empty
--- anybody's account.
+-- A withdrawal pays from an account to a usable bank account of the same owner; any other row would prove journals that
+-- empty anybody's account.
 create function keep_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -42,7 +42,7 @@ begin
           end
         and (new.cause_id is null or exists (select from charitable_causes c where c.id = new.cause_id
           and c.account_id = a.id and c.approved_at is not null and c.stopped_from is null))) then
-    raise exception 'a withdrawal goes to a usable bank account of whose money it is' using errcode = 'AM010',
+    raise exception 'the bank account is not usable or belongs to another owner' using errcode = 'AM010',
       detail = new.id::text;
   end if;
   return new;
@@ -50,7 +50,7 @@ end $$;
 create trigger withdrawals_are_of_one_owner before insert on withdrawals
   for each row execute function keep_withdrawal();
 
--- The status of a disbursement's owner that forbids moving money: `suspended` or `inactive`; null where it may.
+-- The status of a disbursement's owner if it forbids moving money: `suspended` or `inactive`; otherwise null.
 create function owner_of_disbursement(p_withdrawal_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(case when u.status <> 'active' then u.status end,
@@ -59,7 +59,7 @@ set search_path = pg_catalog, public, pg_temp as $$
   where w.id = p_withdrawal_id and w.cause_id is not null
 $$;
 
--- Mails owners when their withdrawal was paid, and donors when a disbursement was.
+-- Records e-mails to owners when their withdrawal is paid, and to donors when a disbursement is.
 create function tell_of_withdrawal() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -72,8 +72,8 @@ end $$;
 create trigger payouts_tell_of_withdrawals after update of status on payouts
   for each row when (new.kind = 'withdrawal' and new.status = 'succeeded') execute function tell_of_withdrawal();
 
--- Each withdrawal is a payout and has its transaction; returned money and later bookings have their own rows, which
--- check_transactions_agree_with_postings proves.
+-- Each withdrawal is a payout and has its transaction; check_transactions_agree_with_postings verifies the rows of
+-- returned money and later bookings.
 create view check_withdrawals_are_told as
   select p.id as withdrawal_id, p.status, p.net_amount + p.fee as amount, told.successful, told.reversed
   from payouts p
@@ -89,7 +89,7 @@ create view check_withdrawals_are_told as
     or told.successful is distinct from p.net_amount + p.fee
     or told.reversed <> case p.status when 'failed' then p.net_amount + p.fee when 'reversed' then p.net_amount else 0 end);
 
--- Money of an erased person's cause that was paid out by a decision (book_external), as it cannot be disbursed.
+-- Money of an erased person's cause that a decision paid out (book_external), because it cannot be disbursed.
 create table cause_remainders (
   cause_id uuid not null references charitable_causes (id),
   decision_id uuid not null,
@@ -100,7 +100,7 @@ create index cause_remainders_of_decision on cause_remainders (decision_id);
 create trigger cause_remainders_are_final before update or delete on cause_remainders for each row execute function refuse_change();
 
 -- The total disbursed by a cause, including pending disbursements and those that left although they failed here, less
--- returns; plus payouts made in place of disbursements.
+-- returns, plus payouts made instead of disbursements.
 create function disbursed_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce((select sum(case when p.has_left then least(p.net_amount, p.booked_amount) else 0 end + case p.status when 'failed' then 0 else p.fee end)
@@ -108,14 +108,14 @@ set search_path = pg_catalog, public, pg_temp as $$
     + coalesce((select sum(r.amount) from cause_remainders r where r.cause_id = p_cause_id), 0)
 $$;
 
--- How much of a cause may be disbursed: donations received less disbursements.
+-- The amount that a cause may disburse: donations received less disbursements.
 create function disbursable_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select greatest(cause_current_amount(p_cause_id) - disbursed_of_cause(p_cause_id), 0)::numeric(20, 4)
 $$;
 
--- Disbursements that left although they failed here or were returned; their money stays on the account until two people
--- book it.
+-- The amount of disbursements that left although they failed here or were returned; it stays on the account until two
+-- people book it.
 create function unbooked_of_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(p.net_amount), 0) from withdrawals w join payouts p on p.id = w.id
@@ -123,7 +123,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 $$;
 
 -- The part of a cause's money that may leave its account only by disbursements or refunds. If the account's owner was
--- erased, nobody can disburse: then it is the refundable part, and zero once that covers none of its donations.
+-- erased, nobody can disburse, and it is zero once it covers no refundable donation.
 create function kept_for_cause(p_cause_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(l.amount), 0)
@@ -136,14 +136,14 @@ set search_path = pg_catalog, public, pg_temp as $$
         and d.allocation_batch_id is null and d.amount <= l.amount and refund_account(d.id) is not null))
 $$;
 
--- How much of an account's balance was donated to its causes and is reserved for them.
+-- The part of an account's balance that is reserved for its causes.
 create function kept_for_causes(p_account_id uuid) returns numeric language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(sum(kept_for_cause(c.id)), 0) from charitable_causes c where c.account_id = p_account_id
 $$;
 
--- Refuses a debit that leaves an account with less than is reserved for its causes, under the lock of its balance; the
--- ledger refuses debits beyond the balance.
+-- Refuses a debit that leaves an account with less than is reserved for its causes. The caller has locked the balance;
+-- the ledger refuses debits beyond it.
 create function refuse_what_causes_keep(p_account_id uuid, p_amount numeric) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -157,8 +157,8 @@ begin
   end if;
 end $$;
 
--- Donations to an account's causes are on it, or were disbursed or otherwise paid out. Every change of either posts on
--- the account.
+-- Donations to an account's causes are on it unless they were disbursed or otherwise paid out. Every change of either
+-- posts on the account.
 create view check_causes_keep_what_was_given as
   with held as not materialized (
     select account_id from charitable_causes where checks_read_all() group by account_id

@@ -10,5 +10,7 @@ class K0001Keys extends Migration {
   }
 }
 
-/** Every migration of the keys database in order, by name; from the first release on, never edited after landing. */
+/**
+ * Every migration of the keys database in order, by name; from the first release on, never edited after it was merged.
+ */
 export const keysMigrations: NamedMigration[] = [{ name: 'k0001-keys', class: K0001Keys }];

@@ -4,16 +4,16 @@
 revoke all on schema public from public;
 grant usage on schema public to amanah_keys;
 
--- A destroyed key must also disappear from its table's file. Its old row is dead at once, and autovacuum, which runs
--- every minute, starts with the first such row. The space that it frees is overwritten only by later writes, so the new
--- row is as long as the old one (`overwritten`) and, as pages keep room for it, replaces it on the same page.
+-- A destroyed key must also disappear from its table's file. Autovacuum runs every minute and frees its dead row, but
+-- only later writes overwrite the space. So the new row is as long as the old one (`overwritten`) and is stored on the
+-- same page, which has room for it.
 
--- A key for each person. A destroyed key leaves its row, so that none is ever created again under its id.
+-- A key for each person. The row of a destroyed key stays, so that no key is created again under its id.
 create table personal_keys (
   id uuid primary key,
   key_sealed text,
-  -- Whether the person's row in the main database has been seen and is permanent. Keys that no row uses, or whose
-  -- invited person was deleted, are swept after a day, which no transaction that uses a new key takes.
+  -- Whether the person's row in the main database has been seen and is permanent. Keys without such a row, e.g. of a
+  -- deleted invited person, are swept after a day; no transaction that uses a new key takes that long.
   is_settled boolean not null default false,
   look_after timestamptz not null default clock_timestamp() + interval '1 day',
   erased_at timestamptz,
@@ -23,7 +23,7 @@ create table personal_keys (
 create index personal_keys_erased on personal_keys (id) where erased_at is not null;
 create index personal_keys_unsettled on personal_keys (look_after) where not is_settled;
 
--- The key of the digests that find sealed texts.
+-- The key of the digests by which sealed texts are found.
 create table look_up_keys (
   id text primary key,
   key_sealed text not null
@@ -35,24 +35,24 @@ set search_path = pg_catalog, public, pg_temp as $$
 begin
   if tg_op = 'DELETE' then
     if old.is_settled or old.erased_at is not null then
-      raise exception 'a key is destroyed, never deleted' using errcode = 'AM003', detail = old.id::text;
+      raise exception 'a key can be destroyed but not deleted' using errcode = 'AM003', detail = old.id::text;
     end if;
     return old;
   end if;
   if old.erased_at is not null or new.id <> old.id or old.is_settled and not new.is_settled then
-    raise exception 'a key that was destroyed stays so' using errcode = 'AM003', detail = old.id::text;
+    raise exception 'a destroyed key cannot be restored' using errcode = 'AM003', detail = old.id::text;
   end if;
   return new;
 end $$;
 create trigger personal_keys_are_kept before update or delete on personal_keys
   for each row execute function keep_personal_key();
 
--- A key for each payment, payout, refund and batch of a partner that names a customer or a beneficiary. A destroyed key
--- leaves its row, so that none is ever created again under its id.
+-- A key for each payment, payout, refund and batch of a partner that names a customer or a beneficiary. The row of a
+-- destroyed key stays, so that no key is created again under its id.
 create table order_keys (
   id uuid primary key,
   key_sealed text,
-  -- The start of its retention time: its creation, or later if the order was still open.
+  -- The start of its retention: its creation, or later if the order was still open.
   kept_since timestamptz not null default clock_timestamp(),
   erased_at timestamptz,
   overwritten text,
@@ -64,27 +64,27 @@ create function keep_order_key() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if tg_op = 'DELETE' or old.erased_at is not null or new.id <> old.id then
-    raise exception 'a key is sealed anew or destroyed, once' using errcode = 'AM003', detail = old.id::text;
+    raise exception 'a key can only be re-encrypted, or destroyed once' using errcode = 'AM003', detail = old.id::text;
   end if;
   return new;
 end $$;
 create trigger order_keys_are_kept before update or delete on order_keys
   for each row execute function keep_order_key();
 
--- Whether this database has the agreed keys, by the stored form of its look-up key; raises an error if not. Part of
--- each statement on keys, as a new connection may lead elsewhere. Stable, so that it is evaluated once and first,
--- whatever rows there are.
+-- Returns true if this database has the agreed keys, identified by the stored form of its look-up key; raises an error
+-- otherwise. Part of every statement on keys, because a new connection may reach another database. Stable, so that it
+-- is evaluated once and first, whatever rows there are.
 create function are_agreed_keys(p_look_up_key_sealed text) returns boolean language plpgsql stable
 set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not exists (select from look_up_keys where id = 'email' and key_sealed = p_look_up_key_sealed) then
-    raise exception 'other keys than those agreed on' using errcode = 'AM011';
+    raise exception 'this database does not have the agreed keys' using errcode = 'AM011';
   end if;
   return true;
 end $$;
 
 revoke execute on all functions in schema public from public;
--- PostgreSQL lets everybody call a new function; this revokes it for functions that the owner creates later.
+-- By default everybody may call a new function; this revokes that for functions that the owner creates later.
 alter default privileges revoke execute on functions from public;
 grant select, insert, delete on personal_keys to amanah_keys;
 grant update (key_sealed, is_settled, look_after, erased_at, overwritten) on personal_keys to amanah_keys;

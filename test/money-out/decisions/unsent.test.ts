@@ -101,7 +101,7 @@ it('The database also rejects the success of a payout that was never requested',
   await plantDecision(stack, operators, succeeding(id));
   await expect(
     stack.em().execute("update payouts set status = 'succeeded', finalized_at = now() where id = ?", [id]),
-  ).rejects.toThrow('a payout ends by the provider');
+  ).rejects.toThrow('nor a decision proves this status of the payout');
   stack.arm('');
   await stack.restart();
   await payoutWhen(partner, id, 'succeeded');

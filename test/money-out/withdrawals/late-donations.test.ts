@@ -127,7 +127,7 @@ it('A donation that waits while its cause is closed is refused and leaves no row
   });
   const { status, body } = await answer;
   // Refused by the database after the wait, or, if the wait timed out and it was retried, before it.
-  const refusals = /^reference_id: the charitable cause (takes no donations any more|is deactivated)$/;
+  const refusals = /^reference_id: the charitable cause (no longer accepts donations|is deactivated)$/;
   expect([status, body.message]).toEqual([400, expect.stringMatching(refusals)]);
   expect(await balanceOf(stack, donor.accountId)).toBe(`${2 * each}.0000`);
 }, 120_000);

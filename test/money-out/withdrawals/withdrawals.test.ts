@@ -376,8 +376,8 @@ describe('The database', () => {
         );
       });
     // From a held account of another, and from an account of another to one's own bank account.
-    await expect(forge(other.accountId)).rejects.toThrow('a payout is of money of its own');
-    await expect(forge(owner.accountId)).rejects.toThrow('usable bank account of whose money it is');
+    await expect(forge(other.accountId)).rejects.toThrow('the accounts of the payout do not belong to its owner');
+    await expect(forge(owner.accountId)).rejects.toThrow('the bank account is not usable or belongs to another owner');
   });
 
   it('The database posts nothing for a withdrawal without a recorded owner', async () => {
@@ -397,7 +397,7 @@ describe('The database', () => {
         [newId(), `withdrawal/${forged}/reserved`, forged],
       );
     });
-    await expect(posting).rejects.toThrow('nothing proves this journal');
+    await expect(posting).rejects.toThrow('no rows prove this journal');
   });
 });
 
