@@ -132,7 +132,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(platformAdmin, { user_id: platformAdmin.id, role_id: superAdminRole })).status).toBe(403);
   });
 
-  it('Platform users may assign custom roles to platform users too, and platform roles to no one else', async () => {
+  it('Platform users may assign custom roles also to platform users, and platform roles only to them', async () => {
     const role = await buildRole(stack, { permissions: ['read-role'] });
     const user = await buildPlatformAdmin(stack);
     expect((await assign(platformAdmin, { user_id: user.id, role_id: role.id })).status).toBe(200);
@@ -155,7 +155,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       assign(superAdmin, { user_id: other.id, unassign_role: true }),
       assign(other, { user_id: superAdmin.id, role_id: platformAdminRole }),
     ]);
-    // The later one is refused as the last holder, or has lost the permission.
+    // The later caller is refused as the last holder, or has lost the permission.
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const left = answers[0].status === 200 ? superAdmin : other;
     for (const body of [{ unassign_role: true }, { role_id: platformAdminRole }]) {
@@ -167,7 +167,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(left, { user_id: gone.id, role_id: superAdminRole })).status).toBe(200);
   });
 
-  it('An organization can never change platform users, whatever role the platform created for it', async () => {
+  it('An organization can never change platform users, whatever its role permits', async () => {
     const { body: all } = await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token });
     const permissions = all.permissions.map(({ name }: { name: string }) => name);
     const everything = await buildRole(stack, { organizationId: ownId, permissions });
@@ -224,7 +224,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       ]);
       expect(await roleOf(user.id)).toBe(held.id);
     }
-    // Assigning what is already held removes nothing.
+    // Assigning the role that the user already has removes nothing.
     const own = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const holder = await buildIndividual(stack, { organizationId: ownId, role: own.name });
     expect((await assign(admin, { user_id: holder.id, role_id: own.id })).status).toBe(200);
@@ -238,7 +238,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       const last = await buildOrganizationAdmin(stack);
       const organizationId = String(last.organizationId);
       const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });
-      // Neither an individual, who cannot use the routes, nor a suspended user could assign anything.
+      // An individual, who cannot use the routes, and a suspended user do not count as holders.
       const named = await buildRole(stack, { organizationId, permissions: ['assign-role'] });
       await buildIndividual(stack, { organizationId, role: named.name });
       const gone = await buildOrganizationAdmin(stack, { organizationId });
@@ -268,7 +268,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect(later.status).toBe(200);
     });
 
-    it('One holder of assign-role remains even when two take it from each other at once', async () => {
+    it('One holder of assign-role remains when two remove it from each other at once', async () => {
       const one = await buildOrganizationAdmin(stack);
       const two = await buildOrganizationAdmin(stack, { organizationId: one.organizationId });
       const answers = await Promise.all([
@@ -316,7 +316,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
       if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
     }
-    // Until each has won once, which is random.
+    // Until each of the two has won once; the winner is random.
     for (let batch = 0; batch < pairs / 10 || (batch < 20 && Math.min(deleted, assigned) === 0); batch += 1) {
       await Promise.all(Array.from({ length: 10 }, (_, index) => pair(index % 2 === 1)));
     }

@@ -5,26 +5,28 @@ import { buildTransaction, upload } from '../../support/documents.ts';
 import type { Stack } from '../../support/stack.ts';
 import { type Owner, thingsOf } from './matrix-things.ts';
 
-/** The answer when a field of a body names another's resource, or none; `open`: another's may be named. */
+/**
+ * The status for a field that names someone else's resource, or an unknown one; `open` if it may name someone else's.
+ */
 export interface Named {
   foreign: 400 | 403 | 404 | 'open';
   absent: 400 | 403 | 404;
 }
 
-/** A valid body with the owner's ids, and what its fields may name. */
+/** A valid body with the owner's ids, and the resources that its fields may name. */
 export interface Body {
   build(stack: Stack, owner: Owner): Promise<Record<string, unknown>>;
-  /** The permission that depends on the body, where the route names none. */
+  /** The permission, if it depends on the body rather than the route. */
   permission?: string;
-  /** By field name; `[]` for each entry. A sentence where another's id is not an issue. */
+  /** By field name; `[]` stands for each entry. A sentence explains why an id is not tested. */
   fields: Record<string, Named | string>;
 }
 
 const refused: Named = { foreign: 403, absent: 404 };
 const attached: Named = { foreign: 400, absent: 400 };
 const anyOf: Named = { foreign: 'open', absent: 404 };
-const ofThePlatform = 'the platform, which alone gets here, reaches all';
-const ofTheSuperAdmin = 'the super admin, who alone gets here, reaches all';
+const ofThePlatform = 'only platform users are admitted, and may access all';
+const ofTheSuperAdmin = 'only the super admin is admitted, and may access all';
 
 async function documentBody(stack: Stack, { user }: Owner) {
   const { token } = user;
@@ -54,7 +56,7 @@ async function circle(stack: Stack, owner: Owner, sql: string): Promise<string> 
   return id;
 }
 
-/** Every body with ids in it, by route; a new one needs a row here, or the matrix fails. */
+/** Every body that contains ids, by route. The matrix fails for a new body without a row here. */
 export const bodies: Record<string, Body> = {
   'POST /v1/users/invitations': {
     build: async (stack, { user }) => ({
@@ -156,7 +158,7 @@ export const bodies: Record<string, Body> = {
       regulations: 'None',
       benefit: 'Water',
     }),
-    fields: { account_id: refused, organization_id: 'the platform alone names one, and any' },
+    fields: { account_id: refused, organization_id: 'only platform users may send one, and any' },
   },
   'POST /v1/charitable-causes/:/assign-manager': {
     build: async (stack) => ({ user_id: (await buildIndividual(stack)).id }),
@@ -210,12 +212,12 @@ export const bodies: Record<string, Body> = {
     fields: {
       saving_circle_id: refused,
       'account_ids[]': anyOf,
-      'user_ids[]': 'instead of account_ids; of the people of the organization only (400)',
+      'user_ids[]': 'instead of account_ids; only users of the organization (400)',
     },
   },
   'POST /v1/saving-circles/:/members/:/replacements': {
     build: async (stack) => ({ account_id: (await buildIndividual(stack)).accountId }),
-    fields: { account_id: 'anybody may be proposed, and then has to accept' },
+    fields: { account_id: 'anybody may be proposed, but must accept' },
   },
   'PUT /v1/saving-circles/:/members/:/standing-order': {
     build: async (_, { user }) => ({ source_account_id: user.accountId }),
@@ -258,7 +260,7 @@ export const bodies: Record<string, Body> = {
     build: async (_, { partner }) => ({ method: 'qris', amount: '10000', organization_id: partner.organizationId }),
     fields: {
       organization_id: { foreign: 403, absent: 403 },
-      bank_account_check_id: 'for payouts, which name no organization: test/money-out/account-checks asks',
+      bank_account_check_id: 'for payouts, which name no organization; tested in test/money-out/account-checks',
     },
   },
   'POST /v1/partners/webhook-deliveries/replay': {

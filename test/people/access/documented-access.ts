@@ -2,12 +2,13 @@ import type { Access } from '../../../src/platform/http/access.ts';
 import type { UserType } from '../../../src/shared/user.ts';
 
 /**
- * The callers admitted to each route, written independently of the code, so that a change of one alone fails the test.
+ * The callers admitted to each route, written independently of the code, so that a change of only one of them fails the
+ * test.
  */
 export interface DocumentedAccess {
   kind: Access['kind'];
   permissions?: readonly string[];
-  /** Every type when absent. */
+  /** Every type if absent. */
   userTypes?: readonly UserType[];
   role?: 'platform_super_admin';
 }
@@ -26,7 +27,7 @@ const ofAdmins = { userTypes: admins };
 const ofPlatform = { userTypes: platform };
 const ofSuperAdmin = { userTypes: platform, role: 'platform_super_admin' } as const;
 
-/** Route -> access; parameters are written `:`. A new group adds its rows. */
+/** Access by route; parameters are written `:`. */
 export const documentedAccess: Record<string, DocumentedAccess> = {
   // Roles and permissions
   'POST /v1/acl/roles': needs('create-role', ofAdmins),
@@ -88,7 +89,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/auth/invitations/accept': anyone,
   'POST /v1/auth/email/confirm': anyone,
   'POST /v1/auth/email/confirmations': login,
-  // With its own token.
+  // Authenticated by the token of mail servers.
   'POST /v1/mail/bounces': anyone,
   'POST /v1/auth/password/forgot': anyone,
   'POST /v1/auth/password/reset': anyone,
@@ -158,7 +159,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'POST /v1/donations/:/refund': needs('donate-charitable-cause'),
   'POST /v1/donations/subscriptions': needs('donate-charitable-cause'),
   'GET /v1/donations/subscriptions': needs('donate-charitable-cause'),
-  // A subscription is readable like the list.
+  // Reading a subscription needs the same permission as the list.
   'GET /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'DELETE /v1/donations/subscriptions/:': needs('donate-charitable-cause'),
   'POST /v1/saving-circles': needs('create-saving-circle'),

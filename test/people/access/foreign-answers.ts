@@ -3,7 +3,7 @@ import { newId } from '../../../src/shared/ids.ts';
 import type { Stack } from '../../support/stack.ts';
 import type { Ids } from './matrix-things.ts';
 
-/** Valid bodies, so that a refusal concerns the owner; parameters are written `:`. */
+/** Valid bodies, so that only the owner can be the reason for a refusal; parameters are written `:`. */
 const bodies: Record<string, (ids: Ids) => object> = {
   'PATCH /v1/acl/roles/:': () => ({ description: 'Changed' }),
   'DELETE /v1/acl/roles/:/permissions': () => ({ permissions: ['read-account'] }),
@@ -46,7 +46,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
 
 export const bodyOf = (name: string, ids: Ids): object => bodies[name]?.(ids) ?? {};
 
-/** Routes for the owner alone: platform users are refused like others. */
+/** Routes only for the owner, which also refuse platform users. */
 const ofTheOwnerAlone = new Set([
   'POST /v1/payments/orders/:/cancel',
   'POST /v1/accounts/:/transfers',
@@ -66,9 +66,9 @@ const ofTheOwnerAlone = new Set([
 ]);
 
 /**
- * The documented status of a missing or foreign resource, for an admitted caller, or null if the caller may access
- * everyone's. An organization that is not the caller's is refused whether it exists or not: 403, and 401 to changes by
- * all but the super admin.
+ * Returns the documented status of a missing or foreign resource for an admitted caller, or null if the caller may
+ * access everyone's. An organization that is not the caller's is refused whether it exists or not: 403, or 401 to
+ * changes by anyone but the super admin.
  */
 export function foreignStatus(
   name: string,
@@ -83,14 +83,14 @@ export function foreignStatus(
   return foreign === 'shared' ? null : foreign;
 }
 
-/** An answer without anything that may differ: the ids in the request, and its own. */
+/** Returns a response without the parts that may differ: the ids of the request, and the request's own id. */
 export function withoutIds(body: unknown): unknown {
   const { request_id: _, ...rest } = Object(body);
   const text = JSON.stringify(rest).replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>');
   return JSON.parse(text);
 }
 
-/** Fails if the books have violations, except those of resources planted without their money and history. */
+/** Fails if checks find violations, except those of resources inserted without their money and history. */
 export async function expectChecksEmptyBut(planted: readonly string[], { em }: Pick<Stack, 'em'>): Promise<void> {
   const results = await runChecks(em());
   expect(results.filter(({ check, violations }) => violations > 0 && !planted.includes(check))).toEqual([]);

@@ -15,8 +15,8 @@ import { expectChecksEmptyBut, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
 /**
- * The fields of a schema that are ids, as its document shows them: `name`, `list[]`, `list[].name`. A product's may be
- * any text, and what is no id finds nothing.
+ * Returns the id fields of a schema as its document shows them: `name`, `list[]`, `list[].name`. A product's id may be
+ * any text; text that is no id finds nothing.
  */
 function idFieldsOf(schema: z.ZodType | undefined): string[] {
   const found = new Set<string>();
@@ -41,7 +41,7 @@ type UserType = 'organization' | 'individual';
 interface Caller {
   kind: string;
   owner: Owner;
-  /** A partner's key, or the user's token. */
+  /** Whether the caller uses the partner's key instead of the user's token. */
   isPartner: boolean;
   userType: UserType;
 }
@@ -74,7 +74,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** The callers whom the documents admit, with the default roles. */
+/** Returns the callers whom the documents admit, with the default roles. */
 async function admitted(name: string): Promise<Caller[]> {
   const { kind, permissions: documented, userTypes, role } = documentedAccess[name] ?? {};
   const { permission } = bodies[name] ?? {};
@@ -96,7 +96,7 @@ async function admitted(name: string): Promise<Caller[]> {
   );
 }
 
-/** As this caller, with what its kind sends: a partner signs the body, even the empty one of a read. */
+/** Calls a route as this caller; a partner signs the body, even the empty body of a read. */
 async function call(
   route: Route,
   { isPartner, owner }: Caller,
@@ -126,12 +126,12 @@ async function call(
 
 const isMoney = (path: string): boolean => /\/(accounts|transactions|balance)$/.test(path);
 
-/** Reads that depend on the current time, or redirect the reader. */
+/** Reads whose responses depend on the time, or redirect. */
 const unsteady = new Set(['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']);
 
 /**
- * Everything that the stranger can read of their own: every read and list that needs no id, as a person and as a
- * partner. In `npm test` only their money and what the route is about.
+ * Returns everything that the stranger can read of their own: every read and list that needs no id, as a person and as
+ * a partner. In `npm test` only their money and the route's own resources.
  */
 async function shownToStranger({ path: about }: Route): Promise<Record<string, unknown>> {
   const shown: Record<string, unknown> = {};
@@ -150,7 +150,7 @@ async function shownToStranger({ path: about }: Route): Promise<Record<string, u
 const ownIds = (route: Route, owner: Owner): Promise<Ids> =>
   namesThings(route) ? thingsOf(route).make(stack, owner) : Promise.resolve({});
 
-/** A field as put into a body: `[]` is the only entry of a list. */
+/** Returns a body with this field; `[]` makes a list of one entry. */
 const placed = (field: string, value: unknown): object =>
   field.endsWith('[]') ? { [field.slice(0, -2)]: [value] } : { [field]: value };
 const valueIn = (body: Record<string, unknown>, field: string): unknown =>
@@ -177,9 +177,9 @@ describe('Ids in bodies', () => {
       const behind = await admitted(name);
       const turn = asked.findIndex(([each]) => each === name) % behind.length;
       for (const caller of [...behind.slice(turn), ...behind.slice(0, turn)]) {
-        // One caller represents the others, in turn.
+        // In `npm test` one caller represents the others.
         if (!isFullRun() && reached.length > 0) break;
-        // A user without an organization names none.
+        // A user without an organization cannot build this body.
         const own = await build(stack, caller.owner).catch(() => null);
         if (own === null || Object.values(own).includes(null)) continue;
         const ids = await ownIds(route, caller.owner);
@@ -214,18 +214,18 @@ describe('Ids in bodies', () => {
   );
 });
 
-/** A planted webhook delivery of this partner, and its endpoint. */
+/** Inserts a webhook delivery of this partner, with its endpoint. */
 async function deliveryOf(owner: Owner): Promise<{ id: string; endpoint_id: string; resource_id: string }> {
   const { id } = await thingsOf({ method: 'get', path: '/v1/partners/webhook-deliveries/:id' }).make(stack, owner);
   const sql = 'select id, endpoint_id, resource_id from webhook_deliveries where id = ?';
   const [row] = await stack.em().execute<{ id: string; endpoint_id: string; resource_id: string }[]>(sql, [id]);
-  return must(row, 'it was planted');
+  return must(row, 'the delivery was inserted');
 }
 
-/** A document of this owner, with its own category and product. */
+/** Creates a document of this owner, with its own category and product. */
 async function documentOf(owner: Owner): Promise<{ id: string; category_id: string; product_id: string }> {
   const { id } = await thingsOf({ method: 'patch', path: '/v1/documents/categories/:id' }).make(stack, owner);
-  const category_id = must(id, 'it was made');
+  const category_id = must(id, 'the category was created');
   const product_id = await buildTransaction(stack, owner.user);
   const { status, body } = await upload(stack, owner.user, product_id, { category_id, document_type: 'receipt' });
   expect(status).toBe(201);
@@ -233,7 +233,7 @@ async function documentOf(owner: Owner): Promise<{ id: string; category_id: stri
 }
 
 describe('Ids in queries', () => {
-  /** Routes closed to all of these callers: only the platform may use them, and it sees everything. */
+  /** Routes closed to all of these callers. Only the platform, which sees everything, may use them. */
   const closed: string[] = [];
   const values: Record<string, () => Promise<string>> = {
     organization_id: async () => String(stranger.user.organizationId),
@@ -288,11 +288,11 @@ describe('Ids in queries', () => {
       for (const caller of admittedHere) {
         for (const field of idFieldsOf(route.query)) {
           const value = values[`${name} ${field}`] ?? values[field];
-          if (value === undefined) throw new Error(`${name}: nothing gives ${field} a value`);
+          if (value === undefined) throw new Error(`${name}: no value for ${field}`);
           const query = `?limit=100&${field}=${await value()}`;
           const [status, text] = await call(route, caller, { type: 'receipt' }, { query });
           const shown = status === 200 ? theirs.filter((each) => text.includes(each)) : [];
-          // Admitted callers are authenticated: a 401 refuses the id in the field, or is wrong.
+          // Admitted callers are authenticated, so a 401 must name the field.
           const allowed = caller.isPartner ? [200, 404] : [200, 400, 403, 404];
           const isAllowed = allowed.includes(status) || (status === 401 && text.includes(`"${field}: `));
           const told = isAllowed ? 'as documented' : `${status} ${text}`;
@@ -345,6 +345,6 @@ describe('The caller’s own ids in queries', () => {
 });
 
 describe('The books after these tests', () => {
-  it('The books balance after requests with foreign ids, except for circles planted in mid-life', () =>
+  it('The books balance after requests with foreign ids, except for circles inserted as running', () =>
     expectChecksEmptyBut(['check_circle_pots_paid_once', 'check_circle_states'], stack));
 });

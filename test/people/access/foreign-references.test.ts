@@ -12,8 +12,8 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { type Owner, thingsOf } from './matrix-things.ts';
 
 /**
- * What `reference_id` may name under each reference type: the caller's resources, a stranger's, and those without an
- * owner.
+ * Tests which resources `reference_id` may name for each reference type: the caller's, a stranger's, and those without
+ * an owner.
  */
 let stack: Stack;
 let caller: BuiltUser;
@@ -58,7 +58,7 @@ const product = (kind: (typeof productKinds)[number]) => (): Record<string, numb
   [kind]: 201,
 });
 
-/** Each type's answer for the resources it accepts; all others are missing for it: 404. */
+/** Each type's status for the resources of its kind; all others are a 404. */
 const known: Record<ReferenceType, () => Record<string, number>> = {
   account_top_up: () => ({ ...all([...accounts(), ...Object.keys(systemAccounts)], 403), account: 201 }),
   charitable_cause_donate: () => ({ 'stranger’s cause': 201 }),
@@ -72,12 +72,12 @@ const known: Record<ReferenceType, () => Record<string, number>> = {
   takaful_tabaru_contribution: product('takaful_tabaru'),
 };
 
-/** Types that a balance cannot pay for. */
+/** Types that cannot be paid from a balance. */
 const byGatewayAlone = referenceTypes.filter(
   (type) => !(paymentKinds[type].rails as readonly Rail[]).includes('balance'),
 );
 
-/** The money of both, and how many rows were written about it. */
+/** The balances of both, and the number of rows about them. */
 const moneyNow = async () => ({
   balances: await Promise.all([caller, stranger].map(({ accountId }) => balanceOf(stack, accountId))),
   postings: await stack
@@ -91,7 +91,7 @@ const moneyNow = async () => ({
 
 describe.each(referenceTypes)('A payment for %s', (reference_type) => {
   it.each(['gateway', 'balance'] as const)(
-    'A payment by the %s accepts only ids of its type that the caller may pay for, and refuses all others without effect',
+    'A payment by %s accepts only ids of its type that the caller may pay for, and refuses all others without effect',
     async (rail) => {
       const paid = { gateway: { payment_id: 1 }, balance: { source_account_id: caller.accountId } }[rail];
       const answered: Record<string, number> = {};
@@ -111,7 +111,7 @@ describe.each(referenceTypes)('A payment for %s', (reference_type) => {
           ? all(everything, 400)
           : { ...all(everything, 404), ...known[reference_type]() };
       const isTaken = (name: string) => wanted[name] === 201;
-      // The types take turns with ids without an owner; each id is used by some of them.
+      // In `npm test` the types share the ids without an owner; each id is used by some of them.
       const turn = referenceTypes.indexOf(reference_type);
       const names = casesOf(
         everything,

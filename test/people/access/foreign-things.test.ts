@@ -20,7 +20,7 @@ import { documentedAccess } from './documented-access.ts';
 import { bodyOf, expectChecksEmptyBut, foreignStatus, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
-/** A kind of caller: a person, a partner by its key, or an anonymous one. */
+/** A kind of caller: a person, a partner with its key, or anonymous. */
 interface Caller {
   kind: string;
   user?: BuiltUser;
@@ -38,7 +38,7 @@ const withIds = routeGroups
 let stack: Stack;
 let callers: Caller[];
 /**
- * The owners whose resources are foreign to all callers except the platform's: people with and without an organization.
+ * The owners whose resources are foreign to all callers except platform users: people with and without an organization.
  */
 let strangers: Owner[];
 /** Real ids for bodies. */
@@ -59,7 +59,7 @@ beforeAll(async () => {
     ['independent individual', 'individual', await buildIndividual(stack), 'individual_user'],
     ['admin of another organization', 'organization', await buildOrganizationAdmin(stack), 'organization_admin'],
   ];
-  // Roles with every permission, so that no missing permission hides the check of the owner.
+  // Callers with every permission, so that no missing permission hides the check of the owner.
   const every = [...(await permissionsOf('platform_super_admin'))];
   const { name: role } = await buildRole(stack, { organizationId: String(admin.organizationId), permissions: every });
   const { organizationId } = admin;
@@ -92,7 +92,7 @@ beforeAll(async () => {
   ];
 });
 afterAll(async () => {
-  process.stdout.write(`The permission matrix called ${cases} cases of own, foreign and absent things.\n`);
+  process.stdout.write(`The permission matrix called ${cases} cases of own, foreign and missing resources.\n`);
   await stack?.stop();
 });
 
@@ -107,7 +107,7 @@ async function permissionsOf(role: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** The documented refusal before the handler, or null if the caller is admitted. */
+/** Returns the documented status of a refusal before the handler, or null if the caller is admitted. */
 function doorStatus(name: string, { kind, user, userType, partner, permissions }: Caller): 401 | 403 | null {
   const access = documentedAccess[name];
   if (!access) throw new Error(`${name} is not documented`);
@@ -140,18 +140,19 @@ async function ask(route: Route, { user, partner }: Caller, ids: Ids): Promise<H
   return route.method === 'get' ? stack.get(path, options) : stack[route.method](path, body, options);
 }
 
-/** Tables that every change writes (events), and everything that moves or reserves money. */
+/** Counts the rows of tables that every change writes (events), or that move or reserve money. */
 async function countWritten(): Promise<unknown> {
   const tables = ['events', 'journals', 'transactions', 'payouts', 'payment_orders', 'partner_payments', 'donations'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
   return stack.em().execute(`select ${counts}`);
 }
 
-/** Reads of a resource that depend on the current time, or concern someone else. */
+/** Returns whether a read's response stays the same: it neither depends on the time nor concerns someone else. */
 const isSteady = ({ path }: Route): boolean => !/view-url|\/organizations\/(sizes|industries)$/.test(path);
 
 /**
- * The owner's view of a resource, by every read of it and of its collection; the super admin's where the owner may not.
+ * Returns the owner's view of a resource: every read of it and of its collection; the super admin's view if the owner
+ * may not read it.
  */
 async function shownOf(route: Route, owner: Owner, ids: Ids): Promise<Record<string, unknown>> {
   // An invited user is read as a user.
@@ -162,7 +163,11 @@ async function shownOf(route: Route, owner: Owner, ids: Ids): Promise<Record<str
     .filter(({ path }) => [...path.matchAll(/:(\w+)/g)].every(([, param = '']) => ids[param] !== undefined))
     .filter(isSteady);
   const [superAdmin] = callers;
-  const readers = [{ user: owner.user }, { partner: owner.partner }, { user: must(superAdmin?.user, 'it stands') }];
+  const readers = [
+    { user: owner.user },
+    { partner: owner.partner },
+    { user: must(superAdmin?.user, 'there is a super admin') },
+  ];
   const shown: Record<string, unknown> = {};
   for (const read of reads) {
     for (const reader of readers) {
@@ -181,14 +186,14 @@ const absentIds = (route: Route): Ids => {
   return Object.fromEntries([...route.path.matchAll(/:(\w+)/g)].map(([, param = '']) => [param, absent()]));
 };
 
-/** The admitted callers; in turn one of them in `npm test`. The permission matrix covers those who are refused. */
+/** Returns the admitted callers; in `npm test` one of them, by turns. The permission matrix covers refused callers. */
 const oneLetIn = (name: string, some: Caller[]): Caller[] => {
   const letIn = some.filter((caller) => doorStatus(name, caller) === null);
   const turn = withIds.findIndex(([each]) => each === name);
   return casesOf(letIn, (_, index) => index === turn % letIn.length);
 };
 
-/** Calls as one caller after another and returns their answers, as lines that name the caller. */
+/** Calls as each caller and returns the responses, as lines that name the caller. */
 async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>): Promise<string[]> {
   return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
 }
@@ -212,7 +217,7 @@ describe('Resources named by id in a route', () => {
       const turn = withIds.findIndex(([each]) => each === name);
       for (const owner of casesOf(owners, (_, index) => index === turn % owners.length)) {
         const ids = await thingsOf(route).make(stack, owner);
-        // Admitted callers: only the handler keeps them from foreign resources.
+        // Admitted callers, whom only the handler keeps from foreign resources.
         const restricted = callers
           .filter((caller) => foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign) !== null)
           .filter((caller) => isFullRun() || doorStatus(name, caller) === null);
@@ -221,13 +226,13 @@ describe('Resources named by id in a route', () => {
           async (caller) =>
             doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign),
         );
-        // In `npm test`, only resources about to change are checked; the full run finds a read that changes something.
+        // In `npm test` only writes are checked for effects; the full run also checks reads.
         const isLookedAt = isFullRun() || route.method !== 'get';
         const [shown, count] = isLookedAt
           ? [() => shownOf(route, owner, ids), countWritten]
           : [async () => ({}), async () => 0];
         const [before, written] = [await shown(), await count()];
-        // The resource is among the reads, so that a change of it would be seen.
+        // The reads must include the resource, so that a change would be noticed.
         if (isLookedAt) expect(Object.values(ids).some((id) => JSON.stringify(before).includes(id))).toBe(true);
         const bodies = new Map<Caller, unknown>();
         expect(
@@ -237,11 +242,11 @@ describe('Resources named by id in a route', () => {
             return status;
           }),
         ).toEqual(wanted);
-        // Counted first, as some reads are recorded as events.
+        // Count first, because some reads are recorded as events.
         expect(await count()).toEqual(written);
         expect(await shown()).toEqual(before);
-        // If both are refused with the same status, the answer must not distinguish a foreign resource from a missing
-        // one.
+        // If both are refused with the same status, the responses must not distinguish a foreign resource from a
+        // missing one.
         for (const caller of restricted) {
           const [foreign, absent] = (['foreign', 'absent'] as const).map((which) =>
             foreignStatus(name, caller.kind, which, thingsOf(route).foreign),
@@ -259,21 +264,20 @@ describe('Resources named by id in a route', () => {
     async (name, route) => {
       const { foreign, make } = thingsOf(route);
       const somePartner = callers.find((each) => each.partner)?.partner;
-      // Platform users own nothing: they may access others' resources. And a user without an organization has none to
-      // access.
+      // Platform users own nothing but may access others' resources. A user without an organization cannot access one.
       const reaching = callers.filter(({ kind, userType, user }) =>
         userType === 'platform'
           ? foreignStatus(name, kind, 'foreign', foreign) === null
           : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
       );
-      // Resources that only the platform accesses are covered by the tests of each module.
+      // Each module's tests cover resources that only the platform may access.
       const owning = reaching.filter(({ userType }) => userType !== 'platform');
       for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
         const isPlatform = caller.userType === 'platform';
         const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
         const partner = caller.partner ?? somePartner;
-        if (!user || !partner) throw new Error('the callers stand');
-        // A stranger's view of public documents: no own resource is involved.
+        if (!user || !partner) throw new Error('the callers were not built');
+        // Public documents are tested as a stranger's.
         if (name === 'GET /v1/documents/:/public') continue;
         const status = await call(route, caller, await make(stack, { user, partner }));
         expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
@@ -289,7 +293,7 @@ describe('Resources named by id in a route', () => {
       const [superAdmin] = callers;
       const asPartner = callers.find((each) => each.partner);
       const partner = asPartner?.partner;
-      if (!superAdmin || !strangers[0] || !partner) throw new Error('the callers stand');
+      if (!superAdmin || !strangers[0] || !partner) throw new Error('the callers were not built');
       const own = await thingsOf(route).make(stack, { user: strangers[0].user, partner });
       const { id: _other, ...below } = await thingsOf(route).make(stack, strangers[0]);
       const caller = route.access.kind === 'partner' ? asPartner : superAdmin;
@@ -297,7 +301,7 @@ describe('Resources named by id in a route', () => {
     },
   );
 
-  it('The books balance after requests for foreign resources, except for resources planted without money', () => {
+  it('The books balance after requests for foreign resources, except for resources inserted without money', () => {
     const planted = [
       'check_partner_payments_posted_once',
       'check_partner_receipts_applied_once',
@@ -310,7 +314,7 @@ describe('Resources named by id in a route', () => {
 
   it('Every route has a builder for these tests', () => {
     expect(withIds.length).toBeGreaterThan(50);
-    // Every other route with a parameter: a day, a year, a type or a provider has no owner.
+    // Other parameters (a day, a year, a type, a provider) have no owner.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));
     expect(
       others

@@ -291,7 +291,7 @@ const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   return { payment_order_id: id };
 };
 
-/** A user with a pending erasure, which may be stopped, and with a legal hold placed by another user. */
+/** Creates a user with a pending erasure and a legal hold placed by another user. */
 const beingErased = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   await stack.em().execute(
     `insert into erasures (id, user_id, status) select ?, ?, 'waiting'
@@ -336,7 +336,7 @@ async function document(stack: Stack, { user }: Owner): Promise<Ids> {
   );
 }
 
-/** Keyed by the path up to the first parameter. A new route needs a row here, or the matrix fails. */
+/** Keyed by the path up to the first parameter. The matrix fails for a new route without a row here. */
 const things: Record<string, Things> = {
   '/v1/accounts/': {
     foreign: 403,

@@ -24,7 +24,7 @@ const guarded = titled.filter((entry): entry is [string, Route & { access: Allow
   ['allow', 'signed in'].includes(entry[1].access.kind),
 );
 
-/** A declared access in the words of the documents. */
+/** Converts a route's declared access to the form of the documents. */
 function facts({ access }: Route): DocumentedAccess {
   if (access.kind === 'open') return { kind: 'open' };
   if (access.kind === 'partner') return { kind: 'partner', permissions: [access.permission] };
@@ -53,7 +53,7 @@ describe('The permission matrix', () => {
     let callers: Record<UserType, BuiltUser>;
     let permissions: string[];
     const roleIds = new Map<string, Promise<string>>();
-    /** None, an expired one, and one with an invalid signature. */
+    /** No token, an expired token, and a token with an invalid signature. */
     let worthless: (string | null)[];
 
     beforeAll(async () => {
@@ -89,13 +89,13 @@ describe('The permission matrix', () => {
       return [null, expired, unsigned];
     }
 
-    /** In turn one of several; in the full run all of them. */
+    /** One of several, by turns; in the full run all of them. */
     const turnsOf = <T>(some: readonly T[], name: string): T[] => {
       const turn = titled.findIndex(([each]) => each === name);
       return casesOf(some, (_, index) => index === turn % some.length);
     };
 
-    /** A role of the callers' organization with exactly these permissions, created once per set. */
+    /** Returns a role of the callers' organization with exactly these permissions, created once per set. */
     function roleWith(held: string[]): Promise<string> {
       const key = held.join(' ');
       const made =
@@ -117,7 +117,7 @@ describe('The permission matrix', () => {
         ]);
     }
 
-    /** A new token for each call: some of the routes revoke tokens. */
+    /** Creates a token for each call, because some routes revoke tokens. */
     async function freshToken(type: UserType, user = callers[type]): Promise<string> {
       const [row] = await stack
         .em()
@@ -184,7 +184,7 @@ describe('The permission matrix', () => {
       for (const alternative of route.access.kind === 'allow' ? route.access.permissions : ['read-role']) {
         await give([alternative]);
         for (const type of turnsOf(typesOf(route), name)) {
-          // Platform users belong to no organization; a change of one is the super admin's (401 otherwise).
+          // Platform users belong to no organization; only the super admin may change one (401 otherwise).
           const isForeign = type === 'platform' && name === 'PATCH /v1/organizations/:';
           const status = await call(route, await freshToken(type), callers[type]);
           expect([type, isForeign ? status === 401 : ![401, 403].includes(status)]).toEqual([type, true]);
@@ -194,9 +194,9 @@ describe('The permission matrix', () => {
 
     const changing = guarded
       .filter(([, { access, method }]) => method !== 'get' && (access.userTypes ?? userTypes).includes('organization'))
-      // Routes that concern only the caller's own account.
+      // Without routes that concern only the caller's own account.
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
-    // The same rule applies to all of them, before the routes.
+    // The same rule applies to all routes, before their handlers.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);
     it.each(standing)('%s lets a suspended organization read but not write', async (_, route) => {
       await give(permissions);

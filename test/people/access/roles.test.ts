@@ -190,7 +190,7 @@ describe('Roles', () => {
       expect(body.roles.length).toBeLessThanOrEqual(10);
     });
 
-    it('Organizations list their own roles and the default ones for their users, whatever organization_id says', async () => {
+    it('Organizations list their own roles and the default roles for their users, whatever organization_id they send', async () => {
       const foreign = await buildRole(stack);
       await createOwn();
       for (const query of ['', `&organization_id=${foreign.organizationId}`]) {
@@ -283,7 +283,7 @@ describe('Roles', () => {
       expect(await namesOf(body.id)).toEqual([]);
     });
 
-    it('Changing a role rejects unknown and foreign permissions and taken names, and changes nothing then', async () => {
+    it('Changing a role rejects unknown and foreign permissions and taken names without effect', async () => {
       const { body } = await createOwn();
       const unknown = await change(admin, body.id, { permissions: ['fly'] });
       expect([unknown.status, unknown.body.message]).toEqual([400, 'permissions: unknown permission fly']);
@@ -307,7 +307,7 @@ describe('Roles', () => {
       expect((await change(platformAdmin, foreign.id, { description: 'x' })).status).toBe(200);
     });
 
-    it('A permission removed from a role is lost by its holders from the next request', async () => {
+    it('Holders lose a permission removed from their role from the next request on', async () => {
       const { body } = await createOwn({ permissions: ['read-user', 'read-role'] });
       const holder = await buildOrganizationAdmin(stack, { organizationId: ownId, role: body.name });
       expect((await stack.get('/v1/users', { token: holder.token })).status).toBe(200);

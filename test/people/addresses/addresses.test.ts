@@ -49,7 +49,7 @@ const eventsOf = (id: string) =>
     .execute('select event, impact, resource_type, actor_id from events where resource_id = ? order by id', [id]);
 
 describe('POST /v1/addresses (create-address)', () => {
-  it('An address field may have 255 characters as sent; outer white space counts but is not stored', async () => {
+  it('An address field may have 255 characters as sent; surrounding white space counts but is not stored', async () => {
     const street = 'j'.repeat(254);
     const fits = await create(owner, { ...required, street: ` ${street}` });
     expect([fits.status, fits.body.data.address.street]).toEqual([201, street]);
@@ -320,7 +320,7 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
 });
 
 describe('At rest', () => {
-  it('No field of an address is readable in its row, and one encrypted for another row does not decrypt', async () => {
+  it('No field of an address is readable in its row, and fields encrypted for another row do not decrypt', async () => {
     const [first, second] = [await idOf(owner, whole), await idOf(owner)];
     const [row] = await stack
       .em()

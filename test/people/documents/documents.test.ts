@@ -137,7 +137,7 @@ describe('GET /v1/documents/:id/view-url (read-document)', () => {
 });
 
 describe('GET /v1/documents/:id/public', () => {
-  it('A public URL redirects anyone, without a token, to the file of a public document', async () => {
+  it('A public URL redirects anyone to the file of a public document, without a token', async () => {
     const { id } = await uploaded({ visibility: 'public' });
     const { status, headers } = await stack.get(`/v1/documents/${id}/public`);
     expect([status, headers.get('cache-control')]).toEqual([302, 'no-store']);
@@ -251,7 +251,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
-  it('Changing a document changes who sees it, as registering does', async () => {
+  it('A changed document gets its new visibility, with the checks of registration', async () => {
     const { id, url } = await uploaded();
     const body = { url, document_type: 'receipt', visibility: 'public' };
     const registered = (await register(creator, body)).body.document;
@@ -276,7 +276,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect((await call(creator, `/${id}`)).body.document.document_type).toBe('image');
   });
 
-  it('Changing a document’s url takes over the object there; someone else’s returns 400, a missing one 404', async () => {
+  it('Changing a document’s url attaches the object there; someone else’s object returns 400, a missing one 404', async () => {
     const [document, other] = [await uploaded(), await uploaded()];
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     const changed = await change(creator, document.id, { url: other.url });

@@ -49,7 +49,7 @@ describe('An API killed with -9', () => {
     expect((await multipartUploads(stack)) ?? []).toEqual([]);
   });
 
-  it('A committed document survives kill -9 with its object; the next start sweeps uncommitted ones', async () => {
+  it('A committed document survives kill -9 with its object; the next start sweeps uncommitted uploads', async () => {
     const answers: Promise<void>[] = [];
     for (const point of [
       'store-document.after-commit',
@@ -64,10 +64,10 @@ describe('An API killed with -9', () => {
     const one = { ...nothing, objects: 1, documents: 1 };
     await eventually(left, ({ documents }) => documents === 1);
     expect(await left()).toEqual({ ...one, objects: 3, uploads: 3 });
-    // Uploads of this age are no longer in progress: four minutes pass in one statement.
+    // Makes the uploads old enough to be no longer in progress.
     await stack.owner().execute("update document_uploads set created_at = created_at - interval '4 minutes'");
     await stack.restart();
-    // It sweeps when it starts, and every half minute.
+    // The API sweeps when it starts, and every half minute.
     await eventually(left, ({ uploads }) => uploads === 0, 60_000);
     expect(await left()).toEqual(one);
     const { body } = await stack.get('/v1/documents', { token: user.token });
@@ -84,7 +84,7 @@ describe('Memory', () => {
   canMeasure(
     'The API’s memory does not grow with uploads: four files of 50 MB at once, repeatedly',
     async () => {
-      // A process that has just started grows with the code that it loads.
+      // A new process first grows by the code that it loads.
       for (let warm = 0; warm < 20; warm += 1) await upload(stack, user, product);
       const idle = rssOf(stack.api.pid);
       let peak = idle;
@@ -105,7 +105,7 @@ describe('Memory', () => {
       process.stdout.write(
         `RSS of the API: ${idleMb} MB after twenty small uploads, at most ${firstMb} MB over the first four uploads of 50 MB at once, at most ${peakMb} MB over ${4 * rounds} more\n`,
       );
-      // Buffers awaiting collection vary by tens of megabytes; files held whole would cost 200 MB a round.
+      // Uncollected buffers vary by tens of megabytes; files held in memory would cost 200 MB a round.
       expect(first - idle).toBeLessThan(256);
       expect(peak - first).toBeLessThan(120);
       expect(filesOnDisk()).toEqual([]);

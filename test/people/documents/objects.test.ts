@@ -25,7 +25,7 @@ const uploaded = async () =>
 const register = (by: BuiltUser, body: object) => stack.post('/v1/documents', body, { token: by.token });
 const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/documents/${id}`, undefined, { token: by.token });
 describe('Deleting a document', () => {
-  it('Deleting a document keeps an object that another document carries; deleting the last one removes it', async () => {
+  it('Deleting a document keeps an object that another document uses; deleting the last document removes it', async () => {
     const first = await uploaded();
     const second = (await register(fellow, { url: first.url, document_type: 'receipt' })).body.document;
     const keys = () => keysOf(stack, creator.organizationId ?? '');
@@ -88,7 +88,7 @@ describe('Documents that share an object', () => {
     const [one, two] = [await uploaded(), await uploaded()];
     const give = (id: string, { url }: { url: string }) =>
       stack.patch(`/v1/documents/${id}`, { url }, { token: creator.token });
-    // Another session has locked the copy, so that both wait for it before either may continue.
+    // Another session has locked the copy, so that both requests wait for it.
     const answers = await stack.owner().transactional(async (tx) => {
       await tx.execute('select from documents where id = ? for update', [copy.id]);
       const later = give(copy.id, two);

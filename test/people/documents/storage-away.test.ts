@@ -5,7 +5,7 @@ import { buildTransaction, filesOnDisk, upload } from '../../support/documents.t
 import { itInFull } from '../../support/full.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Unavailable storage: its port has no listener, or a listener that never answers. */
+/** The port of unavailable storage: without a listener, or with one that never answers. */
 let port: number;
 let stack: Stack;
 let user: BuiltUser;
@@ -42,7 +42,7 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
     expect((await stack.get('/v1/documents', { token: user.token })).status).toBe(200);
   });
 
-  // Silence counts only after fifteen seconds.
+  // A call to silent storage times out only after fifteen seconds.
   const when = how === 'refuses connections' ? it : itInFull;
   when(
     'An upload while storage is down returns 503 with Retry-After, and leaves no document and nothing on disk',
@@ -51,7 +51,7 @@ describe.each(['refuses connections', 'never answers'])('While storage %s', (how
       expect([status, headers.get('retry-after')]).toEqual([503, '5']);
       expect(filesOnDisk()).toEqual([]);
       expect(await stack.em().execute('select id from documents')).toEqual([]);
-      // Whether the object exists is unknown now; the sweep retries until storage confirms its removal.
+      // It is unknown whether the object exists; the sweep retries until storage confirms its removal.
       expect(await stack.owner().execute('delete from document_uploads returning 1')).toHaveLength(1);
     },
   );

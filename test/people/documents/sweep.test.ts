@@ -26,7 +26,7 @@ afterEach(async () => {
 const left = () => whatIsLeft(stack, user);
 const sweepNow = () => sweepUploads(stack.em(), stack.deps, 0);
 
-/** Unfinished uploads, and those of them that no transaction has locked. */
+/** Counts unfinished uploads, and those that no transaction has locked. */
 async function uploads(): Promise<{ waiting: number; free: number }> {
   const [row] = await stack.em().execute<[{ waiting: string; free: string }]>(
     `select (select count(*) from document_uploads) as waiting,
@@ -129,7 +129,7 @@ describe('An object that its document no longer uses', () => {
       await buildIndividual(stack, { organizationId }),
     ];
     const scan = (await upload(stack, owner, await buildTransaction(stack, owner))).body;
-    // A colleague has known its key since before it was a scan.
+    // A colleague read its key before it became a scan.
     const { url } = (await stack.get(`/v1/documents/${scan.id}`, { token: fellow.token })).body.document;
     const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Owner', document_id: scan.id };
     expect((await stack.post('/v1/official-documents', passport, { token: owner.token })).status).toBe(201);

@@ -14,7 +14,7 @@ const build = async () => {
   const user = await buildIndividual(stack);
   return { user, product: await buildTransaction(stack, user) };
 };
-/** Keeps an upload in progress until it is stopped; one refused because another has its slot is restarted. */
+/** Keeps an upload in progress until it is stopped; restarts it if another upload took its slot. */
 function hold({ user, product }: { user: BuiltUser; product: string }) {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   let isOver = false;
@@ -29,7 +29,7 @@ function hold({ user, product }: { user: BuiltUser; product: string }) {
   return { end, ended: keep() };
 }
 
-/** An upload that is refused for its type unless it is refused before. */
+/** An upload that is refused for its type, unless a limit refuses it first. */
 const poem =
   ({ user, product }: { user: BuiltUser; product: string }) =>
   () =>
@@ -37,7 +37,7 @@ const poem =
 const isTooMany = ({ status }: { status: number }) => status === 429;
 
 describe('Simultaneous uploads', () => {
-  it('Simultaneous uploads never exceed the limits of a user and of the process: one too many returns 429 and leaves no trace', async () => {
+  it('Simultaneous uploads never exceed the limits of a user and of the process: an upload too many returns 429 and leaves no trace', async () => {
     const [first, second, third] = [await build(), await build(), await build()];
     const under = [hold(first), hold(first)];
     const own = await eventually(poem(first), isTooMany);
@@ -58,7 +58,7 @@ describe('Simultaneous uploads', () => {
 });
 
 describe('The storage limit of a user', () => {
-  it('Simultaneous uploads never exceed a user’s storage limit; one beyond it returns 400 and leaves no trace', async () => {
+  it('Simultaneous uploads never exceed a user’s storage limit; an upload beyond it returns 400 and leaves no trace', async () => {
     const { user, product } = await build();
     const kept = await upload(stack, user, product);
     const body = { url: kept.body.url, document_type: 'image' };

@@ -167,7 +167,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
   });
 });
 
-// What these cost is measured by `npm run bench:bodies`.
+// `npm run bench:bodies` measures their cost.
 describe('Uploads in forms that are slow to parse', () => {
   const fill = (part: string) => Buffer.from(part.repeat(2_097_152 / part.length));
   it.each([
@@ -285,7 +285,7 @@ describe('Refused uploads', () => {
     await eventually(left, (now) => now.files === 0);
   });
 
-  it('A stalled upload returns 408 after the time-out without bytes', async () => {
+  it('A stalled upload returns 408 after the time-out', async () => {
     const input = { productId: product, sizeBytes: 5_000_000, stopAfterBytes: 2_000_000, stopBy: 'stall' } as const;
     const { status, text, seconds } = await uploadOverWire(stack, user, input);
     expect([status, text]).toEqual([408, expect.stringContaining('"statusCode":408')]);

@@ -67,7 +67,7 @@ describe('An external issuer trusted by its JWKS URL', () => {
     expect(await statusOf(await sign({}, stranger.privateKey))).toBe(401);
   });
 
-  it('A suspension revokes an external issuer’s earlier tokens for good; later ones work', async () => {
+  it('A suspension permanently revokes an external issuer’s earlier tokens; later tokens work', async () => {
     const other = await buildIndividual(stack);
     const issued = (secondsAgo: number) =>
       new SignJWT({ jti: randomUUID() })

@@ -49,7 +49,7 @@ describe('Invited users', () => {
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
   const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
-  it('An invitation is accepted on the page in the mail, which logs no browser in: any site could submit its form', async () => {
+  it('The page in the mail accepts an invitation without logging the browser in, because any site could submit its form', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     const body = new URLSearchParams({ token, password });
     const { status, headers } = await fetch(`${stack.url}/accept-invitation`, { method: 'POST', body });
@@ -57,7 +57,7 @@ describe('Invited users', () => {
     expect((await stack.post('/v1/auth/login', { email: user.email, password })).status).toBe(200);
   });
 
-  it('An organization may send ten invitations an hour, revoked ones included, and no more addresses are probed', async () => {
+  it('An organization may send ten invitations an hour, including revoked ones, and cannot probe more addresses', async () => {
     const own = await buildOrganizationAdmin(stack);
     const stranger = { email: address(), user_type: 'organization' };
     const statuses: number[] = [];
@@ -75,7 +75,7 @@ describe('Invited users', () => {
     expect(asked).toEqual([...Array(10).fill(400), 429]);
   });
 
-  it('A revoked invitation leaves the token void, the user deleted and the address free', async () => {
+  it('Revoking an invitation revokes the token, deletes the user and frees the address', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     expect((await takeBack(admin, user.id)).status).toBe(200);
     expect((await accept(token)).status).toBe(400);
@@ -107,7 +107,7 @@ describe('Invited users', () => {
     ['revoked', (user: { id: string }) => takeBack(admin, user.id)],
     ['renewed', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
   ])('Invitations that are %s and accepted at the same time', (_, undo) => {
-    /** Starts both while the invitation is locked, then releases the lock. */
+    /** Starts both requests while the invitation is locked, then releases the lock. */
     async function race(
       first: () => ReturnType<typeof accept>,
       second: () => ReturnType<typeof accept>,
@@ -177,7 +177,7 @@ describe('Invited users', () => {
     expect((await invite(admin, again)).status).toBe(201);
   });
 
-  it('A new invitation never changes an invited user without an event that shows the change', async () => {
+  it('A new invitation that changes an invited user records the change in an event', async () => {
     const { user } = await invited(admin, { user_type: 'individual' });
     const again = { email: user.email, user_type: 'individual' };
     const told = () =>
@@ -291,7 +291,7 @@ describe('Invited users', () => {
       expect((await accept(open.token)).status).toBe(200);
     });
 
-    it('Users whose long-expired invitation was accepted, or sent again in time, are kept', async () => {
+    it('Users who accepted a long-expired invitation in time, or got another, are kept', async () => {
       const accepted = await invited(admin, { user_type: 'individual' });
       expect((await accept(accepted.token)).status).toBe(200);
       await expire(accepted.user.id, '400 days');
@@ -327,7 +327,7 @@ describe('Invited users', () => {
       const accountsOf = async (userId: string) =>
         (await stack.owner().execute('select 1 from accounts where user_id = ?', [userId])).length;
 
-      /** A complete person with a name, an account and a login; or none at all. */
+      /** Expects a complete person with a name, an account and a login, or no person at all. */
       async function expectWholeOrNobody(user: { id: string; email: string }, status: number) {
         const shown = await show(user.id);
         const login = await stack.post('/v1/auth/login', { email: user.email, password });

@@ -20,7 +20,7 @@ describe('While the personal keys are unreachable', () => {
   let proxy: TcpProxy;
   let deps: Dependencies;
   let server: Server;
-  /** The same product, whose connection to the keys a test cuts. */
+  /** A second API whose connection to the keys database a test can cut. */
   let http: Http;
   let url: string;
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('While the personal keys are unreachable', () => {
     60_000,
   );
 
-  it('A person whose key is missing is shown as unreadable, and everyone else as usual', async () => {
+  it('A person whose key is missing is shown as unreadable, and everyone else normally', async () => {
     const email = address();
     const { id } = (await stack.post('/v1/auth/signup', { name: 'Siti', email, password })).body.data;
     const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;

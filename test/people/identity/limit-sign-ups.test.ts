@@ -57,7 +57,7 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
     expect((await invite()).status).toBe(201);
   });
 
-  it('The sign-up limit counts a whole IPv6 network as one address, and no refused sign-ups', async () => {
+  it('The sign-up limit counts an IPv6 /64 as one address and does not count refused sign-ups', async () => {
     const email = address();
     expect(statusesOf([await signUp('2001:db8::1', email), await signUp('2001:db8::2', email)])).toEqual([201, 400]);
     expect(statusesOf([await signUp('2001:db8::3'), await signUp('2001:db8::4')])).toEqual([201, 201]);

@@ -9,7 +9,7 @@ import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
 const password = 'correct horse battery';
-/** The number of simultaneous guesses, all of them wrong but one. */
+/** The number of wrong ones among simultaneous guesses. */
 const wrongGuesses = isFullRun() ? 39 : 14;
 
 describe('Logging in and out', () => {
@@ -105,7 +105,7 @@ describe('Logging in and out', () => {
     const { email } = await signUp();
     const stranger = `${newId()}@example.org`;
     const work = { known: [] as number[], unknown: [] as number[] };
-    // The processor time of this process, without waiting for others.
+    // The CPU time of this process, which excludes waiting.
     const attempt = async (address: string, network: string) => {
       const before = process.cpuUsage();
       await logIn(address, 'wrong password', network);
@@ -141,7 +141,7 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('one')).toBeLessThan(3);
   });
 
-  it('Logging in where one did within 30 days is never starved by strangers from however many addresses', async () => {
+  it('Strangers never starve a login from an address used within 30 days, however many addresses they use', async () => {
     const [regular, home] = [await signUp(), '203.0.113.22'];
     expect((await logIn(regular.email, password, home)).status).toBe(200);
     const ended: string[] = [];
@@ -157,7 +157,7 @@ describe('Logging in and out', () => {
       (count) => count > 2,
     );
     await Promise.all([...strangers, attempt('regular', regular.email, password, home)]);
-    // Those whose password was being checked already, and those who were recorded meanwhile.
+    // Only the strangers whose check had started or completed come first.
     expect(ended.indexOf('regular')).toBeLessThan(15);
   });
 
@@ -169,7 +169,7 @@ describe('Logging in and out', () => {
     expect((await stack.post('/v1/auth/signup', { name: 'Zoë', email, password: apart })).status).toBe(201);
     expect((await logIn(email, composed)).status).toBe(200);
     expect((await logIn(email, apart)).status).toBe(200);
-    // A hash of a decomposed password, as once stored: it is accepted, and replaced.
+    // A hash of a decomposed password, as stored in earlier versions, is accepted and replaced.
     const stored = 'select password_sealed from users where id = ?';
     const [row] = await stack.em().execute<{ id: string }[]>('select id from users order by created_at desc limit 1');
     const id = String(row?.id);
@@ -224,7 +224,7 @@ describe('Logging in and out', () => {
   itInFull('A correct password among many simultaneous guesses gets the same answer as a wrong one', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
-    // On a busy machine some may wait too long, and are retried.
+    // Retries attempts that time out on a busy machine.
     const untilTold = (secret: string) =>
       eventually(
         () => logIn(email, secret, '203.0.113.36'),
@@ -233,7 +233,7 @@ describe('Logging in and out', () => {
     const answers = await Promise.all(secrets.map(untilTold));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
-    // Accepted if it arrived early; otherwise refused like every attempt after the tenth failure.
+    // The right password is accepted if it arrived early, otherwise refused like every attempt after the tenth failure.
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
     expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
@@ -257,7 +257,7 @@ describe('Logging in and out', () => {
     ['spaces around it', ' siti'],
   ] as const;
   it.each(casesOf(spellings, (_, index) => index < 2))(
-    'An address written with %s counts as the same, or as unknown, in the throttle',
+    'The throttle counts an address written with %s as the same or as unknown',
     async (_, written) => {
       const local = `siti${newId()}`;
       const email = `${local}@example.org`;
@@ -296,7 +296,7 @@ describe('Logging in and out', () => {
     expect((await logIn(regular.email, password, shared)).status).toBe(429);
   });
 
-  it('The login throttle counts a whole IPv6 network as one address', async () => {
+  it('The login throttle counts an IPv6 /64 as one address', async () => {
     const { email } = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await logIn(email, 'wrong password', `2001:db8:1:2::${attempt + 1}`);
@@ -305,7 +305,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '2001:db8:1:3::1')).status).toBe(200);
   });
 
-  it("The login throttle uses the client's address from the last proxy, not one the client sent", async () => {
+  it('The login throttle uses the client address reported by the last proxy, not by the client', async () => {
     const { email } = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
       await logIn(email, 'wrong password', `198.51.100.${attempt}, 203.0.113.50`);

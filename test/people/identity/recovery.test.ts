@@ -78,12 +78,12 @@ describe('An account', () => {
     expect((await stack.post('/v1/auth/totp/confirm', { code: code() }, { token })).status).toBe(200);
   };
   const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Sari' };
-  /** A monthly donation, to an active cause. */
+  /** Creates a monthly donation to an active cause. */
   const subscriptionTo = async () => {
     const [superAdmin, organizer] = [await buildSuperAdmin(stack), await buildIndividual(stack)];
     return { cause_id: await buildCause(stack, organizer, superAdmin), amount: '1', interval: 'monthly' };
   };
-  /** The path of the member's standing order in a circle that begins later. */
+  /** Returns the path of the member's standing order in a circle that starts later. */
   const placeInCircle = async ({ token, accountId: account_id }: { token: string; accountId: string }) => {
     const start_date = new Date(Date.now() + 30 * 86_400_000).toISOString();
     const circle = { account_id, name: 'Arisan', start_date, amount: '1', visibility: 'public' };

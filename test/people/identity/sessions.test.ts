@@ -14,7 +14,7 @@ describe('Sessions', () => {
   });
   afterAll(() => stack?.stop());
 
-  /** Each person from their own address, so that failures do not add up. */
+  /** Each person uses their own network address, so that failures do not add up. */
   let hosts = 0;
   async function signUp(): Promise<{ id: string; email: string; headers: Record<string, string> }> {
     hosts += 1;
@@ -30,7 +30,7 @@ describe('Sessions', () => {
   const me = async (token: string) => (await stack.get('/v1/auth/me', { token })).status;
   const setPassword = ({ headers }: Person, token: string, current_password: string, new_password: string) =>
     stack.put('/v1/auth/password', { current_password, new_password }, { token, headers });
-  /** How many wait for a locked row. */
+  /** Counts the sessions that wait for a locked row. */
   const waiting = async (): Promise<number> => {
     const [row] = await stack
       .owner()
@@ -138,7 +138,7 @@ describe('Sessions', () => {
     expect(await me((await logIn(person)).token)).toBe(200);
   });
 
-  it('A suspension revokes tokens for good: no earlier one works again afterwards', async () => {
+  it('A suspension permanently revokes tokens: no earlier token works again afterwards', async () => {
     const person = await signUp();
     const { token } = await logIn(person);
     const setStatus = (status: string) =>
@@ -153,7 +153,7 @@ describe('Sessions', () => {
   describe('PATCH /v1/auth/me', () => {
     const patch = (token: string, body: object) => stack.patch('/v1/auth/me', body, { token });
 
-    it('PATCH /v1/auth/me changes name and picture; null clears the picture, and no change records no event', async () => {
+    it('PATCH /v1/auth/me changes name and picture, clears the picture by null, and records an event only for changes', async () => {
       const user = await buildIndividual(stack);
       const changed = await patch(user.token, { name: ' Siti ', profile_picture: 'https://example.org/a.png' });
       expect(changed).toMatchObject({

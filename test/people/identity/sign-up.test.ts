@@ -65,7 +65,7 @@ describe('Signing up', () => {
       );
     });
 
-    it('Signing up with a taken address, in any case, is refused, even when two arrive at once', async () => {
+    it('Signing up with a taken address is refused, whatever its case, even for simultaneous requests', async () => {
       const email = address();
       const answers = await Promise.all(
         [email, email.toUpperCase(), email].map((each) =>

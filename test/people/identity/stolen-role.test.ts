@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 describe('The application’s stolen database role', () => {
-  it('A user’s password hash replaced by the application’s database role admits no one', async () => {
+  it('A password hash written by the application’s database role admits no one', async () => {
     const [thief, victim] = [`${newId()}@example.org`, `${newId()}@example.org`];
     const signUp = async (email: string, secret: string) =>
       (await stack.post('/v1/auth/signup', { name: 'A', email, password: secret })).body.data.id as string;

@@ -95,7 +95,7 @@ describe('Access tokens', () => {
           const { privateKey, publicKey } = await generateKeyPair('EdDSA');
           const kid = newId();
           const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' };
-          // A value encrypted for another row does not decrypt here.
+          // The value was encrypted for another row and does not decrypt here.
           await stack.em().execute(
             `insert into token_signing_keys (id, public_jwk, private_key_sealed, published_until)
              select ?, ?::jsonb, private_key_sealed, '2099-01-01' from token_signing_keys limit 1`,
@@ -138,7 +138,7 @@ describe('Access tokens', () => {
     expect((await stack.get('/v1/auth/me', { headers: { authorization: 'Basic eDp5', ...cookie } })).status).toBe(401);
   });
 
-  it('A suspension revokes access tokens for good', async () => {
+  it('A suspension permanently revokes access tokens', async () => {
     const admin = await buildPlatformAdmin(stack);
     const other = await buildIndividual(stack);
     await stack.patch(`/v1/users/${other.id}`, { status: 'suspended' }, { token: admin.token });

@@ -28,10 +28,10 @@ describe('A second factor', () => {
     const remove = (code: string) => stack.delete('/v1/auth/totp', { code }, { token, headers });
     return { id: body.data.id as string, email, headers, token, logIn, begin, confirm, remove };
   }
-  /** The current code, or that of a number of half minutes later. */
+  /** Returns the current code, or the code of this many 30-second steps later. */
   const codeOf = (secret: string, steps = 0) =>
     generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + 30 * steps });
-  /** A person who confirmed a second factor a while ago: no current code is used up. */
+  /** Creates a person who confirmed a second factor a while ago, so that the current code is unused. */
   async function secured() {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data as { secret: string };
@@ -100,7 +100,7 @@ describe('A second factor', () => {
     expect([good.status, claimsOf(good.body.data.access_token).amr]).toEqual([200, ['pwd', 'otp']]);
     const replayed = await logIn({ totp_code: code });
     expect([replayed.status, replayed.body.message]).toEqual([401, 'totp_code: is wrong or already used']);
-    // A code older than the last one used is used up too.
+    // Codes older than the last used one are spent too.
     expect((await logIn({ totp_code: codeOf(secret, -1) })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
   });
@@ -153,7 +153,7 @@ describe('A second factor', () => {
         401,
       );
     }
-    // Neither a login without a code nor a wrong password is a guess of the code.
+    // A login without a code and a wrong password do not count as guesses of the code.
     expect((await guessFrom('198.51.100.20', {})).status).toBe(401);
     expect((await guessFrom('198.51.100.20', { password: 'wrong horse battery' })).status).toBe(401);
     expect((await person.remove('000000')).status).toBe(400);
@@ -171,7 +171,7 @@ describe('A second factor', () => {
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
     const answersTo = async (guess: (code: string) => Promise<{ status: number }>) => {
-      // On a busy machine some may wait too long, and are retried.
+      // Retries attempts that time out on a busy machine.
       const untilTold = (code: string) =>
         eventually(
           () => guess(code),
@@ -206,7 +206,7 @@ describe('A second factor', () => {
     const next = { current_password: password, new_password: 'staple of another horse' };
     const changed = await stack.put('/v1/auth/password', next, { token, headers });
     expect(claimsOf(changed.body.data.access_token).amr).toEqual(['pwd', 'otp']);
-    // The token that removes it is the earlier one, which the change has revoked.
+    // The password change has revoked the token used here.
     expect((await remove(recoveryCodes[1] ?? '')).status).toBe(401);
     const options = { token: changed.body.data.access_token as string, headers };
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);
@@ -226,7 +226,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it('A second factor does not count for a session, or one renewed from it, that began with another one', async () => {
+  it('A second factor does not count for a session that began with another one, even when renewed', async () => {
     const person = await secured();
     const { access_token: token } = (await person.logIn({ totp_code: codeOf(person.secret) })).body.data;
     expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);

@@ -62,7 +62,7 @@ describe('Users', () => {
       ]);
     });
 
-    it('An invitation is accepted once, however many try at once', async () => {
+    it('An invitation is accepted once, even by simultaneous requests', async () => {
       const { body } = await invite(admin, { user_type: 'organization' });
       const answers = await Promise.all(Array.from({ length: 5 }, () => accept(body.data.token)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
@@ -78,7 +78,7 @@ describe('Users', () => {
       expect((await accept('unknown')).status).toBe(400);
     });
 
-    it('An invitation can be repeated until accepted; the older token is then void', async () => {
+    it('An invitation can be repeated until accepted; this revokes the older token', async () => {
       const email = address();
       const first = await invite(admin, { email, user_type: 'individual' });
       const second = await invite(admin, { email, user_type: 'individual' });
@@ -173,7 +173,7 @@ describe('Users', () => {
       expect((await detail(stranger.id, stranger.token)).status).toBe(403);
     });
 
-    it('Users are paged by number and by the last row seen alike', async () => {
+    it('Paging users by number and by the last row gives the same rows', async () => {
       const organizationId = await buildOrganization(stack);
       for (let index = 0; index < 5; index += 1) await buildIndividual(stack, { organizationId });
       const list = async (query: string) => {

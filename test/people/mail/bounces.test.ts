@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Postfix's message to the sender of a mail, shortened. */
+/** Builds Postfix's delivery report, shortened. */
 const report = (messageId: string, { action = 'failed', status = '5.1.1' } = {}) =>
   `Return-Path: <>
 From: MAILER-DAEMON@mx.example.net (Mail Delivery System)
@@ -60,7 +60,7 @@ describe('A bounce', () => {
     ).map(({ status }) => status);
   const askAgain = (token: string) => stack.post('/v1/auth/email/confirmations', {}, { token });
 
-  it('A bounce stops mail to the address until its owner, who is shown this, confirms it again', async () => {
+  it('A bounce stops mail to the address and is shown to its owner, until they confirm it again', async () => {
     const { id, email, token } = await buildIndividual(stack);
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [id]);
     await notice(id);

@@ -18,7 +18,7 @@ describe('A worker killed while it sends a mail', () => {
     ['before it is sent', 'deliver-mail.before', 1],
     ['before it is marked as sent', 'deliver-mail.sent', 2],
   ] as const)(
-    'A mail whose worker is killed %s is not lost, and at most sent again with the same Message-ID',
+    'A mail whose worker is killed %s is not lost, and any second copy has the same Message-ID',
     async (_, failpoint, sent) => {
       stack.arm(`${failpoint}=kill`);
       const email = `${newId()}@example.org`;
@@ -27,7 +27,7 @@ describe('A worker killed while it sends a mail', () => {
       await stack.worker.exited;
       expect(await mailsTo(stack, email)).toHaveLength(sent - 1);
       await stack.restart();
-      // What the dead worker had claimed is due a minute later.
+      // The dead worker's claim expires after a minute.
       await stack
         .owner()
         .execute('delete from sweep_looks where subject_id in (select id from mails where user_id = ?)', [id]);

@@ -55,7 +55,7 @@ describe('Mail to people', () => {
       .em()
       .execute<{ at: Date | null }[]>('select email_confirmed_at as at from users where id = ?', [id]);
     expect(user?.at).not.toBeNull();
-    // From now on the owner of the name is known.
+    // The address is confirmed now, so mails contain the name.
     await stack.post('/v1/auth/password/forgot', { email });
     expect(await awaitMail(stack, email, /sandi/)).toMatchObject({
       text: expect.stringMatching(/^Halo Ibu <Sari>,\n/),
@@ -63,7 +63,7 @@ describe('Mail to people', () => {
     });
   });
 
-  it('Mail to strangers contains no text by the person who entered their address: no name, and no unapproved organization', async () => {
+  it('Mail to strangers contains no text by the person who entered their address: no name and no unapproved organization', async () => {
     const link = `https://${newId()}.example/x`;
     const signedUp = `${newId()}@example.org`;
     await stack.post('/v1/auth/signup', { name: `Open ${link}`, email: signedUp, password });
@@ -103,7 +103,7 @@ describe('Mail to people', () => {
     expect([statuses.length, told('sent'), told('silenced')]).toEqual([notices, 10, 4]);
   });
 
-  it('A mail is sent once, and its token is deleted then', async () => {
+  it('A mail is sent once, and its token is deleted afterwards', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     const row = await eventually(

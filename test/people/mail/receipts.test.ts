@@ -71,7 +71,7 @@ describe('Receipts', () => {
     expect(await kindsOf(donor.id)).toHaveLength(2);
   });
 
-  it('No receipt is sent for a withdrawal that the bank has returned by then', async () => {
+  it('No receipt is sent for a withdrawal that the bank has already returned', async () => {
     const owner = await buildDonor();
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(
@@ -99,7 +99,7 @@ describe('Receipts', () => {
     expect(paid.text).toContain('BRI');
   });
 
-  it('Donors get one receipt for an open donation paid before it has a cause, and notice of its cause', async () => {
+  it('Donors get one receipt for an open donation, and a notice when it is allocated to a cause', async () => {
     const donor = await buildDonor();
     const late = await buildDonor(false);
     const pool = (await stack.get('/v1/donations/open-pool', { token: donor.token })).body.data.account_id;
@@ -112,7 +112,7 @@ describe('Receipts', () => {
       }),
     );
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [late.id]);
-    // As retention does after months. The mail arrives before its row records it.
+    // As retention does after months. Retried, because a mail arrives before its row is marked as sent.
     await eventually(
       () =>
         stack
@@ -147,7 +147,7 @@ describe('Receipts', () => {
     expect(await kindsOf(other.id)).toEqual(['donation']);
   });
 
-  it('Donors get one mail in January with their giving of the year', async () => {
+  it('Donors get one mail in January with their donations of the year', async () => {
     const [donor, idle] = await Promise.all([buildDonor(), buildDonor()]);
     for (const amount of [50_000, 20_000]) await give(donor, causeId, amount);
     const year = Number(westernIndonesiaDay(new Date()).slice(0, 4));

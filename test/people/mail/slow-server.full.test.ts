@@ -12,7 +12,7 @@ it('A mail is sent once by a server that takes longer than a claim lasts', async
   const { id: userId } = await buildIndividual(stack);
   let talks = 0;
   let received = 0;
-  // It is never silent long enough to time out.
+  // The server is never silent long enough to time out.
   const server = createServer((socket) => {
     talks += 1;
     let isText = false;

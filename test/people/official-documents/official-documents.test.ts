@@ -140,7 +140,7 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
 });
 
 describe('GET /v1/official-documents (read-official-document)', () => {
-  itInFull('Lists omit official documents whose key is missing, and tell their owner so', async () => {
+  itInFull('Lists omit official documents whose key is missing; the owner gets a 503', async () => {
     const person = await buildIndividual(stack, { organizationId: String(owner.organizationId) });
     const other = await created();
     const { id } = await created(person);
@@ -256,7 +256,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
 });
 
 describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
-  it('Deleting an official document removes it for good and records RESOURCE_DELETED', async () => {
+  it('Deleting an official document removes it permanently and records RESOURCE_DELETED', async () => {
     const { id } = await created();
     expect(await remove(owner, id)).toMatchObject({ status: 200, body: { message: expect.any(String) } });
     expect([(await read(owner, id)).status, (await remove(owner, id)).status]).toEqual([404, 404]);
@@ -317,7 +317,7 @@ describe('The scan of an official document', () => {
       for (const by of [owner, admin, platform]) expect(await seen(by)).toEqual([200, 200, true, true]);
       for (const by of [fellow, stranger]) expect(await seen(by)).toEqual([404, 404, false, false]);
       expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
-      // A user who saw its key before cannot register it as a document of their own.
+      // A user who read its key earlier cannot register it as their own document.
       const body = { url: scan.url, document_type: 'image' };
       const register = (by: BuiltUser) => stack.post('/v1/documents', body, { token: by.token });
       const answers = await Promise.all([fellow, stranger, owner, admin].map(register));
@@ -357,7 +357,7 @@ describe('The scan of an official document', () => {
     expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
   });
 
-  it('A scan is not shown through another document of the same file once it has another file itself', async () => {
+  it('A scan is not shown through another document of its former file after its file was changed', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const register = async (by: BuiltUser): Promise<string> => {
       const body = { url: first.url, document_type: 'image' };

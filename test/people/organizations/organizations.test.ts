@@ -221,7 +221,7 @@ describe('Organizations', () => {
 
   describe('that are inactive or suspended', () => {
     it.each(['inactive', 'suspended'])(
-      'Users of an organization that is %s may read and log out, but change nothing',
+      'Users of an organization that is %s may read and log out but not write',
       async (status) => {
         const organizationId = await buildOrganization(stack, { status });
         const own = await buildOrganizationAdmin(stack, { organizationId });
@@ -237,7 +237,7 @@ describe('Organizations', () => {
       },
     );
 
-    it('A pending organization has no such limits', async () => {
+    it('Users of a pending organization may write', async () => {
       const organizationId = await buildOrganization(stack, { status: 'pending' });
       const own = await buildOrganizationAdmin(stack, { organizationId });
       expect((await change(organizationId, { name: 'x' }, own)).status).toBe(200);
