@@ -12,7 +12,7 @@ export const causeBody = (accountId: string, body: object = {}) => ({
   ...body,
 });
 
-/** A cause of the creator, approved by the super admin if one is given. Returns its id. */
+/** Creates a cause of the creator, approved by the super admin if one is given. Returns its id. */
 export async function buildCause(
   stack: Pick<Stack, 'post' | 'patch'>,
   creator: BuiltUser,
@@ -27,7 +27,7 @@ export async function buildCause(
   return made.body.id;
 }
 
-/** The money a cause has received, IDR, as the API shows it. */
+/** Returns the amount that a cause has received, IDR, as the API shows it. */
 export async function currentAmountOf(stack: Pick<Stack, 'get'>, reader: BuiltUser, causeId: string): Promise<number> {
   const { body } = await stack.get(`/v1/charitable-causes/${causeId}`, { token: reader.token });
   return body.charitable_cause.current_amount;

@@ -159,7 +159,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect((await change(creator, await buildCause(stack, creator), body)).status).toBe(400);
   });
 
-  it('A cause that was never approved cannot become active, approved or completed (403), even by intermediate statuses', async () => {
+  it('A cause that was never approved cannot become active, approved or completed (403), even through other statuses', async () => {
     const id = await buildCause(stack, creator);
     expect((await change(creator, id, { status: 'active' })).status).toBe(403);
     expect((await change(creator, id, { status: 'approved' })).status).toBe(403);

@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const list = (user: BuiltUser, query = '') => stack.get(`/v1/charitable-causes${query}`, { token: user.token });
-/** Only the causes of this file, by their names. */
+/** Returns the names of this file's causes among these. */
 const names = (ids: { id: string }[]) =>
   Object.entries(made)
     .filter(([, made]) => ids.some(({ id }) => id === made))

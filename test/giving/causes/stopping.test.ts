@@ -148,7 +148,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     });
   });
 
-  it('Stopping is refused twice, reinstating if not stopped, and both without a reason, for a missing cause and to others', async () => {
+  it('A second stop, reinstating a cause that is not stopped, and both without a reason, for a missing cause or by others are refused', async () => {
     const id = await approved();
     expect((await decide(id, 'reinstate')).status).toBe(400);
     for (const body of [{}, { reason: ' ab ' }, { reason: 'x'.repeat(301) }, { reason: null }, { reason, more: 1 }]) {

@@ -41,7 +41,7 @@ const latestOf = async (user: BuiltUser) =>
   (await stack.get('/v1/donations', { token: user.token })).body.data.items[0];
 const openIds = (count: number) => buildOpenDonations(stack, donor, count);
 
-/** One donation of every kind that cannot be allocated, with a word from the error. */
+/** Creates a donation of every kind that cannot be allocated, with a part of its error. */
 async function buildBadMembers(): Promise<[id: string, reason: RegExp][]> {
   await give(stack, donor, 5, causeId);
   const specific = (await latestOf(donor)).id;
@@ -209,7 +209,7 @@ describe('Many allocations', () => {
         causeId,
         ...(await Promise.all(Array.from({ length: size.causes - 1 }, () => buildCause(stack, creator, superAdmin)))),
       ];
-      // Batches start anywhere, so that most of them overlap and some can be allocated in parallel.
+      // Batches start anywhere, so that most overlap but some can be allocated in parallel.
       const batches = Array.from({ length: size.calls }, (_, index) => {
         const start = (index * 7919 * size.batch) % size.donations;
         return Array.from(
@@ -229,8 +229,8 @@ describe('Many allocations', () => {
       );
       expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
       const told = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
-      // A request has no key, so after a 503 it may be refused because of its own effect: then an allocation of exactly
-      // its donations to its cause that no other request claims is its own.
+      // Requests have no key, so a retry after a 503 may be refused because of the first attempt's effect. An
+      // allocation of exactly its donations to its cause that no other request claims is then its own.
       const allocationOf = async (index: number) => {
         const [row, ...others] = await stack.em().execute<{ allocation: string | null; whole: boolean }[]>(
           `select d.allocation_batch_id as allocation, d.cause_id = ? and count(*) = ? and (select count(*) from donations o

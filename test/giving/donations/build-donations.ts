@@ -16,10 +16,10 @@ export const give = (stack: Pick<Stack, 'post'>, donor: BuiltUser, amount: numbe
   );
 
 const amountOfEach = 1000;
-/** Payments in one statement: a balance that one transaction changes more often becomes slow to read. */
+/** Payments per transaction; a balance that one transaction changes more often becomes slow to read. */
 const perStatement = 250;
 
-/** Open donations of 1,000 rupiah each, made by the functions that payments call, many at once. Returns their ids. */
+/** Creates open donations of IDR 1,000 each, many at once, with the functions that payments call. Returns their ids. */
 export async function buildOpenDonations(stack: BuildPlace, donor: BuiltUser, count: number): Promise<string[]> {
   await fund(stack, donor.accountId, String(count * amountOfEach));
   const ids: string[] = [];

@@ -10,7 +10,7 @@ interface Place {
   causeId: string;
 }
 
-/** What tests of subscriptions request and read, for the donor and cause current at the time. */
+/** Creates the requests and reads of subscription tests, for the current donor and cause. */
 export function createSubscriber(place: () => Place) {
   const subscribe = (body: object = {}, headers: Record<string, string> = {}, user = place().donor) => {
     const { stack, donor, causeId } = place();
@@ -36,7 +36,7 @@ export function createSubscriber(place: () => Place) {
         total: number;
         items: { type: string; subscription_id: string }[];
       },
-    /** The attempts of a subscription: period, outcome, and due day (UTC+7). */
+    /** Returns the attempts of a subscription: period, outcome, and due day (UTC+7). */
     attemptsOf: (id: string) =>
       place()
         .stack.em()

@@ -77,7 +77,7 @@ describe('A donation to a cause from a balance', () => {
     });
   });
 
-  it('A donation may be repeated: donations have no duplicate protection', async () => {
+  it('The same donation may be made repeatedly', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => give(stack, donor, 1000, causeId)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect((await own(donor)).total).toBe(3);
@@ -250,7 +250,7 @@ describe('A subscription', () => {
     expect(await resultOf(subscriptionId)).toBe('stopped');
   });
 
-  /** As if it had started earlier; a signal makes its workflow check. */
+  /** Makes a subscription start earlier and signals its workflow. */
   const ageBy = async (id: string, interval: string) => {
     await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age

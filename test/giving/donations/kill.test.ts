@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.restart());
 
-/** As if it had started a week earlier; a signal makes its workflow check, and the next period is due. */
+/** Makes a subscription start a week earlier, so that the next period is due, and signals its workflow. */
 async function letPeriodFallDue(id: string): Promise<void> {
   await stack
     .owner()
@@ -71,11 +71,11 @@ const allocation = [
 ];
 const period = ['pay-subscription-period.before', 'pay-subscription-period.paid', 'pay-subscription-period.after'];
 const opened = 'open-subscription.after';
-/** In reverse order, as each request that is held has passed the other points. */
+/** In reverse order, because a request stopped at a late point has passed the earlier ones. */
 const chosen = (points: string[]) => (isFullRun() ? points.toReversed() : points.slice(-1));
 
 describe('A worker killed with -9', () => {
-  it('An allocation whose worker is killed with -9 at any step is complete, done once and answered', async () => {
+  it('An allocation whose worker is killed with -9 at any step is completed once and answered', async () => {
     const asked: Promise<{ status: number; body: { data: object } }>[] = [];
     const before = await balanceOf(stack, systemAccounts.openDonationPool);
     let given = 0;
@@ -127,7 +127,7 @@ describe('A worker killed with -9', () => {
 });
 
 describe('A subscription stopped while a period is being paid', () => {
-  it('A subscription stopped while a period is being paid completes: the signal is not lost between payment and report', async () => {
+  it('A subscription stopped while a period is being paid completes; the signal is not lost', async () => {
     const donor = await buildDonor();
     const { id } = (await subscribe(donor)).body.data;
     stack.arm('pay-subscription-period.after=delay');

@@ -34,13 +34,13 @@ beforeEach(async () => {
 
 const all = <T>(make: (place: number) => Promise<T>) =>
   Promise.all(Array.from({ length: racers }, (_, place) => make(place)));
-/** Donates this often from the donor's balance; returns the donations' ids. */
+/** Donates repeatedly from the donor's balance; returns the donations' ids. */
 async function givenBefore(toCause?: string): Promise<string[]> {
   for (let given = 0; given < racers; given++) expect((await give(stack, donor, each, toCause)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;
   return items.slice(0, racers).map(({ id }: { id: string }) => id);
 }
-/** Orders of donations to the cause, each to be settled as paid. */
+/** Opens gateway donations to the cause; returns functions that settle them. */
 async function ordered(): Promise<(() => Promise<unknown>)[]> {
   const orders = await all(async () => {
     const body = { reference_type: 'charitable_cause_donate', reference_id: causeId, payment_id: 1, amount: each };

@@ -30,7 +30,7 @@ afterEach(() => stack.restart());
 
 type Ask = () => ReturnType<ProcessStack['post']>;
 
-/** Another donor's donation to a cause of its own, so that none waits for another's locks. */
+/** Creates a donation by a new donor to a new cause, so that no refund waits for another's locks. */
 async function given(): Promise<string> {
   creator = await buildOrganizationAdmin(stack);
   causeId = await buildCause(stack, creator, superAdmin);
@@ -39,7 +39,7 @@ async function given(): Promise<string> {
   return (await stack.get('/v1/donations', { token: donor.token })).body.data.items[0].id;
 }
 
-/** Calls an API that kills itself at the failpoint, then its successor until that answers. */
+/** Calls an API that kills itself at the failpoint, then retries until the restarted API answers. */
 async function askThrough(point: string, ask: Ask) {
   stack.arm(`${point}=kill`);
   const asked = ask().catch(() => null);

@@ -42,14 +42,14 @@ const refund = (id: string) =>
 const okays = (answers: HttpAnswer[]) => answers.filter(({ status }) => status === 200 || status === 201).length;
 const statuses = (answers: HttpAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
 
-/** This many donations of the donor to the cause, by id. */
+/** Makes this many donations to the cause; returns their ids. */
 async function giveMany(count: number): Promise<string[]> {
   for (let given = 0; given < count; given++) expect((await give(stack, donor, each, causeId)).status).toBe(201);
   const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;
   return items.map(({ id }: { id: string }) => id);
 }
 
-it(`${racers} simultaneous refunds of one donation have one success`, async () => {
+it(`${racers} simultaneous refunds of one donation succeed once`, async () => {
   const [id = ''] = await giveMany(1);
   const answers = await Promise.all(Array.from({ length: racers }, () => refund(id)));
   expect([okays(answers), statuses(answers)]).toEqual([1, [200, 400]]);
@@ -57,7 +57,7 @@ it(`${racers} simultaneous refunds of one donation have one success`, async () =
   expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
 }, 120_000);
 
-it(`A donor’s refund and a decision’s refund of one donation at the same time have one success`, async () => {
+it(`A donor’s refund and a decision’s refund of one donation at the same time succeed once`, async () => {
   const operators = await buildOperators(stack);
   const ids = await giveMany(5);
   const decisions = await Promise.all(

@@ -200,7 +200,7 @@ describe('A statement of donations', () => {
     },
   );
 
-  it('A donation statement of next year is refused; that of the first year is empty', async () => {
+  it('A donation statement of next year is refused, and one of the first year is empty', async () => {
     expect((await statement(thisYear + 1)).body.message).toBe('year: must not be in the future');
     expect((await statement(2000)).body.data.donations).toEqual([]);
   });

@@ -110,7 +110,7 @@ describe('Subscriptions under time skipping', () => {
       },
     ],
   ])(
-    'A subscription pays nothing while %s suspended, and pays the period if that ends within its three attempts',
+    'A subscription pays nothing while %s suspended, and pays the period if the suspension ends within its three attempts',
     async (_, build) => {
       const whom = await build();
       const { id, started_at } = await begin({ interval: 'weekly' });
@@ -124,7 +124,7 @@ describe('Subscriptions under time skipping', () => {
       await sleepUntil(due + dayMs * 1.5);
       expect(await eventually(outcomes, (made) => made.length === 3)).toEqual(['paid', 'refused', 'paid']);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-      // The suspension has revoked its donor's tokens for good.
+      // The suspension has permanently revoked the donor's tokens.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
       const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });
@@ -144,10 +144,10 @@ describe('Subscriptions under time skipping', () => {
     expect((await stop(id)).body.data.status).toBe('failed');
   });
 
-  it('An outage of days never uses up the three attempts at once: they stay a day apart, and each period is paid', async () => {
+  it('After an outage of days the three attempts still stay a day apart, and each period is paid', async () => {
     const { id } = await begin({ amount: '6000', interval: 'weekly' });
     const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
-    // Temporal returns without the workflow, which continues from its row: three periods are overdue.
+    // Temporal restarts without the workflow, which is restarted from its row with three periods overdue.
     const workflowId = `donation-subscription/${id}`;
     await loseWorkflow(stack.time.client, workflowId);
     await stack
@@ -161,7 +161,7 @@ describe('Subscriptions under time skipping', () => {
     const made = async () =>
       (await attemptsOf(id)).slice(1).map(({ period, attempt, outcome }) => `${period}.${attempt} ${outcome}`);
     await eventually(made, (attempts) => attempts.length > 0);
-    // What was due at once has been done by the time another subscription has started.
+    // Once another subscription has started, everything due has been done.
     await begin({ amount: '1' });
     expect({ made: await made(), status: (await read(id)).status }).toEqual({
       made: ['1.1 refused'],

@@ -171,7 +171,7 @@ describe('DELETE /v1/donations/subscriptions/:id', () => {
 });
 
 describe('A period of a subscription', () => {
-  /** As if it had started and been tried earlier; a signal makes its workflow check. */
+  /** Makes a subscription and its attempts older and signals its workflow. */
   async function ageBy(id: string, interval: string): Promise<void> {
     await stack.owner().execute(
       `update donation_subscriptions set started_at = started_at - age, attempted_at = attempted_at - age, postponed_at = postponed_at - age
@@ -224,7 +224,7 @@ describe('A period of a subscription', () => {
       },
     ],
   ])(
-    'A period is not paid while %s suspended, and is paid if that ends within its three attempts',
+    'A period is not paid while %s suspended, and is paid if the suspension ends within its three attempts',
     async (_, build) => {
       const whom = await build();
       const { id } = await begin({ interval: 'weekly' });
@@ -236,14 +236,14 @@ describe('A period of a subscription', () => {
       await ageBy(id, '1 day');
       expect(await outcomesWhen(id, 3)).toEqual(['paid', 'refused', 'paid']);
       expect(await balanceOf(stack, donor.accountId)).toBe('8000.0000');
-      // The suspension has revoked its donor's tokens for good.
+      // The suspension has permanently revoked the donor's tokens.
       const sessions = { userId: donor.id, userType: 'individual', organizationId: donor.organizationId } as const;
       const { token } = await stack.deps.tokens.sign({ ...sessions, secondFactor: null });
       await stop(id, { ...donor, token });
     },
   );
 
-  /** Whether it was postponed within the hour: earlier postponements are a day old by then. */
+  /** Waits until it was postponed within the hour; earlier postponements are a day old. */
   const isPostponed = (id: string) =>
     eventually(
       async () => {
@@ -295,7 +295,7 @@ describe('A period of a subscription', () => {
 });
 
 describe('The due date of a period', () => {
-  it('The database, which finds late periods, and the workflow, which pays them, compute the same due date', async () => {
+  it('Database and workflow compute the same due date of a period', async () => {
     const begun = ['2026-01-31T01:00:00+07:00', '2026-03-01T00:30:00+07:00', '2027-12-30T23:59:59.5+07:00'];
     const rows = await stack.owner().transactional(async (tx) => {
       await tx.execute(

@@ -108,7 +108,7 @@ describe('Releasing a saving goal', () => {
     ]);
   });
 
-  it('Releasing a goal is refused to others and into accounts of others, and changes nothing then', async () => {
+  it('Releasing a goal is refused to others and into accounts of others, without effect', async () => {
     await fromBalance(400);
     const other = await buildIndividual(stack);
     expect((await release(other.accountId, other)).status).toBe(403);
