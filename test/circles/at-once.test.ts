@@ -6,14 +6,14 @@ import { type BegunCircle, begun, move, onDay, opened, passTime } from './begin-
 import { addMembers, buildMembers, contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: only what the test does by hand happens. */
+/** Temporal is down, so that only the test runs steps. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** For rows written by one transaction: their number, and the number of statements that wrote them. */
+/** Returns the number of rows, and the number of statements in one transaction that wrote them. */
 async function written(rows: string, circleId: string): Promise<{ rows: number; statements: number }> {
   const [found] = await stack
     .owner()
@@ -24,7 +24,7 @@ async function written(rows: string, circleId: string): Promise<{ rows: number; 
   return found ?? { rows: 0, statements: 0 };
 }
 
-/** A circle of six in its second round, in which only the last three members have paid. */
+/** Creates a circle of six in its second round, in which only the last three members have paid. */
 async function halfPaid(terms: Partial<CircleTerms>): Promise<BegunCircle> {
   const circle = await begun(stack, 6, terms);
   const { id, members } = circle;

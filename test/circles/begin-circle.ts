@@ -7,16 +7,16 @@ import type { Stack } from '../support/stack.ts';
 import { readCircle } from './build-circle.ts';
 
 const day = 24 * 60 * 60 * 1000;
-/** Late enough that the sweep of a stack with a worker finds nothing to start, cancel or pay. */
+/** So late that the sweep of a stack with a worker finds nothing to start, cancel or pay. */
 const begin = Date.parse('2126-01-01T00:00:00+07:00');
-/** This many days after the circle started. */
+/** Returns the instant this many days after the circle's start. */
 export const onDay = (days: number): string => new Date(begin + days * day).toISOString();
 
 /** Runs the circle's next step at that time, if it is due. */
 export const move = (stack: Stack, circleId: string, at: string): Promise<CircleProgress> =>
   moveCircle(stack.em(), stack.deps, { circleId, at });
 
-/** Runs every step that the workflow would run until then in a round with missing contributions. */
+/** Runs every step that the workflow would run by then in a round with missing contributions. */
 export async function passTime(stack: Stack, circleId: string, at: string): Promise<CircleProgress> {
   let progress = await move(stack, circleId, at);
   const isDue = () => progress.phase === 'collecting' && progress.next !== null && progress.next.at <= at;
@@ -32,7 +32,7 @@ export interface BegunCircle {
 
 type Own = Pick<NewColumns, 'visibility' | 'round_interval' | 'start_date'> & Partial<NewColumns>;
 
-/** A circle of ten places and IDR 100,000 a round without members; returns its id. */
+/** Inserts a circle of ten places and IDR 100,000 a round, without members; returns its id. */
 export async function inserted(stack: Stack, creator: BuiltUser, startsAt: string, own: Own): Promise<string> {
   const columns: NewColumns = {
     ...{ account_id: creator.accountId, owner_type: 'individual', owner_id: creator.id, organization_id: null },
@@ -43,7 +43,7 @@ export async function inserted(stack: Stack, creator: BuiltUser, startsAt: strin
   return (await stack.em().transactional((tx) => insertCircle(tx, stack.deps.sealer, columns, 'test'))).id;
 }
 
-/** A daily circle of IDR 100,000 that nobody has joined yet, by default one that no sweep touches; its id. */
+/** Inserts a daily circle of IDR 100,000 without members, by default not due for any sweep; returns its id. */
 export function opened(
   stack: Stack,
   creator: BuiltUser,
@@ -58,7 +58,7 @@ export function opened(
   });
 }
 
-/** A daily circle of IDR 100,000 that has started, with its first round open; not due for any sweep by default. */
+/** Creates a daily circle of IDR 100,000 with its first round open, by default not due for any sweep. */
 export async function begun(
   stack: Stack,
   size: number,

@@ -46,11 +46,11 @@ export async function buildCast(stack: CirclePlace): Promise<Cast> {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A calendar day of UTC+7, this many days from today. */
+/** Returns the calendar day (UTC+7) this many days from today. */
 export const dayFromToday = (days: number): string =>
   formatWesternIndonesia(new Date(Date.now() + days * dayMs)).slice(0, 10);
 
-/** A circle that starts tomorrow, IDR 100,000 a month by default; returns the body of the answer. */
+/** Creates a circle that starts tomorrow, IDR 100,000 a month by default; returns the response body. */
 export async function createCircle(stack: CirclePlace, creator: BuiltUser, fields: object = {}) {
   const { status, body } = await asAClient(() =>
     stack.post(
@@ -76,7 +76,7 @@ export const addMembers = (stack: CirclePlace, by: BuiltUser, circleId: string, 
     { token: by.token },
   );
 
-/** The circle as its web clients see it. */
+/** Reads the circle as a web client. */
 export const readCircle = async (stack: CirclePlace, as: BuiltUser, circleId: string) =>
   (await stack.get(`/v1/saving-circles/${circleId}`, { token: as.token })).body.saving_circle;
 
@@ -96,15 +96,15 @@ export async function startNow(stack: StartingPlace, by: BuiltUser, circleId: st
 export interface BuiltCircle {
   id: string;
   creator: BuiltUser;
-  /** In the order of joining; the creator is the first. */
+  /** In joining order, the creator first. */
   members: BuiltUser[];
 }
 
-/** This many people with IDR 1,000,000 each. */
+/** Creates this many people with IDR 1,000,000 each. */
 export const buildMembers = (stack: CirclePlace, count: number): Promise<BuiltUser[]> =>
   Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance: '1000000' })));
 
-/** An active circle of this many members with IDR 1,000,000 each. */
+/** Creates an active circle of this many members with IDR 1,000,000 each. */
 export async function buildActiveCircle(stack: StartingPlace, size: number, fields: object = {}): Promise<BuiltCircle> {
   const members = await buildMembers(stack, size);
   const [creator] = members;
@@ -116,7 +116,7 @@ export async function buildActiveCircle(stack: StartingPlace, size: number, fiel
   return { id, creator, members };
 }
 
-/** An active daily circle of this many members with these terms; the first `paid` members have contributed. */
+/** Creates an active daily circle of this many members with these terms; the first `paid` members have contributed. */
 export async function buildDailyCircle(
   stack: StartingPlace,
   size: number,
@@ -130,8 +130,7 @@ export async function buildDailyCircle(
 }
 
 /**
- * An active daily circle that anyone may join, and whose members all joined by themselves, with consent; the first of
- * them created it.
+ * Creates an active public daily circle whose members all joined by themselves, with consent; the first is the creator.
  */
 export async function buildConsentedCircle(
   stack: StartingPlace,
@@ -148,7 +147,7 @@ export async function buildConsentedCircle(
   return { id, creator, members };
 }
 
-/** The places of these members in a circle, in the given order. */
+/** Returns the member ids of these users, in the given order. */
 export async function memberIdsOf(
   stack: CirclePlace,
   circleId: string,
@@ -166,11 +165,11 @@ export const contribute = (stack: CirclePlace, member: BuiltUser, circleId: stri
     { token: member.token },
   );
 
-/** The balance of each of these members, IDR. */
+/** Returns the balance of each of these members, IDR. */
 export const balancesOf = (stack: CirclePlace, members: readonly BuiltUser[]): Promise<number[]> =>
   Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
 
-/** The balance of the circle's holding account. */
+/** Returns the balance of the circle's holding account. */
 export async function heldBy(stack: CirclePlace, circleId: string): Promise<string> {
   const [row] = await stack
     .em()

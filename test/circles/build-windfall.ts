@@ -9,7 +9,7 @@ import {
 } from './build-circle.ts';
 import { openNextRound, type RoundPlace } from './end-interval.ts';
 
-/** A circle of two under `winner_first` in its second round, whose first member has received the pot. */
+/** Creates a circle of two under `winner_first` in its second round, whose first member has received the pot. */
 export async function buildWindfall(
   stack: CirclePlace & RoundPlace,
   terms: Partial<CircleTerms> = {},

@@ -23,7 +23,7 @@ const pay = async (id: string, members: readonly BuiltUser[]) => {
   for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
 };
 const balances = (members: readonly BuiltUser[]) => balancesOf(stack, members);
-/** The second round of a circle whose first was paid is open. */
+/** Waits until the second round of a circle is open. */
 async function untilSecondRound(id: string, as: BuiltUser) {
   await circleWhen(stack, as, id, { current_turn: 2 });
   await openNextRound(stack, id);

@@ -23,7 +23,7 @@ const circles = fc.record({
   amount: fc.integer({ min: 1, max: 100_000 }),
   percent: fc.integer({ min: 0, max: 100 }),
   rule: fc.constantFrom(...defaultRules),
-  /** For each round and member whether they pay in time; for a waiting round whether it is cancelled. */
+  /** Per round, bit sets of the members who pay in time or can be debited, and whether a waiting round is cancelled. */
   habits: fc.array(fc.record({ pays: fc.nat(127), debited: fc.nat(127), cancels: fc.integer({ min: 0, max: 9 }) }), {
     minLength: 14,
     maxLength: 14,
@@ -31,7 +31,7 @@ const circles = fc.record({
 });
 
 describe('Circles with random terms and payments', () => {
-  it(`Circles pay each pot once when it is funded, hold what members paid in and close with zero balances (${numRuns} cases)`, () => {
+  it(`Circles pay each funded pot once, hold the money that members paid in and close with zero balances (${numRuns} cases)`, () => {
     fc.assert(
       fc.property(circles, ({ size, amount, percent, rule, habits }) => {
         const circle = newCircle({ size, amount, percent });
@@ -46,7 +46,7 @@ describe('Circles with random terms and payments', () => {
           else defaultOrCancel(circle, rule, habit);
           expectSound(circle);
         }
-        // A circle that is still waiting is cancelled by an operator, so that every circle is final.
+        // An operator cancels a circle that still waits, so that every circle becomes final.
         if (circle.status === 'active') cancel(circle);
         expectSound(circle);
       }),
@@ -107,7 +107,7 @@ describe('Guarantees that cover a missing contribution', () => {
     covered: '0',
   });
 
-  it('Covering debits the defaulter’s own guarantee first and divides the rest equally among the others, to four decimals', () => {
+  it('Covers use the defaulter’s own guarantee first and divide the rest equally among the others, to four decimals', () => {
     const places = [
       place(0, false, '4'),
       place(1, true, '1'),

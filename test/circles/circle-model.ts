@@ -3,7 +3,7 @@ import { settle, shareOut } from '../../src/circles/settlement.ts';
 import type { DefaultRule } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, shareMoney, subtractMoney } from '../../src/shared/money.ts';
 
-/** A circle by its rules alone, without an implementation: each step asserts what must hold. */
+/** A model of a circle that follows the rules alone; each step asserts its invariants. */
 
 export interface Member {
   member_id: string;
@@ -30,7 +30,7 @@ export interface Circle {
 
 export const sum = (amounts: readonly string[]): string => addMoney('0', ...amounts);
 
-/** What must always hold: only money that was paid in is held, and nobody receives two pots. */
+/** Expects the invariants: the circle holds only money that was paid in, and nobody receives two pots. */
 export function expectSound({ members, held, turn, status }: Circle): void {
   expect(sum(members.map(({ paid, guarantee, received }) => subtractMoney(addMoney(paid, guarantee), received)))).toBe(
     held,
@@ -62,7 +62,7 @@ export function payPot(circle: Circle, covered: readonly string[] = []): void {
     return;
   }
   const pot = sum([...places.filter(({ hasPaid }) => hasPaid).map(() => circle.amount), ...covered]);
-  // Funded: every place has paid, or is covered completely.
+  // The pot is funded: every place has paid or is covered completely.
   expect(pot).toBe(sum(places.map(() => circle.amount)));
   receiver.received = addMoney(receiver.received, pot);
   receiver.pots += 1;
@@ -72,7 +72,7 @@ export function payPot(circle: Circle, covered: readonly string[] = []): void {
   else circle.turn += 1;
 }
 
-/** As positions are read: excluded members come last. Of equal shares, the first gets the indivisible rest. */
+/** Sorts members as positions are read, excluded members last; the first of equal shares gets the indivisible rest. */
 const inTurnOrder = (members: readonly Member[]): Member[] =>
   members.toSorted((left, right) => (left.turn ?? members.length + 1) - (right.turn ?? members.length + 1));
 
@@ -92,7 +92,7 @@ export function end(circle: Circle, status: 'completed' | 'cancelled'): void {
     member.received = addMoney(member.received, amount);
   }
   circle.held = '0.0000';
-  // After the last round no guarantee has paid other members' claims, unless it covered them.
+  // After the last round guarantees have paid for other members only what they covered.
   for (const { member_id, guarantee, covered } of status === 'completed' ? circle.members : []) {
     const left = subtractMoney(guarantee, covered);
     const owedAtMost = compareMoney(due.get(member_id) ?? '0', left) < 0 ? (due.get(member_id) ?? '0') : left;
@@ -115,7 +115,7 @@ export function cancel(circle: Circle): void {
   end(circle, 'cancelled');
 }
 
-/** A circle of this many members in its first round, in whole rupiah. */
+/** Creates a circle of this many members in its first round, in whole rupiah. */
 export function newCircle({ size, amount, percent }: { size: number; amount: number; percent: number }): Circle {
   return {
     amount: `${amount}.0000`,
@@ -149,7 +149,7 @@ export const placesOf = ({ members, turn }: Circle): PlaceInRound[] =>
       covered,
     }));
 
-/** What the terms require in a round with missing contributions; `debit` says whether a member's balance suffices. */
+/** Applies the terms to a round with missing contributions; `debit` returns whether a member's balance suffices. */
 export function inDefault(circle: Circle, rule: DefaultRule, debit: (member: Member) => boolean): Remedy {
   const places = placesOf(circle);
   const missing = places.filter(({ has_paid }) => !has_paid).map(({ member_id }) => member_id);
@@ -161,7 +161,7 @@ export function inDefault(circle: Circle, rule: DefaultRule, debit: (member: Mem
       expect(missing).toContain(debtor);
       member(guarantor).covered = addMoney(member(guarantor).covered, amount);
     }
-    // The defaulter's own first: it is used up before others pay.
+    // The defaulter's own guarantee is used up before others pay.
     for (const { debtor, guarantor } of covers) {
       if (debtor !== guarantor) expect(member(debtor).covered).toBe(member(debtor).guarantee);
     }

@@ -9,15 +9,15 @@ const actions = fc.record({
   who: fc.nat(3),
   whom: fc.nat(3),
 });
-/** Random circles: their terms, and the members' actions in each round, in any order. */
+/** Random circles: their terms, and the members' actions in each round. */
 export const stories = fc.record({
   size: fc.integer({ min: 2, max: 4 }),
   percent: fc.constantFrom(0, 25, 50, 100),
   rule: fc.constantFrom(...defaultRules),
   graceDays: fc.integer({ min: 0, max: 2 }),
-  /** Members with a small balance. */
+  /** A bit set of the members with a small balance. */
   poor: fc.nat(15),
-  /** The members' actions in each round, in any order, and whether it is cancelled then. */
+  /** The members' actions in each round, in order, and whether the circle is then cancelled. */
   rounds: fc.array(fc.record({ actions: fc.array(actions, { maxLength: 7 }), cancels: fc.nat(9) }), {
     minLength: 4,
     maxLength: 4,

@@ -119,7 +119,7 @@ describe('POST /v1/saving-circles', () => {
     });
   });
 
-  it('A circle’s capacity is limited only by the largest possible pot, and the error names that limit', async () => {
+  it('Only the largest possible pot limits a circle’s capacity, and the error names that limit', async () => {
     const big = await createCircle(stack, owner, { capacity: 250_000 });
     expect(big.capacity).toBe(250_000);
     const largest = { ...valid(owner.accountId), capacity: 3, amount: '3333333333333333.3333' };

@@ -16,7 +16,7 @@ import {
 const bca = 1;
 
 let stack: Stack;
-/** An active circle, from which each test takes a member who has not paid. */
+/** An active circle; each test uses a member who has not paid. */
 let circle: BuiltCircle;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -70,7 +70,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A contribution’s key replays the first answer after the round is over and the contribution has changed', async () => {
+  it('A contribution’s key replays the first answer even after the round is over and the contribution has changed', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const key = freshKey();
@@ -84,7 +84,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(2);
   });
 
-  it('Contributions with the same key match if their bodies mean the same, however the amount is written', async () => {
+  it('Contributions with the same key match if their bodies are equivalent, however the amount is written', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key);
@@ -120,7 +120,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A key that a simultaneous top-up also uses is reported as used, never as an error', async () => {
+  it('A key used by a simultaneous top-up returns the error for a used key, never a 500', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const numbersTaken = async () => {
@@ -129,7 +129,7 @@ describe('An Idempotency-Key of a contribution', () => {
     };
     const before = await numbersTaken();
     const untilBegun = (count: number) => eventually(numbersTaken, (last) => last >= before + count);
-    // No order is written until both requests have started.
+    // Holds back the inserts of orders until both requests have started.
     const holder = stack.owner();
     await holder.begin();
     await holder.execute('lock table payment_orders in exclusive mode');

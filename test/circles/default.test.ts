@@ -7,7 +7,7 @@ import { begun, move, onDay, passTime } from './begin-circle.ts';
 import { addMembers, balancesOf, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: only what the test does by hand happens. */
+/** Temporal is down, so that only the test runs steps. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -57,7 +57,7 @@ describe('A guarantee', () => {
     expect(await settlementOf(first, id)).toMatchObject({ held: '0.0000', debts: [] });
   });
 
-  it('A first contribution debits nothing if the balance does not also cover the guarantee', async () => {
+  it('A first contribution is refused without a debit if the balance does not also cover the guarantee', async () => {
     const { id, members } = await begun(stack, 2, { guarantee_percent: 50 }, ['149999']);
     const [first] = members as [BuiltUser];
     expect(await contribute(stack, first, id)).toMatchObject({ status: 400 });
@@ -67,7 +67,7 @@ describe('A guarantee', () => {
 });
 
 describe('A member who does not pay', () => {
-  it('A member who does not pay is reminded a day before the due date, overdue on it and in default after the grace period, once each', async () => {
+  it('A member who does not pay is reminded a day before the due date, reported overdue on it and in default after the grace period, once each', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { grace_days: 2, on_default: 'wait' });
     await pay(id, members[0]);
     const twice = async (days: number) => {
@@ -112,7 +112,7 @@ describe('Under `cover`', () => {
     await open(id, 2);
     await pay(id, ...members);
     await payOut(id, 2);
-    // The first has paid twice and received once; the rest is distributed to the others.
+    // The first member has paid twice and received once; the rest is distributed to the others.
     expect(await balances(members)).toEqual([1_050_000, 975_000, 975_000]);
     expect((await settlementOf(first, id)).debts).toEqual([
       { debtor_member_id: a, creditor_member_id: b, amount: '25000.0000' },
@@ -164,13 +164,13 @@ describe('Under `exclude`', () => {
     expect((await contribute(stack, second, id)).status).toBe(403);
     await pay(id, first, third, fourth);
     expect(await payOut(id, 2)).toEqual({ phase: 'ended', status: 'completed' });
-    // The first received a pot of four and has paid three times; the second paid once.
+    // The first member received a pot of four and has paid three times; the second paid once.
     expect(await balances(members)).toEqual([1_000_000, 1_000_000, 1_000_000, 1_000_000]);
     expect((await settlementOf(first, id)).debts).toEqual([]);
   });
 
   itInFull(
-    'Under `exclude`, no guarantee pays the refund of an excluded member: those who received more owe it',
+    'Under `exclude`, members who received more, and no guarantees, owe the refund of an excluded member',
     async () => {
       const { id, members, memberIds } = await begun(stack, 4, { on_default: 'exclude', guarantee_percent: 50 });
       const [first, , third, fourth] = members as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
@@ -182,7 +182,8 @@ describe('Under `exclude`', () => {
         if (day === 1) await pass(id, 2);
         else await payOut(id, 2);
       }
-      // The first received 400,000 and paid 300,000: the guarantee is 50,000 of that, the rest is a debt.
+      // The first member received 400,000 and paid 300,000: the guarantee pays 50,000 of the difference, the rest is a
+      // debt.
       expect(await balances(members)).toEqual([1_050_000, 950_000, 1_000_000, 1_000_000]);
       expect((await settlementOf(first, id)).debts).toEqual([
         { debtor_member_id: memberIds[0], creditor_member_id: memberIds[1], amount: '50000.0000' },
@@ -208,7 +209,7 @@ describe('Under `exclude`', () => {
 });
 
 describe('Under `winner_first`', () => {
-  it('Under `winner_first`, a member who has received the pot is debited daily until paid; one who has not is waited for', async () => {
+  it('Under `winner_first`, a member who has received the pot is debited daily until paid; the round waits for others', async () => {
     const { id, members } = await begun(stack, 3, { on_default: 'winner_first' }, ['100000']);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     await pay(id, ...members);
@@ -266,7 +267,7 @@ describe('Cancelling', () => {
     expect(await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: platform.token })).toMatchObject({
       status: 200,
     });
-    // The first owes 170,000; 90,000 are held for the two others, who have claims of 130,000 each.
+    // The first member owes 170,000; the circle holds 90,000 for the two others, who have claims of 130,000 each.
     expect(await balances(members)).toEqual([1_170_000, 915_000, 915_000]);
     expect(await settlementOf(third, id)).toMatchObject({
       held: '0.0000',

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
 
-/** Where circles live: a stack in this process, or one of processes. */
+/** A stack with circles, in this process or in separate processes. */
 export interface RoundPlace {
   owner(): EntityManager;
   deps: Pick<Dependencies, 'workflows'>;
 }
 
-/** Ends the interval and the grace period of a circle's open round, and its orders with them. */
+/** Ends the interval and the grace period of a circle's open round, and expires its orders. */
 export async function endInterval(place: RoundPlace, circleId: string): Promise<void> {
   await place.owner().execute(
     `update saving_circle_rounds r set due_at = now() - interval '1 hour' - c.grace_days * interval '1 day'
@@ -18,7 +18,7 @@ export async function endInterval(place: RoundPlace, circleId: string): Promise<
   await place.deps.workflows.lookAfterSavingCircle(circleId);
 }
 
-/** Ends the lifetime of open orders for contributions to a circle. */
+/** Expires open orders for contributions to a circle. */
 export async function endItsOrders({ owner, deps }: RoundPlace, circleId: string): Promise<void> {
   const orders = await owner().execute<{ id: string }[]>(
     `update payment_orders set expires_at = now() where reference_type = 'saving_circle_contribution'

@@ -107,7 +107,7 @@ describe('Cancelling an active circle', () => {
 });
 
 describe('The workflow of a circle', () => {
-  /** As its schedule does once a minute. */
+  /** Sweeps, as the schedule does once a minute. */
   const sweep = () => {
     const { client, taskQueue } = stack.deps.workflows;
     return client.workflow.execute('sweep', { taskQueue, workflowId: newId() });

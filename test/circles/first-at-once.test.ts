@@ -4,7 +4,7 @@ import { begun } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: only what the test requests happens. */
+/** Temporal is down, so that only the test's requests have effects. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -12,9 +12,9 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 describe('First contributions with a guarantee', () => {
-  it('First contributions for one member sent by all members at once create one, and the others get that answer', async () => {
+  it('First contributions for one member sent by all members at once create one contribution; the others are refused as repeats', async () => {
     const size = isFullRun() ? 8 : 4;
-    // Which of the two valid orders occurs is random, hence many tries.
+    // Several tries, because the two valid orders occur at random.
     for (let tries = 0; tries < (isFullRun() ? 2 : 1); tries += 1) {
       const { id, members, memberIds } = await begun(
         stack,

@@ -50,7 +50,7 @@ describe('A guarantee paid by a virtual account', () => {
     expect((await contribute(stack, second, id)).status).toBe(201);
     await circleWhen(stack, second, id, { status: 'completed' });
     expect(await heldBy(stack, id)).toBe('0.0000');
-    // The first has paid 225,000 from outside, and has received a pot and the guarantee.
+    // The first member has paid 225,000 from outside, and has received a pot and the guarantee.
     expect(await balanceOf(stack, first.accountId)).toBe('1225000.0000');
     expect(await balanceOf(stack, second.accountId)).toBe('1000000.0000');
     expect(await settlement()).toMatchObject({ held: '0.0000', debts: [] });

@@ -4,7 +4,7 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { balancesOf, buildDailyCircle, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 import { endInterval } from './end-interval.ts';
 
-/** More failpoints, and the same ones under other terms, than kill.test.ts covers. */
+/** Failpoints, and terms, that kill.test.ts does not cover. */
 let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();
@@ -33,7 +33,7 @@ describe('The default remedy when the worker is killed', () => {
       await stack.restart();
       await untilSecondTurn(creator, id);
       const isCovered = on_default === 'cover';
-      // Two guarantees are held; half of each covers the missing contribution, or none does.
+      // Two guarantees are held; half of each covers the missing contribution, or neither is used.
       expect(await heldBy(stack, id)).toBe(isCovered ? '100000.0000' : '200000.0000');
       expect(await balancesOf(stack, members)).toEqual([isCovered ? 1_100_000 : 1_000_000, 800_000, 1_000_000]);
       expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toHaveLength(1);

@@ -35,7 +35,7 @@ const becomes = (as: BuiltUser, id: string, fields: object) =>
     (circle) => Object.entries(fields).every(([field, value]) => circle[field] === value),
     90_000,
   );
-/** A careful client: it uses a key and retries a 503, since held requests may hold locks. */
+/** Contributes for all members with a key and retries a 503, because stopped requests may hold locks. */
 const contributeAll = async (members: readonly BuiltUser[], id: string) => {
   for (const member of members) {
     const options = { token: member.token, headers: { 'idempotency-key': randomUUID() } };
@@ -47,7 +47,7 @@ const contributeAll = async (members: readonly BuiltUser[], id: string) => {
     expect({ status, message: body.message }).toMatchObject({ status: 201 });
   }
 };
-/** Waits until a transaction that has posted this circle's payments waits for its commit. */
+/** Waits until a transaction has posted this circle's payments without committing. */
 const untilPosted = (id: string) =>
   eventually(
     async () => {
@@ -64,7 +64,7 @@ const untilPosted = (id: string) =>
     (locked) => locked > 0,
   );
 
-/** A circle in its second and last round, in which each member has also paid a guarantee. */
+/** Creates a circle in its second and last round, in which each member has also paid a guarantee. */
 async function lastRound() {
   const circle = await buildDailyCircle(stack, 2, { paid: 2, terms: { guarantee_percent: 50 } });
   const { id, creator } = circle;
@@ -73,7 +73,7 @@ async function lastRound() {
   await becomes(creator, id, { next_round_opens_at: null });
   return circle;
 }
-/** A circle whose second round opens next, and is paid by standing orders. */
+/** Creates a circle whose second round opens next and is paid by standing orders. */
 async function standingOrders() {
   const circle = await buildDailyCircle(stack, 2, { paid: 2, terms: {} });
   const { id, creator, members, memberIds } = circle;
@@ -84,14 +84,14 @@ async function standingOrders() {
   await becomes(creator, id, { current_turn: 2 });
   return circle;
 }
-/** A circle whose second member can pay, which cancels an order created by the first. */
+/** Creates a circle whose second member can pay, which cancels an order created by the first. */
 async function givenOrder() {
   const circle = await buildDailyCircle(stack, 2, { paid: 0, terms: {} });
   const given = { payment_id: bca, on_behalf_of: circle.memberIds[1] };
   const { body } = await contribute(stack, circle.creator, circle.id, given);
   return { ...circle, orderId: body.payment_order_id as string };
 }
-/** People who have created a circle and joined it. */
+/** Creates a new circle and its members. */
 async function joinedCircle() {
   const members = await buildMembers(stack, 2);
   const [creator] = members as [BuiltUser];
@@ -152,7 +152,7 @@ describe('A worker that is killed', () => {
     await stack.holdAt('pay-round.posted', () => contributeAll(posted.members, posted.id));
     await untilPosted(posted.id);
     await stack.kill('worker');
-    // Uncommitted work is gone, committed work is there; the outcome does not depend on which.
+    // The outcome is the same for uncommitted work, which is gone, and committed work.
     expect(await balances([paid.creator, posted.creator])).toEqual([1_100_000, 900_000]);
     await stack.restart();
 
@@ -191,7 +191,7 @@ describe('A worker that is killed', () => {
 });
 
 describe('An API that is killed', () => {
-  it('After its commit, a killed API leaves a place handed over once, a cancelled circle settled once, and a created circle in place', async () => {
+  it('An API killed after its commit leaves a place handed over once, a cancelled circle settled once, and a circle created', async () => {
     const [handed, settled, heir, platform] = await Promise.all([
       buildDailyCircle(stack, 2, { paid: 2, terms: {} }),
       buildDailyCircle(stack, 2, { paid: 1, terms: { guarantee_percent: 50 } }),

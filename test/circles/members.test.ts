@@ -147,7 +147,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });
 
-  it('A user suspended while their join request waits is rejected', async () => {
+  it('A user who is suspended while their join request waits is rejected', async () => {
     const { id } = await createCircle(stack, owner, { visibility: 'public' });
     const joining = await buildIndividual(stack);
     let joined: ReturnType<typeof join> | undefined;

@@ -29,7 +29,7 @@ const bca = 1;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A circle in which all but the last member have paid, and the last has an open order. */
+/** Creates a circle in which all but the last member have paid, and the last has an open order. */
 async function ordered(terms: Partial<CircleTerms>) {
   const { id, members } = await buildActiveCircle(stack, 3, { round_interval: 'daily', terms });
   const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
@@ -44,8 +44,8 @@ const silentlyPaid = async (code: string) => {
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
 /**
- * An order is paid at the provider, which then does not answer; the grace period ends, and much later the default is
- * resolved.
+ * Pays an order at the provider, which then does not answer; the grace period ends, and much later the default is
+ * settled.
  */
 async function defaultInSilence({ id, code }: { id: string; code: string }) {
   await silentlyPaid(code);
@@ -161,8 +161,8 @@ describe('An order that is open at the end of the grace period', () => {
 
 describe('An open order of a member who has received the pot', () => {
   /**
-   * The second round of a circle of two, in which the second has paid and the first, who has received the pot, has an
-   * open order.
+   * Creates a circle of two in its second round, in which the second member has paid and the first, who has received
+   * the pot, has an open order.
    */
   async function received() {
     const { id, members } = await buildWindfall(stack);
@@ -182,7 +182,7 @@ describe('An open order of a member who has received the pot', () => {
       await endInterval(stack, id);
       await circleWhen(stack, first, id, { status: 'completed' });
       expect(await statusesOf(id)).toEqual(['completed', 'completed', 'completed', 'completed']);
-      // The first paid the second round from outside.
+      // The first member paid the second round from outside.
       expect(await balances(first, second)).toEqual([1_100_000, 1_000_000]);
       expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
     },

@@ -43,7 +43,7 @@ async function order(payer: BuiltUser, id: string, fields: object = {}): Promise
 const statusesOf = async (id: string) => (await contributionsOf(stack, id)).map(({ status }) => status).toSorted();
 const statusOf = async (payer: BuiltUser, { payment_order_id }: Ordered): Promise<string> =>
   (await stack.get(`/v1/payments/orders/${payment_order_id}`, { token: payer.token })).body.data.status;
-/** It can no longer be paid: it is closed here and at the provider. */
+/** Waits until an order can no longer be paid, here and at the provider. */
 async function whenEnded(payer: BuiltUser, ordered: Ordered): Promise<void> {
   await eventually(
     () => statusOf(payer, ordered),

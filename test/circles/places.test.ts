@@ -6,7 +6,7 @@ import { begun, move, onDay } from './begin-circle.ts';
 import { contribute, eventsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: only what the test does by hand happens. */
+/** Temporal is down, so that only the test runs steps. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -197,7 +197,7 @@ describe('A standing order', () => {
         body: { data: { member_id: memberIds[index + 1], source_account_id: member.accountId } },
       });
     }
-    // The round that is already open is paid by hand.
+    // The standing orders do not pay the round that is already open.
     expect(await findProgress(stack.em(), id)).toMatchObject({ round: { facts: { hasStandingOrders: false } } });
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
     await move(stack, id, onDay(0));

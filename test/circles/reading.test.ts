@@ -71,7 +71,7 @@ describe('GET /v1/saving-circles', () => {
     expect(await idsOf(admin)).not.toContain(mine);
     expect(await idsOf(platform)).toEqual(expect.arrayContaining([mine, joined, ofOrganization, hidden, inside, open]));
 
-    // The marketplace.
+    // Public circles of the organization.
     expect(await idsOf(otherAdmin, `&organization_id=${organizationId}`)).toContain(open);
     for (const unseen of [inside, hidden, ofOrganization]) {
       expect(await idsOf(otherAdmin, `&organization_id=${organizationId}`)).not.toContain(unseen);

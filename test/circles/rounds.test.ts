@@ -191,7 +191,7 @@ describe('A contribution by the gateway', () => {
     expect(await heldBy(stack, id)).toBe('50000.0000');
     expect(await balanceOf(stack, first.accountId)).toBe('1200000.0000');
 
-    // Retried because its worker died after the commit, the activity signals the circle again.
+    // An activity that is retried because its worker died after the commit signals the circle again.
     const woken: string[] = [];
     const [receipt] = await stack
       .em()
@@ -284,7 +284,7 @@ describe('Simultaneous contributions of one member', () => {
       ),
     );
     const statuses = answers.map(({ status }) => status);
-    // On a busy machine some wait too long behind the others and get a 503, perhaps even the successful one.
+    // On a busy machine requests may wait too long and get a 503, even the successful one.
     const told = statuses.filter((status) => status !== 503);
     expect(told.filter((status) => status !== 201 && status !== 400)).toEqual([]);
     const contributed = told.filter((status) => status === 201).length;

@@ -2,26 +2,26 @@ import type { DefaultRule } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, subtractMoney } from '../../src/shared/money.ts';
 import { type Circle, cancel, contribute, inDefault, type Member, payPot, placesOf } from './circle-model.ts';
 
-/** A place of a running circle: its member and balance. */
+/** A place of a running circle, with its current member. */
 export interface RunningMember extends Member {
   /** The account of the place's current member, in the model, not in the ledger. */
   account_id: string;
-  /** The account whose owner ordered by virtual account and has not paid yet. */
+  /** The account whose owner has an unpaid virtual account order for this place. */
   orderedBy: string | null;
   hasStandingOrder: boolean;
 }
 
-/** What the product has beyond the rules: orders, standing orders, time, and balances. */
+/** The model with orders, standing orders, time and balances. */
 export interface Running extends Circle {
   members: RunningMember[];
   rule: DefaultRule;
   isOpen: boolean;
-  /** The open round is past its interval and the grace period, and a default was reported. */
+  /** Whether the interval and the grace period of the open round are over and a default was reported. */
   isDefaulted: boolean;
-  /** The interval of the open round is over: the next one opens as soon as the pot is paid. */
+  /** Whether the interval of the open round is over, so that the next round opens as soon as the pot is paid. */
   isLate: boolean;
   balances: Map<string, string>;
-  /** Where refunds of the open round go. */
+  /** The accounts to which contributions to the open round are refunded. */
   refundTo: Map<string, string>;
 }
 
@@ -30,14 +30,14 @@ const balanceOfAccount = (circle: Running, account: string): string => circle.ba
 const change = (circle: Running, account: string, by: string): void =>
   void circle.balances.set(account, addMoney(balanceOfAccount(circle, account), by));
 
-/** What a member has to pay now, with the guarantee beside a first contribution. */
+/** Returns the amount that a member must pay now, including the guarantee with a first contribution. */
 const dueOf = (circle: Running, member: Member): string =>
   compareMoney(member.guarantee, '0') === 0 ? addMoney(circle.amount, circle.guarantee) : circle.amount;
 
 const canPay = (circle: Running, account: string, member: Member): boolean =>
   compareMoney(balanceOfAccount(circle, account), dueOf(circle, member)) >= 0;
 
-/** Whether a contribution from this account would be accepted; `onTrust` is paid from outside. */
+/** Returns whether a contribution from this account would be accepted; `onTrust` is paid from outside. */
 export function mayContribute(
   circle: Running,
   member: RunningMember,
@@ -50,7 +50,7 @@ export function mayContribute(
   return onTrust || canPay(circle, account, member);
 }
 
-/** A paid contribution, from a balance or from outside, and its consequences. */
+/** Pays a contribution, from a balance or from outside, with its consequences. */
 export function pay(
   circle: Running,
   member: RunningMember,
@@ -63,7 +63,7 @@ export function pay(
   goOn(circle);
 }
 
-/** What the product does by itself as soon as possible: pay the pot, apply a remedy. */
+/** Does what the product does by itself as soon as possible: pays the pot, applies a remedy. */
 function goOn(circle: Running): void {
   if (circle.status !== 'active' || !circle.isOpen) return;
   if (placesOf(circle).every(({ has_paid }) => has_paid)) withMoney(circle, () => payPot(circle));
@@ -83,7 +83,7 @@ const remedy = (circle: Running) =>
     return mayBe;
   });
 
-/** Runs what pays pots and shares, and moves the money with it. */
+/** Runs a step that pays pots and shares, and credits the balances. */
 function withMoney(circle: Running, does: () => unknown): void {
   const before = new Map(circle.members.map(({ member_id, received, pots }) => [member_id, { received, pots }]));
   does();
@@ -98,7 +98,7 @@ function withMoney(circle: Running, does: () => unknown): void {
   if (circle.status === 'active' && circle.isLate) open(circle);
 }
 
-/** A round opens and is paid by standing orders as far as balances suffice. */
+/** Opens a round and pays standing orders as far as balances suffice. */
 export function open(circle: Running): void {
   Object.assign(circle, { isOpen: true, isDefaulted: false, isLate: false });
   for (const member of circle.members) {
@@ -111,7 +111,7 @@ export function open(circle: Running): void {
   goOn(circle);
 }
 
-/** The interval and the grace period are over, and with them every order of the round. */
+/** Ends the interval, the grace period and every order of the round. */
 export function passTime(circle: Running): void {
   Object.assign(circle, { isDefaulted: true, isLate: true });
   for (const member of circle.members) member.orderedBy = null;
@@ -119,14 +119,14 @@ export function passTime(circle: Running): void {
   goOn(circle);
 }
 
-/** Another member, with this account, takes over a place. */
+/** Transfers a place to another member with this account. */
 export function replace(member: RunningMember, account: string): void {
   member.account_id = account;
   member.orderedBy = null;
   member.hasStandingOrder = false;
 }
 
-/** An operator cancels the circle: paid contributions of the open round are refunded to their payers. */
+/** Cancels the circle as an operator: refunds paid contributions of the open round to their payers. */
 export function cancelRunning(circle: Running): void {
   for (const { member_id, hasPaid } of circle.members) {
     if (hasPaid) change(circle, circle.refundTo.get(member_id) ?? '', circle.amount);

@@ -23,7 +23,7 @@ import {
 const numRuns = isFullRun() ? 100 : 5;
 const amount = 10_000;
 const rich = '1000000';
-/** Enough for a contribution or two. */
+/** A balance for a contribution or two. */
 const poor = '25000';
 const bca = 1;
 const hourMs = 60 * 60 * 1000;
@@ -57,7 +57,7 @@ async function found({ size, percent, rule, graceDays, poor: haveLittle }: Story
   }
   const { id } = await buildConsentedCircle(stack, [...users.values()], {
     amount: String(amount),
-    // Time has passed in the workflows: it starts when all have joined.
+    // Far in the future, because time is skipped; the circle is started once all have joined.
     start_date: dayFromToday(30_000),
     terms: { on_default: rule, grace_days: graceDays, guarantee_percent: percent },
   });
@@ -83,7 +83,7 @@ async function found({ size, percent, rule, graceDays, poor: haveLittle }: Story
   return { id, model, users };
 }
 
-/** What must be equal in the model and the product, in each state. */
+/** Returns the state that must be equal in the model and the product. */
 const stateOfModel = (model: Running) => ({
   status: model.status,
   turn: model.status === 'active' ? model.turn : null,
@@ -144,7 +144,7 @@ async function stateOfProduct({ id, users }: Pair): Promise<ReturnType<typeof st
   };
 }
 
-/** Waits until the product has caught up with the model, and checks both. */
+/** Waits until the product has the state of the model, and checks both. */
 async function agree(pair: Pair): Promise<void> {
   expectSound(pair.model);
   const expected = stateOfModel(pair.model);
@@ -232,7 +232,7 @@ async function cancelNow(pair: Pair): Promise<void> {
   await agree(pair);
 }
 
-/** Runs a circle from its first round to its end, in the model and in the product. */
+/** Runs a circle to its end, in the model and in the product. */
 async function live(story: Story): Promise<void> {
   const pair = await found(story);
   const { id, model } = pair;
@@ -254,7 +254,7 @@ async function live(story: Story): Promise<void> {
       await agree(pair);
     }
   }
-  // A circle that is still waiting is cancelled by an operator, so that every circle is final.
+  // An operator cancels a circle that still waits, so that every circle becomes final.
   if (model.status === 'active') await cancelNow(pair);
   const twice = await stack
     .em()

@@ -18,14 +18,14 @@ afterAll(async () => {
   await client?.connection.close();
 });
 
-/** How many signals the current run of the circle's workflow has received. */
+/** Counts the signals that the current run of the circle's workflow has received. */
 async function hintsOf(circleId: string): Promise<number> {
   const { events } = await client.workflow.getHandle(workflowIds.savingCircle(circleId)).fetchHistory();
   const name = 'circleChanged';
   return events?.filter(({ workflowExecutionSignaledEventAttributes: sent }) => sent?.signalName === name).length ?? 0;
 }
 
-/** Before a sweep could find the missed contribution by itself, which takes at least a minute. */
+/** Less than the minute after which a sweep could find the missed contribution. */
 const beforeSweepsMs = 30_000;
 
 describe('A contribution during the check of a circle', () => {
@@ -33,7 +33,7 @@ describe('A contribution during the check of a circle', () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2);
     const [first, last] = members as [typeof creator, typeof creator];
     const { worker } = stack;
-    // The check has read that one contribution is missing, and its worker is paused before it can report that.
+    // The check has found one contribution missing, and its worker is paused before it can report that.
     const before = await hintsOf(id);
     stack.arm('move-circle.read=stop');
     expect((await contribute(stack, first, id)).status).toBe(201);

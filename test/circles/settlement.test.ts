@@ -14,7 +14,7 @@ describe('The balance among members', () => {
     fc.record({ member_id: fc.uuid(), account_id: fc.uuid(), paid: rupiah, guarantee: rupiah, received: rupiah }),
     { selector: ({ member_id }) => member_id, minLength: 1, maxLength: 20 },
   );
-  /** A circle that holds nothing any more: the last member received what all others paid in beyond their share. */
+  /** The same members with a last one who received or paid the difference, so that the circle holds nothing. */
   const even = accounts.map((all) => {
     const held = settle(all, { hasEnded: true }).held;
     const isOver = compareMoney(held, '0') > 0;
@@ -35,7 +35,7 @@ describe('The balance among members', () => {
     );
   });
 
-  it('Everyone is even once the debts of a cancelled circle are paid, and there are fewer debts than members', () => {
+  it('Paying the debts of a cancelled circle makes everyone even, and there are fewer debts than members', () => {
     fc.assert(
       fc.property(even, (all) => {
         const { members, debts } = settle(all, { hasEnded: true });

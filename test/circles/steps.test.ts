@@ -19,7 +19,7 @@ import {
 } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: only what the test does by hand happens. */
+/** Temporal is down, so that only the test runs steps. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -102,7 +102,7 @@ describe('The activities of a circle', () => {
 });
 
 describe('A member whose account is locked', () => {
-  it('A locked account does not delay payments for other members, and is paid for later', async () => {
+  it('A locked account does not delay payments of other members and is debited later', async () => {
     const { circleId, members } = await circleOf(3);
     const memberIds = await memberIdsOf(stack, circleId, members);
     for (const [index, { accountId, token }] of members.entries()) {

@@ -6,7 +6,7 @@ import { begun as begunAt, move } from './begin-circle.ts';
 import { contribute } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: no workflow gets a signal, and only the sweep finds what is due. */
+/** Temporal is down, so that no workflow gets a signal and only the sweep finds due circles. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -16,7 +16,7 @@ afterAll(() => stack.stop());
 const longAgo = new Date('2026-01-01T00:00:00+07:00').toISOString();
 const begun = (size: number, terms: Partial<CircleTerms>) => begunAt(stack, size, terms, [], longAgo);
 
-/** Whether the next sweep wakes this circle, however often earlier ones have. */
+/** Returns whether the next sweep wakes this circle, regardless of earlier sweeps. */
 async function isWoken(circleId: string): Promise<boolean> {
   await stack.owner().execute('delete from sweep_looks');
   const woken: string[] = [];
@@ -38,7 +38,7 @@ const update = (what: string, circleId: string, params: unknown[] = []) =>
     ]);
 const endIn = (interval: string, circleId: string) =>
   update("due_at = date_trunc('milliseconds', now()) + ?::interval", circleId, [interval]);
-/** Contributions are old enough that the workflow should have been signalled. */
+/** Makes contributions so old that the workflow should have been signalled. */
 const waitForSignals = (circleId: string) =>
   stack
     .owner()
@@ -46,7 +46,9 @@ const waitForSignals = (circleId: string) =>
       "update saving_circle_contributions set updated_at = now() - interval '2 minutes' where saving_circle_id = ?",
       [circleId],
     );
-/** When the next sweep checks the open round, counted from its end, and how many contributions it has counted. */
+/**
+ * Returns how long before the round's end sweeps look at it again, and how many contributions they have not checked.
+ */
 async function looks(circleId: string): Promise<{ before: string | null; contributions: number }> {
   const [row] = await stack.em().execute<[{ before: string | null; contributions: number }]>(
     `select (due_at - look_at)::text as before,
@@ -133,7 +135,7 @@ describe('The sweep of circles', () => {
     expect((await looks(id)).before).toBe('1 day');
   });
 
-  it('The sweep wakes a cancelled circle once, and then leaves its open round and earlier contributions alone', async () => {
+  it('The sweep wakes a cancelled circle once and then skips its open round and earlier contributions', async () => {
     const { id, members } = await begun(3, {});
     for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
     for (const days of [0, 31]) await move(stack, id, new Date(Date.parse(longAgo) + days * 86_400_000).toISOString());

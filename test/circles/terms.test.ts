@@ -123,7 +123,7 @@ describe('A lottery with terms', () => {
     const own = { account_id: friend.accountId, value: values.get(friend.accountId) ?? '' };
     expect(await verifyDraw(draw, commitment, own)).toEqual(expected);
 
-    // The draw is shown as it was, even if places are taken over later.
+    // The draw does not change when places are taken over later.
     const shown = await readCircle(stack, creator, id);
     const place = shown.members.find(({ user_id }: { user_id: string }) => user_id === friend.id).id;
     const heir = await buildIndividual(stack);

@@ -27,7 +27,7 @@ describe('The order of turns', () => {
   });
 });
 
-describe('Intervals, counted by the calendar of UTC+7 from the first instant', () => {
+describe('Intervals, counted in the calendar of UTC+7 from the first instant', () => {
   const from = (text: string) => new Date(`${text}+07:00`);
   it.each([
     ['monthly', '2026-01-31T00:00:00', 1, '2026-02-28T00:00:00'],

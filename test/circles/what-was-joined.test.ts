@@ -5,7 +5,7 @@ import { move, onDay, opened } from './begin-circle.ts';
 import { addMembers, balancesOf, memberIdsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
-/** Temporal is down: only what the test does by hand happens. */
+/** Temporal is down, so that only the test runs steps. */
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }, 60_000);
@@ -97,7 +97,7 @@ describe('A circle that someone other than its creator has joined', () => {
   });
 });
 
-/** Changes of the amount after a member joined. */
+/** Counts changes of the amount after a member joined. */
 async function changedAfterJoining(id: string): Promise<{ rows: number }> {
   const [found] = await stack.em().execute<[{ rows: number }]>(
     `select count(*)::int as rows from events changed join events joined on joined.resource_id = changed.resource_id
@@ -125,7 +125,7 @@ describe('A standing order', () => {
     expect(ended).toMatchObject({ status: 200, body: { data: without } });
   });
 
-  it('A standing order never debits an amount other than the one it names', async () => {
+  it('A standing order debits only the amount that it names', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(creator, id)).status).toBe(201);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** Time has passed in the workflows: what has to wait there starts later than everything here. */
+/** Later than every instant skipped to here, for circles that must wait. */
 const farAway = dayFromToday(1500);
 const bca = 1;
 const dana = 30;
@@ -38,13 +38,13 @@ const untilTurnOpens = (as: BuiltUser, circleId: string, turn: number) =>
     () => readCircle(stack, as, circleId),
     (circle) => circle.current_turn === turn && circle.round !== null,
   );
-/** Skips time until an instant and a second more. Waiting for a result instead would skip too far. */
+/** Skips time until a second after an instant. Waiting for a result would skip too far. */
 async function sleepUntil(instant: string): Promise<void> {
   const left = Date.parse(instant) - (await stack.time.currentTimeMs());
   if (left > 0) await stack.time.sleep(left + 1000);
 }
 
-/** Skips time until the next round opens; after a late payout it is open already. */
+/** Skips time until the next round opens; after a late payout it is already open. */
 async function sleepUntilNextRound(as: BuiltUser, circleId: string, turn: number): Promise<void> {
   const circle = await circleWhen(stack, as, circleId, { current_turn: turn });
   if (circle.next_round_opens_at === null) return;
