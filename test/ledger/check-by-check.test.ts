@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  // Rows that another file backdated since the last proof are in one list and not in the other.
+  // Its own stack, because rows that other tests backdated would be in only one of the lists.
   stack = await startStack({ own: true, worker: true });
   await pauseSchedules(stack, ['ledger-checks']);
 }, 60_000);
@@ -26,7 +26,7 @@ describe('The checks of the books', () => {
   }, 120_000);
 
   it('All checks are read although one fails, and the run fails with its name', async () => {
-    // Sorts before the others; no role may read it.
+    // Sorts first; no role may read it.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     const failure = await check().catch((error: unknown) => error);
     if (!(failure instanceof WorkflowFailedError)) throw failure;

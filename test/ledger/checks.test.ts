@@ -6,9 +6,9 @@ import { corruptions } from '../support/planted-corruptions.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
-/** Sums over the whole history, which are proved only at night. */
+/** Sums over all history, checked only at night. */
 const provedAtNight = ['check_closings_match_postings', 'check_journals_are_sealed', 'check_transaction_counts'];
-/** Current state, whenever it started: read whole each time. For some views only in part. */
+/** Views that read current state in full each time, some only in part. */
 const holdsNow = [
   'check_balances_match_postings',
   'check_circle_covers',
@@ -32,10 +32,10 @@ const holdsNow = [
   'check_users_hold_live_roles',
   'check_users_hold_roles_of_their_organization',
 ];
-/** The views that found a corruption although it predates the range they were asked for. */
+/** The views that found a corruption older than the requested range. */
 const sawWhatWasOver = new Set<string>();
 
-/** An id of this long ago, or of the future. */
+/** Returns an id of this long ago, or of the future. */
 async function idOf(ago: string): Promise<string> {
   const [{ id }] = await stack.em().execute<[{ id: string }]>('select uuidv7(-?::interval) as id', [ago]);
   return id;

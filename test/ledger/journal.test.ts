@@ -100,8 +100,7 @@ describe('A journal', () => {
 });
 
 describe('What the database refuses', () => {
-  // As the owner: the refusals here come from triggers; what the application may not even try is in
-  // test/platform/database.
+  // As the owner, so that triggers refuse. Rights that the application lacks are tested in test/platform/database.
   const run = (sql: string) => codeOf(stack.owner().execute(sql));
 
   it('The database refuses a journal that does not sum to zero', async () => {
@@ -150,7 +149,7 @@ describe('What the database refuses', () => {
   ])('The database refuses %s', async (_, sql) => {
     await move(systemAccounts.gatewayClearing, await account(), '1');
     if (sql.includes('transactions')) {
-      // A row trigger needs a row to refuse: transactions of payments are tested where payments are.
+      // A row trigger needs a row to refuse; the tests of payments cover transactions.
       expect(await run('truncate transactions')).toBe('AM003');
       return;
     }

@@ -50,7 +50,7 @@ beforeEach(async () => {
   Object.assign(at, { person, organization, cause: await buildOrganizationCause(stack, organization) });
 });
 
-/** A row exists to wait for: each count is raised or lowered by one. */
+/** Adds to every count, so that its row exists and can be locked. */
 async function plantCounts(by: 1 | -1): Promise<void> {
   const counted =
     by === 1
@@ -62,7 +62,7 @@ async function plantCounts(by: 1 | -1): Promise<void> {
          update transaction_counts set count = count - 1 where shard = 1 and count > 1`;
   await withoutTriggers(stack, counted, []);
 }
-/** The same for the shards of balances and totals, and for the tallies of limits, with zero amounts. */
+/** Inserts missing shards of balances and totals, and tallies of limits, with amount zero. */
 async function plantShards(): Promise<void> {
   for (const planted of [
     `insert into account_balances (account_id, shard, balance) select id, 2, 0 from accounts on conflict do nothing`,
@@ -76,10 +76,10 @@ async function plantShards(): Promise<void> {
 }
 
 const selectOf = ({ table, where }: LockedRows) => `select * from ${table} where ${where ?? 'true'}`;
-/** Referenced rows, whose deletion may be blocked at any time. */
+/** Referenced rows, which may be share-locked at any time. */
 const referredTo = ['users', 'organizations', 'partners'];
 
-/** What is locked during the work, by connections that all write to the same shards. */
+/** Returns the locks taken during the work, by connections that all write to the same shards. */
 async function trace(work: () => Promise<unknown>, unless: readonly string[] = []): Promise<LockTrace[]> {
   await plantShards();
   const named = new Map(
@@ -97,7 +97,7 @@ const placeOf = ({ kind, mode }: TracedLock): number =>
     (rows) => selectOf(rows) === kind && (rows.modes === undefined || (mode !== null && rows.modes.includes(mode))),
   );
 
-/** The steps that violate the order. */
+/** Returns the steps that violate the order. */
 const outOfOrder = (traces: readonly LockTrace[]): string[] =>
   traces.flatMap((locks) => {
     let last: TracedLock | undefined;
@@ -118,7 +118,7 @@ const outOfOrder = (traces: readonly LockTrace[]): string[] =>
 const movesMoney = (traces: readonly LockTrace[]): boolean =>
   traces.flat().some(({ kind }) => kind.includes('account_balances'));
 
-/** Paths whose steps are those of another one that always runs, or most of them. */
+/** Paths that share all or most steps with a path that always runs. */
 const variants = [
   'a contribution by gateway to a cancelled circle',
   'the last pot',

@@ -4,12 +4,12 @@ import type { Operators } from '../support/decide.ts';
 import type { BuiltPartner } from '../support/partner.ts';
 import type { Stack } from '../support/stack.ts';
 
-/** Where money is moved, and by which code. */
+/** The stack and the people of the paths. */
 interface MoneyPlace {
   stack: Stack;
   superAdmin: BuiltUser;
   operators: Operators;
-  /** Who else consents. */
+  /** The second approver. */
   second: Pick<BuiltUser, 'token'>;
   person: BuiltUser;
   organization: BuiltUser;
@@ -17,8 +17,8 @@ interface MoneyPlace {
   partner: BuiltPartner;
 }
 
-/** Filled before each case. */
+/** Set before each case. */
 export const at = {} as MoneyPlace;
 
-/** A way in which money moves: its preparation, then the move. */
+/** A path of money: its preparation, which returns the move. */
 export type MoneyPath = [name: string, prepare: () => Promise<() => Promise<unknown>>];

@@ -18,7 +18,7 @@ const fromBalance =
       { reference_type, reference_id, source_account_id: at.person.accountId, amount },
       { token: at.person.token, headers: { 'idempotency-key': newId() } },
     );
-/** An order of `at.person`, to be settled as paid. */
+/** Opens an order of `at.person`; returns how to settle it. */
 async function order(reference_type: string, reference_id: string, token = at.person.token, amount = 50_000) {
   const answer = await at.stack.post(
     '/v1/payments/gateway',
@@ -37,13 +37,13 @@ async function settling(orderId: string) {
   return () => asAStep(() => settlePayment(at.stack.em(), { orderId, payment }, at.stack.deps));
 }
 
-/** A contribution whose order will be paid. */
+/** Opens an order for a contribution. */
 async function orderedContribution() {
   const { id, creator } = await buildActiveCircle(at.stack, 2, { terms: { guarantee_percent: 25 } });
   const { body } = await contribute(at.stack, creator, id, { payment_id: 1 });
   return { id, settle: await settling(body.payment_order_id) };
 }
-/** A circle with a member who does not pay. */
+/** Creates a circle with a member who does not pay. */
 async function defaulting(onDefault: string) {
   const terms = { on_default: onDefault, guarantee_percent: 100, grace_days: 1 };
   const { id, creator, members } = await buildActiveCircle(at.stack, 3, { terms });
@@ -54,7 +54,6 @@ async function defaulting(onDefault: string) {
   };
 }
 
-/** What payments written together only try to lock. */
 /** Payments of people, on both rails, and their effects on goals and circles. */
 export const pathsOfPayments: MoneyPath[] = [
   ['a donation from a balance', async () => fromBalance('charitable_cause_donate', at.cause.id)],
@@ -197,7 +196,7 @@ export const pathsOfPayments: MoneyPath[] = [
   ],
 ];
 
-/** Payments that arrive together. */
+/** Payments written in one statement. */
 export const donateTogether: MoneyPath = [
   'donations together',
   async () => {

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await stack.owner().execute('delete from proved_checks');
 });
 
-/** An old journal without postings. */
+/** Inserts an old journal without postings. */
 const plant = (ago: string) =>
   withoutTriggers(
     stack,
@@ -24,16 +24,16 @@ const plant = (ago: string) =>
     [],
   );
 const inTurn = async () => (await runCheckInTurn(stack.em(), check)).violations;
-/** When the view was last proved whole; undefined if never. */
+/** Returns when the view was last read in full without a violation; undefined if never. */
 async function proof(): Promise<string | undefined> {
   const rows = await stack.em().execute<{ at: string }[]>('select proved_at::text as at from proved_checks');
   return rows[0]?.at;
 }
-/** The last proof is of the night before: two days ago, whenever this runs. */
+/** Moves the last full read two days back, before the last night. */
 const letANightPass = () => stack.owner().execute("update proved_checks set proved_at = proved_at - interval '2 days'");
 
 describe('Incremental checks', () => {
-  it('An incremental check is proved whole once, and then reads only newer rows until the next night', async () => {
+  it('An incremental check is read in full once, and then reads only newer rows until the next night', async () => {
     expect(await inTurn()).toBe(0);
     const proved = await proof();
     expect(proved).toBeDefined();
@@ -44,7 +44,7 @@ describe('Incremental checks', () => {
     expect(await inTurn()).toBe(1);
   });
 
-  it('An incremental check sees new rows, and is then read whole until it is empty', async () => {
+  it('An incremental check finds new violations and is then read in full until it is empty', async () => {
     await inTurn();
     await plant('3 hours');
     await plant('1 minute');
@@ -57,20 +57,20 @@ describe('Incremental checks', () => {
     expect(await proof()).toBeDefined();
   });
 
-  it('An incremental check sees rows inserted before the proof but committed afterwards', async () => {
+  it('An incremental check sees rows inserted before the full read but committed afterwards', async () => {
     await inTurn();
     await plant('1 hour 59 minutes');
     expect(await inTurn()).toBe(1);
   });
 
-  it('An incremental check is not proved by a future timestamp', async () => {
+  it('A future timestamp does not count as a full read of a check', async () => {
     await inTurn();
     await stack.owner().execute("update proved_checks set proved_at = now() + interval '1 day'");
     await plant('3 hours');
     expect(await inTurn()).toBe(1);
   });
 
-  it('An incremental check is read in full on request, whatever was proved before', async () => {
+  it('An incremental check is read in full on request', async () => {
     await inTurn();
     await plant('3 hours');
     const found = (await runChecks(stack.em())).filter(({ violations }) => violations > 0);

@@ -12,7 +12,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../suppor
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
-  // The provider's price of a payment and of a transfer, and what is priced here.
+  // The provider's prices of a payment and a transfer, in the sandbox and in our tables.
   expect((await stack.sandbox.put('/sandbox/costs', { payment: 3_054, transfer: 2_500 })).status).toBe(200);
   await stack
     .owner()
@@ -31,7 +31,7 @@ const books = async () => ({
   clearing: await balanceOf(stack, systemAccounts.gatewayClearing),
   provider: await stack.deps.gateways.of('xendit').readBalance(),
 });
-/** The increase of the provider's cost and of our claim on it, and the balance there. */
+/** Returns the changes of the provider's cost, of our claim on the provider, and of the balance there. */
 async function changeOf(work: () => Promise<unknown>) {
   const before = await books();
   await work();
@@ -50,7 +50,7 @@ const payer = () =>
       { method: 'virtual_account', fixed: '5000', basis_points: 0, provider_fixed: '3054', provider_basis_points: 0 },
     ],
   });
-/** A top-up of IDR 50,000 with a fee of 4,000, paid this many times. */
+/** Makes a top-up of IDR 50,000 with a fee of 4,000, paid this many times. */
 const topUp = async (times: number) => {
   const user = await buildIndividual(stack);
   const body = { reference_type: 'account_top_up', reference_id: user.accountId, payment_id: 1, amount: 50_000 };
@@ -106,7 +106,7 @@ describe('The provider’s cost in the books', () => {
     expect(failed).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
   });
 
-  it('A partner’s refund by transfer costs as much as a payout, and one to a wallet nothing', async () => {
+  it('A partner’s refund by transfer costs as much as a payout, and a refund to a wallet nothing', async () => {
     const partner = await payer();
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const toWallet = await buildPaid(stack, partner, { amount: '50000' });

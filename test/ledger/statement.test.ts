@@ -45,7 +45,7 @@ const statement = (query = '', accept = 'application/json', token = owner.token,
 const linesOf = (body: { data: { postings: Line[] } }) =>
   body.data.postings.map(({ amount, running_balance }) => [amount, running_balance]);
 
-/** Moves what was posted so far to another instant, past the triggers, as only a superuser can. */
+/** Moves an account's postings to another instant, with triggers disabled, as only a superuser can. */
 async function backdate(account: string, instant: string): Promise<void> {
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
@@ -126,7 +126,7 @@ describe('A statement', () => {
     expect(linesOf((await statement(`?to=${earlier}`)).body)).toHaveLength(0);
   });
 
-  it('A statement starts and ends with the account’s history, however far the period exceeds it', async () => {
+  it('A statement whose period exceeds the account’s history starts and ends with it', async () => {
     for (const from of ['0000-01-01', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00%2B07:00']) {
       const { status, body } = await statement(`?from=${from}&to=9999-12-31T23:59:59.999Z`);
       expect({ from, status, lines: linesOf(body) }).toEqual({
@@ -163,12 +163,12 @@ describe('A statement', () => {
     const path = `/v1/accounts/${other.accountId}/statement`;
     expect((await stack.get(path, { token: other.token })).status).toBe(200);
     release();
-    // Each gets its slot when an earlier one has completed or disconnected.
+    // Each request gets its slot when an earlier one has completed or disconnected.
     for (const one of sent) (await one).resume();
     expect((await statement()).status).toBe(200);
   });
 
-  it('Statements of people who signed up always leave a place to partners and operators', async () => {
+  it('Statements of people who signed up always leave a slot to partners and operators', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const people = Array.from({ length: 6 }, (_, n) =>
       streamDocument(reader(`person ${n}`), form, async function* () {

@@ -97,7 +97,7 @@ describe('GET /v1/transactions', () => {
     expect((await list('?type=gift', user.token)).status).toBe(400);
   });
 
-  it('An individual sees only their own transactions, whatever user_id they send', async () => {
+  it('An individual who sends any user_id sees only their own transactions', async () => {
     const { body } = await list(`?user_id=${admin.id}`);
     expect(body.data.count).toBe(12);
     const stranger = await buildIndividual(stack);
@@ -111,7 +111,7 @@ describe('GET /v1/transactions', () => {
     const own = await payFrom(owner, productId);
     const rows = await list('', colleague.token);
     expect(rows.body.data).toMatchObject({ count: 1, transactions: [{ id: own }] });
-    // Into an account of the organization, from an outsider.
+    // A payment by an outsider into an account of the organization.
     const theirs = await buildProduct(stack, admin, { kind: 'investment', organizationId });
     const received = await payFrom(payer, theirs.id);
     paid.unshift(received);
@@ -120,7 +120,7 @@ describe('GET /v1/transactions', () => {
     expect(idsOf((await list(`?user_id=${payer.id}`, colleague.token)).body)).toEqual([received]);
     expect(idsOf((await list(`?user_id=${owner.id}`, colleague.token)).body)).toEqual([own]);
     expect(idsOf((await list(`?user_id=${colleague.id}`, colleague.token)).body)).toEqual([]);
-    // A user outside of all that is overridden by it, as for an individual.
+    // A user_id outside the organization is ignored, as for an individual.
     const outsider = await buildIndividual(stack);
     expect(idsOf((await list(`?user_id=${outsider.id}`, colleague.token)).body)).toEqual([received, own]);
     expect(idsOf((await list(`?limit=1&after=${received}`, colleague.token)).body)).toEqual([own]);

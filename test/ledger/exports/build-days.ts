@@ -1,6 +1,6 @@
 import type { Stack } from '../../support/stack.ts';
 
-/** Moves journals with their postings to another instant, past the triggers, as only a superuser can. */
+/** Moves journals with their postings to another instant, with triggers disabled, as only a superuser can. */
 export async function backdate(stack: Pick<Stack, 'owner'>, journalIds: readonly string[], at: string): Promise<void> {
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");

@@ -50,7 +50,7 @@ const balances = (day: string, accept = 'application/json', token = finance.toke
   stack.get(`/v1/exports/balances?day=${day}`, { token, headers: { accept } });
 const today = () => westernIndonesiaDay(new Date());
 
-/** A journal of one rupiah at an instant. */
+/** Inserts a journal of one rupiah at an instant. */
 async function postAt(at: string): Promise<string> {
   const id = await plantJournal(stack.owner(), {
     kind: 'test.exported',
@@ -126,7 +126,7 @@ describe('An export of journals', () => {
   });
 
   it('Exports of all days add up to the balance of each account', async () => {
-    // Midnight may have passed since they were posted.
+    // Midnight may have passed since the postings.
     const yesterday = westernIndonesiaDay(new Date(Date.now() - 24 * 60 * 60 * 1000));
     const days = ['2026-03-01', '2026-03-02', '2026-03-03', yesterday, today()];
     const held = new Map<string, string>();
@@ -240,8 +240,8 @@ describe('An export of journals', () => {
     expect((await stack.get('/v1/exports/journals?day=2026-03-02')).status).toBe(401);
   });
 
-  // The last test: postings on a sealed day would be reported.
-  it('An export says that it is sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
+  // Must be the last test, because postings on a sealed day would be reported.
+  it('An export is marked as sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
     await sealAll(stack);
     const sealed = await ofDay('2026-03-02');
     expect(sealed.body.data.sealed).toBe(true);

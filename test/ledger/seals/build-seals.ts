@@ -10,7 +10,7 @@ import type { Stack } from '../../support/stack.ts';
 
 type Sealing = Pick<Stack, 'em' | 'deps'>;
 
-/** A journal that no row justifies, into an account of its own: only the owner may write it. */
+/** Writes a journal without proof, into a new account, as only the owner may. */
 export async function post(tx: EntityManager): Promise<string> {
   const accountId = await openAccount(tx, { kind: 'user', name: 'Pocket' });
   return transfer(tx, systemAccounts.gatewayClearing, accountId);
@@ -28,14 +28,14 @@ async function transfer(tx: EntityManager, from: string, to: string): Promise<st
   return must(id, 'a new key posts');
 }
 
-/** This many journals, each in its own transaction. */
+/** Writes this many journals, each in its own transaction. */
 export async function postMany({ owner }: Pick<Stack, 'owner'>, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await owner().transactional((tx) => post(tx)));
   return ids;
 }
 
-/** An open transaction that has written a journal and blocks nothing: it touches only its own accounts. */
+/** Opens a transaction that has written a journal and blocks nothing, because it uses only its own accounts. */
 export async function postLate({ owner }: Pick<Stack, 'owner'>): Promise<{ id: string; commit(): Promise<void> }> {
   const [from, to] = await owner().transactional(async (tx) => {
     const accounts = [
@@ -50,7 +50,7 @@ export async function postLate({ owner }: Pick<Stack, 'owner'>): Promise<{ id: s
   return { id: await transfer(late, from ?? '', to ?? ''), commit: () => late.commit() };
 }
 
-/** One run as the workflow performs it; returns its steps. */
+/** Performs a sealing run as the workflow does; returns its steps. */
 export async function sealAll(
   { em, deps }: Sealing,
   options: { pass?: string; size?: number } = {},
@@ -65,7 +65,7 @@ export async function sealAll(
   }
 }
 
-/** The seal that contains a journal, or null. */
+/** Returns the seal that contains a journal, or null. */
 export async function sealOf({ em }: Pick<Stack, 'em'>, journalId: string): Promise<number | null> {
   const [row] = await em().execute<{ seal_number: string }[]>(
     'select seal_number from seal_journals where journal_id = ?',
@@ -80,7 +80,7 @@ export const countSeals = async ({ em }: Pick<Stack, 'em'>): Promise<number> =>
 export const verify = ({ em, deps }: Sealing): Promise<SealVerdict> =>
   verifySeals(em(), { storage: deps.storage, keys: deps.sealKeys });
 
-/** No differences, and everything was compared. */
+/** Expects no differences, and that everything was compared. */
 export async function expectIntact(stack: Sealing): Promise<SealVerdict> {
   const verdict = await verify(stack);
   expect(verdict).toMatchObject({ sample: [], differences: 0, objectsNotCompared: null, beingStored: null });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** Runs work past all guards in a transaction that is rolled back. */
+/** Runs work without triggers in a transaction that is rolled back. */
 async function undone<T>(work: (tx: EntityManager) => Promise<T>): Promise<T> {
   const em = stack.owner();
   await em.begin();
@@ -52,7 +52,7 @@ type Rows = [table: string, cells: Cell[]][];
 const textOf = (some: Rows): string => some.map(([table, cells]) => rowText(table, cells)).join('');
 
 describe('The canonical text', () => {
-  it('The canonical text can be parsed back, so no two sets of rows share one', () => {
+  it('The canonical text can be parsed back, so it differs for different sets of rows', () => {
     fc.assert(
       fc.property(rows, (some) => {
         const lines = textOf(some).split('\n').slice(0, -1);
@@ -82,7 +82,7 @@ describe('The canonical text', () => {
         (key) =>
           undone(async (tx) => {
             await tx.execute('update journals set business_key = ? where id = ?', [key, journal]);
-            const text = must((await describeJournals(tx, [journal])).get(journal), 'it is there');
+            const text = must((await describeJournals(tx, [journal])).get(journal), 'the journal has a text');
             expect(JSON.parse(text.split('\n')[0] ?? '')[2]).toBe(key);
           }),
       ),

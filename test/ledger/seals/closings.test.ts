@@ -12,7 +12,7 @@ import { sealAll } from './build-seals.ts';
 
 let stack: Stack;
 let accounts: string[];
-/** Each posting to one of the accounts: where, when and how much, as planted. */
+/** Each posting inserted into one of the accounts. */
 const posted: { accountId: string; at: string; amount: string }[] = [];
 beforeAll(async () => {
   stack = await startStack({ own: true });
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** A journal that moved an amount into one of the accounts at an instant. */
+/** Inserts a journal that moved an amount into one of the accounts at an instant. */
 async function postAt(place: number, at: string, amount: string): Promise<void> {
   const accountId = accounts[place] ?? '';
   const id = await plantJournal(stack.owner(), {
@@ -54,7 +54,7 @@ const summedBefore = (accountId: string, at: string) =>
       .map(({ amount }) => amount),
   );
 
-/** Around each midnight of UTC+7, within days, before all and after all. */
+/** Around each midnight of UTC+7, within days, before and after everything. */
 const instants = [
   '-infinity',
   '2026-03-01T16:59:59.999Z',
@@ -103,7 +103,7 @@ describe('The closing of a day', () => {
     };
     await sealAll(stack);
     const before = await read();
-    // An attempt that fails between two days leaves the first closed, and the next closes the rest.
+    // A run that fails between two days leaves the first closed, and the next run closes the rest.
     armFailpoints('close-days.after=throw');
     await expect(closeDays(stack.em())).rejects.toThrow('failpoint');
     armFailpoints(undefined);
@@ -131,7 +131,7 @@ describe('The closing of a day', () => {
 
   it('A day is closed once, even by two sessions at the same moment', async () => {
     const last = (await closedDays()).at(-1);
-    // As if the following nights had not passed yet.
+    // Removes the closings of the following days.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(`delete from closings where day > date '2026-03-02'`);

@@ -7,7 +7,7 @@ import { backdate } from '../exports/build-days.ts';
 import { countSeals, expectIntact, postMany, sealOf, verify } from './build-seals.ts';
 
 const rounds = isFullRun() ? 5 : 1;
-/** Where it dies; sealing.test.ts makes the others fail in this process. */
+/** The failpoints at which the worker dies; sealing.test.ts lets the others fail in this process. */
 const points = casesOf(['make-seal.before-object', 'make-seal.before-row', 'make-seal.after-object']).flatMap((point) =>
   Array.from({ length: rounds }, (_, round) => [point, round] as const),
 );
@@ -26,7 +26,7 @@ const startNight = (workflowId: string, ...args: unknown[]) => {
 };
 
 describe('Sealing whose worker is killed with -9', () => {
-  // The first, as no seal covers these days yet. closings.test.ts makes it fail in this process.
+  // Runs first, because no seal covers these days yet. closings.test.ts lets the step fail in this process.
   itInFull(
     'A worker killed between closing two days leaves the first closed, and the next attempt closes the rest',
     async () => {
@@ -92,7 +92,7 @@ describe('The nightly sealing', () => {
     expect(await (await startNight('night/empty')).result()).toBe(0);
   }, 60_000);
 
-  it('The nightly sealing starts after its own last seal, whatever position it is given', async () => {
+  it('The nightly sealing continues after its own last seal, whatever position it is given', async () => {
     const journals = await postMany(stack, 6);
     const after = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
     const night = await startNight('night/elsewhere', { after, begunAt: null, journals: 40_000 });

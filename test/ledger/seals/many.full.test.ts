@@ -6,13 +6,13 @@ import { type Stack, startStack } from '../../support/stack.ts';
 import { sealAll } from './build-seals.ts';
 
 const journals = isFullRun() ? 100_000 : 2_000;
-/** Memory for one seal, and everything else: with every journal in memory it would not suffice. */
+/** Enough for one seal and everything else, but not for every journal. */
 const heapMegabytes = 96;
 
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ own: true });
-  // The ledger accepts one journal at a time: these are inserted directly, in one statement.
+  // Inserted directly in one statement, because the ledger accepts one journal at a time.
   await stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'; set local statement_timeout = 0");
     await tx.execute('set local transaction_timeout = 0');

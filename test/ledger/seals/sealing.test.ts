@@ -81,7 +81,7 @@ describe('A sealing run', () => {
     await expectIntact(stack);
   });
 
-  it('A sealing run’s last seal states the time up to which everything is sealed: its first snapshot', async () => {
+  it('A sealing run’s last seal states that everything before its first snapshot is sealed', async () => {
     await postMany(stack, 5);
     const steps = await sealAll(stack, { size: 2 });
     const rows = await stack.em().execute<{ covers: boolean; first: boolean }[]>(
@@ -195,7 +195,7 @@ describe('A failing sealing activity', () => {
     await postMany(stack, 2);
     const before = await countSeals(stack);
     const away = openStorage(readConfig({ ...stack.env, S3_ENDPOINT: 'http://127.0.0.1:1' }));
-    // Committed journals are visible.
+    // Only writes to the store fail.
     const storage = { ...stack.deps.storage, put: away.put };
     const pass = newId();
     for (let index = 0; index < 3; index += 1) {
@@ -222,9 +222,9 @@ describe('Seal metrics', () => {
       .execute<{ at: string }[]>('select extract(epoch from sealed_at)::text as at from seals where number = ?', [
         first.number,
       ]);
-    const sealedAt = Number(must(row, 'it has begun').at);
+    const sealedAt = Number(must(row, 'the run has a first seal').at);
     expect(await read('amanah_last_seal_timestamp_seconds')).toBeCloseTo(sealedAt, 2);
-    // More seals of this run follow: until the last, the previous run counts.
+    // Until the last seal of this run, the previous run counts.
     expect(await read('amanah_sealed_until_timestamp_seconds')).toBeLessThan(sealedAt - 0.001);
     let { done } = first;
     while (!done) ({ done } = await makeSeal(stack.em(), { ...parts(), size: 1 }, pass));

@@ -50,14 +50,14 @@ beforeEach(async () => {
   await expectIntact(stack);
 });
 
-/** What a superuser can do by disabling the triggers; every statement bypasses all guards. */
+/** Runs statements as a superuser who has disabled the triggers. */
 const tamper = (...sql: string[]) =>
   stack.owner().transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
     for (const statement of sql) await tx.execute(statement);
   });
 
-/** Restores everything. */
+/** Restores the original rows. */
 async function restore(): Promise<void> {
   const columns = await stack.owner().execute<{ table_name: string; columns: string }[]>(
     `select table_name, string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
@@ -147,7 +147,7 @@ const changes: [what: string, sql: () => string[]][] = [
 ];
 
 describe('Verification of sealed journals', () => {
-  // The columns are tried one by one below.
+  // A sample: the test below changes every column.
   const standing = casesOf(changes, (_, index) => index % 3 === 0 || index >= 11);
   it.each(standing)('Verify reports %s', async (_, sql) => {
     await tamper(...sql());
@@ -156,7 +156,7 @@ describe('Verification of sealed journals', () => {
 
   const columnsSealed = Object.entries(sealedTables).flatMap(([table, { columns, journal }]) =>
     Object.entries(columns)
-      // Under another journal's id it would be another journal.
+      // Not the journal's id, which makes it another journal.
       .filter(([column]) => column !== journal)
       .map(([column, kind]) => [table, column, kind, journal] as const),
   );
@@ -172,7 +172,7 @@ describe('Verification of sealed journals', () => {
         instant: `${column} + interval '1 second'`,
       }[kind];
       await tamper(
-        // The values of some columns are constrained; an attacker past the triggers is past that too.
+        // Drops checks of values, which an attacker who can disable triggers can drop too.
         ...['status', 'type', 'reference_type', 'purpose'].map(
           (name) => `alter table transactions drop constraint if exists transactions_${name}_check`,
         ),
@@ -372,7 +372,7 @@ describe('Verification of signatures', () => {
     expect(await verify({ em: stack.em, deps })).toMatchObject({ differences: 0, seals: 4 });
     const forgotten = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: newer }) };
     expect((await verify({ em: stack.em, deps: forgotten })).sample).toHaveLength(3);
-    // Nothing is based on a seal of an unknown key.
+    // No seal is built on the seal of an unknown key.
     const strange = { ...stack.deps, sealKeys: createSealKeys({ SEAL_SIGNING_KEY: old }) };
     await expect(sealAll({ em: stack.em, deps: strange })).rejects.toThrow('seal 4 cannot be trusted');
     await stack.deps.storage.remove((await seal4()).key);
@@ -491,8 +491,8 @@ describe('npm run verify', () => {
     expect(stdout).toContain('Nothing differs from what was sealed.');
   }, 60_000);
 
-  it('npm run verify names a check that it could not read, reads the others, and does not call the books in order', async () => {
-    // Only its owner may read it, and it sorts before the others.
+  it('npm run verify names a check that it could not read, reads the others, and does not report the books as in order', async () => {
+    // Only its owner may read it, and it sorts first.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     try {
       const { code, stdout } = await run();
