@@ -1,6 +1,6 @@
 /**
- * One cell as a process: a worker for its own workflows, and the route where the other cell asks for verdicts. Kills
- * itself at any failpoint with the given probability.
+ * A cell as a process: a worker for its own workflows, and a route from which the other cell requests verdicts. Kills
+ * itself at each failpoint with the given probability.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -18,7 +18,7 @@ const cellOptions = z.object({
   temporalAddress: z.string(),
   taskQueue: z.string(),
   workflowBundle: z.string(),
-  /** At each failpoint, from 0 to 1. */
+  /** The probability of death at each failpoint, from 0 to 1. */
   deathChance: z.number(),
 });
 export type CellOptions = z.infer<typeof cellOptions>;

@@ -21,10 +21,10 @@ import type { CellOptions } from './cell.ts';
 import type { Transfer } from './transfer.ts';
 
 /*
- * A simulation of two cells on one machine. Each is a database of the one PostgreSQL server (the shipped schema with
- * the ledger's own functions, and cells.sql), a Temporal server, and one process, cell.ts, which connects as the owner;
- * nothing else of the product runs. The processes are killed at failpoints and from outside while money moves both
- * ways; PostgreSQL and Temporal are not. The sum is checked whenever both processes are stopped.
+ * Simulates two cells on one machine. Each has a database on the shared PostgreSQL server (the shipped schema and
+ * cells.sql), a Temporal server, and one process, cell.ts, which connects as the owner; nothing else of the product
+ * runs. The cell processes, but not PostgreSQL and Temporal, are killed at failpoints and from outside while money
+ * moves both ways. The sum is checked whenever both processes are stopped.
  */
 
 const transfers = isFullRun() ? 120 : 24;
@@ -43,7 +43,7 @@ interface Cell {
   taskQueue: string;
   accounts: string[];
   process: Part | undefined;
-  /** Resolves when the process being started is running, or has failed to start. */
+  /** Resolves once the starting process runs or has failed to start. */
   starting: Promise<Part | undefined> | undefined;
   deaths: number;
   ends: boolean;
@@ -120,10 +120,10 @@ async function buildCell(name: string): Promise<Cell> {
   };
 }
 
-/** No process is started before this resolves. */
+/** Delays the start of processes until it resolves. */
 let mayStart = Promise.resolve();
 
-/** Runs a cell's process, and restarts it each time it dies, as a supervisor does. */
+/** Runs a cell's process and restarts it whenever it dies, as a supervisor does. */
 function start(cell: Cell, other: Cell, chance: number): void {
   const options: CellOptions = {
     databaseUrl: cell.database.ownerUrl,
@@ -195,7 +195,7 @@ const held = async (cell: Cell): Promise<string> => {
   return sum;
 };
 
-/** Everything is still: the processes are stopped, none is being started, and their statements have completed. */
+/** Runs work while both processes are stopped and their statements have completed. */
 async function whileStill<T>(work: () => Promise<T>): Promise<T> {
   const { promise, resolve: letStart } = Promise.withResolvers<void>();
   mayStart = promise;
@@ -224,7 +224,7 @@ async function whileStill<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** All balances plus money in transit to the other side: constant. */
+/** Expects all balances plus money in transit to be constant. */
 async function expectTheSum(): Promise<void> {
   const ofWest = await verdicts(west);
   const ofEast = await verdicts(east);
@@ -296,7 +296,7 @@ describe('Money between two cells', () => {
     await Promise.all(both().map(stop));
   }, 1_800_000);
 
-  it('Money sent to another cell stays in transit while that one does not answer, and is not reversed', async () => {
+  it('Money sent to an unresponsive cell stays in transit and is not reversed', async () => {
     const transfer = {
       id: newId(),
       fromAccountId: west.accounts[0] ?? '',
@@ -304,7 +304,7 @@ describe('Money between two cells', () => {
       amount: '7.0000',
     };
     start(west, east, 0);
-    // It accepts the request and never answers.
+    // Accepts connections and never answers.
     const silent = createServer((socket) => socket.on('error', () => undefined));
     silent.listen(east.port, '127.0.0.1');
     await once(silent, 'listening');
@@ -343,7 +343,7 @@ describe('Money between two cells', () => {
     await expectBooksInOrder();
   });
 
-  it('A reversal between cells without its money is found by the check', async () => {
+  it('The check finds a reversal between cells without its money', async () => {
     const em = ownerOf(west);
     await em.begin();
     await em.execute('select send_transfer(?, ?, ?, 3)', [newId(), west.accounts[0], unknownAccount]);

@@ -1,5 +1,5 @@
--- What a cell has in addition to the ledger, once there is more than one cell (docs/scale.md): outgoing transfers,
--- verdicts on incoming ones, and two kinds of account. Loaded by the simulation over the shipped schema, as the owner.
+-- Additions to the ledger for more than one cell (docs/scale.md): outgoing transfers, verdicts on incoming ones, and
+-- two kinds of account. The simulation loads it into the shipped schema, as the owner.
 alter table accounts drop constraint accounts_kind_check;
 alter table accounts alter column may_go_negative
   set expression as (kind in ('gateway_clearing', 'provider_cost', 'cell_clearing'));
@@ -15,7 +15,7 @@ create table cell_transfers (
   amount numeric(20, 4) not null check (amount > 0),
   status text not null default 'open' check (status in ('open', 'arrived', 'taken_back'))
 );
--- At the destination: one verdict for each transfer, forever.
+-- At the destination: one permanent verdict for each transfer.
 create table cell_verdicts (
   transfer_id uuid primary key,
   to_account_id uuid not null,
@@ -25,7 +25,7 @@ create table cell_verdicts (
 create trigger cell_verdicts_are_final before update or delete on cell_verdicts
   for each row execute function refuse_change();
 
--- The money leaves its account and is in transit. If the request is repeated, nothing changes.
+-- Debits the account and puts the money in transit, once per transfer.
 create function send_transfer(p_id uuid, p_from uuid, p_to uuid, p_amount numeric) returns void language plpgsql as $$
 begin
   insert into cell_transfers (id, from_account_id, to_account_id, amount) values (p_id, p_from, p_to, p_amount)
@@ -36,7 +36,7 @@ begin
   end if;
 end $$;
 
--- Decides a transfer once: a repeated or simultaneous request waits for the first answer and returns it, whatever has
+-- Decides a transfer once: a repeated or simultaneous request waits for the first verdict and returns it, whatever has
 -- happened to the account since.
 create function judge_transfer(p_id uuid, p_to uuid, p_amount numeric) returns text language plpgsql as $$
 declare
@@ -53,7 +53,7 @@ begin
   return decided;
 end $$;
 
--- Completes a transfer with the destination's verdict; without a verdict nothing may be concluded.
+-- Completes a transfer with the destination's verdict.
 create function conclude_transfer(p_id uuid, p_verdict text) returns void language plpgsql as $$
 declare
   it cell_transfers;

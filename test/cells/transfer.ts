@@ -1,4 +1,4 @@
-/** A transfer from an account of one cell to one of the other: ids and an amount, as in every workflow. */
+/** A transfer from an account of one cell to an account of the other; only ids and an amount, as in every workflow. */
 export interface Transfer {
   id: string;
   fromAccountId: string;
@@ -10,9 +10,9 @@ export interface Transfer {
 export type Verdict = 'accepted' | 'refused';
 
 export interface TransferSteps {
-  /** Debits its account; the money is in transit from then on. */
+  /** Debits the account; the money is then in transit. */
   sendTransfer(transfer: Transfer): Promise<void>;
-  /** Requests the verdict from the destination until it returns one. */
+  /** Requests the verdict from the destination. */
   askForVerdict(transfer: Transfer): Promise<Verdict>;
   concludeTransfer(id: string, verdict: Verdict): Promise<void>;
 }

@@ -6,9 +6,7 @@ const steps = proxyActivities<TransferSteps>({
   retry: { initialInterval: '100ms', maximumInterval: '2s' },
 });
 
-/**
- * Moves money to the other cell. It stays in transit while the destination does not answer; only its verdict decides.
- */
+/** Moves money to the other cell. The money stays in transit until the destination returns a verdict. */
 export async function transferBetweenCells(transfer: Transfer): Promise<string> {
   await steps.sendTransfer(transfer);
   const verdict = await steps.askForVerdict(transfer);

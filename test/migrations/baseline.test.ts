@@ -31,7 +31,7 @@ describe('The baseline', () => {
   const directory = join(import.meta.dirname, '../../src/migrations/baseline');
   const files = readdirSync(directory).filter((name) => name.endsWith('.sql'));
 
-  it.each(files)('Each function and view in %s has a comment right above it', (file) => {
+  it.each(files)('Each function and view in %s has a comment directly above', (file) => {
     const lines = readFileSync(join(directory, file), 'utf8').split('\n');
     const silent = lines.filter(
       (line, index) => /^create (function|view) /.test(line) && !/^--|\*\/$/.test(lines[index - 1]?.trim() ?? ''),
@@ -60,7 +60,7 @@ describe('Databases from another baseline', () => {
     return url;
   }
 
-  it('A database from another baseline is refused, with advice, and left unchanged', async () => {
+  it('A database from another baseline is refused with advice and not changed', async () => {
     const url = await makeAnother();
     const remember = () => ask(url, 'select id, name, executed_at from schema_migrations');
     const before = await remember();
@@ -97,7 +97,7 @@ describe('Databases from another baseline', () => {
   });
 
   itInFull(
-    'A database from another baseline is distinguished from one of this baseline and from an empty one',
+    'A database from another baseline is distinguished from an empty one and one from this baseline',
     async () => {
       expect(await migrate(await keep(cloneDatabase()))).toEqual([]);
       expect(await migrate(await keep(createEmptyDatabase()))).toEqual(migrations.map(({ name }) => name));

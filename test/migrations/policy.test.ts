@@ -17,7 +17,7 @@ const clients: pg.Client[] = [];
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())));
 
-/** Its transactions may last as long as the test needs. */
+/** No time-outs for transactions. */
 const unhurried = '-c transaction_timeout=0 -c idle_in_transaction_session_timeout=0';
 
 async function connect(url: string, options = unhurried): Promise<pg.Client> {
@@ -27,7 +27,7 @@ async function connect(url: string, options = unhurried): Promise<pg.Client> {
   return client;
 }
 
-/** A copy of a database, the migrated one by default, which refuses migrations that block others. */
+/** Creates a copy of a database, the migrated one by default, that refuses migrations that block others. */
 async function take(template?: TestDatabase): Promise<{ url: string; appUrl: string; client: pg.Client }> {
   const database = await cloneDatabase(template && new URL(template.ownerUrl).pathname.slice(1));
   databases.push(database);
@@ -38,7 +38,7 @@ async function take(template?: TestDatabase): Promise<{ url: string; appUrl: str
 
 let samples = 0;
 
-/** A migration after the baseline. */
+/** Builds a migration that follows the baseline. */
 function sample(statements: string[], { concurrently = false } = {}): NamedMigration {
   samples += 1;
   return {
@@ -54,7 +54,7 @@ function sample(statements: string[], { concurrently = false } = {}): NamedMigra
   };
 }
 
-/** A migration that builds an index while others work, and rebuilds one that was interrupted. */
+/** Builds a migration that creates an index concurrently, or recreates an interrupted one. */
 const indexed = (name: string, on: string): NamedMigration =>
   sample(
     ['set lock_timeout = 0', `drop index concurrently if exists ${name}`, `create index concurrently ${name} on ${on}`],
@@ -68,7 +68,7 @@ const invalidIndexes = async (client: pg.Client): Promise<unknown[]> =>
 
 describe('Migrations of a database with rows', () => {
   let grown: Promise<TestDatabase> | undefined;
-  /** A database as the baseline makes it, with rows in every table that grows. */
+  /** Creates a database from the baseline, with rows in every growing table. */
   async function grow(): Promise<TestDatabase> {
     const database = await createEmptyDatabase();
     databases.push(database);
@@ -89,10 +89,10 @@ describe('Migrations of a database with rows', () => {
     return take(await grown);
   };
 
-  // Skipped in short runs if there is no migration after the baseline.
+  // Only in full runs if the baseline is the only migration.
   const itWithMigrations = migrations.length > 1 ? it : itInFull;
   itWithMigrations(
-    'Every migration after the baseline can be applied while others work, and leaves no broken index',
+    'Every migration after the baseline can be applied under load and leaves no invalid index',
     async () => {
       const { url, client } = await copy();
       expect(await migrate(url)).toEqual(migrations.slice(1).map(({ name }) => name));
@@ -168,7 +168,7 @@ describe('Migrations that wait for a lock', () => {
           (await watcher.query("select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'")).rows,
         (rows) => rows.length > 0,
       );
-    // Each of them queues behind the migration, with the time-outs of API and worker.
+    // Sessions queue behind the migration, with the time-outs of API and worker.
     for (let round = 0; round < (isFullRun() ? 2 : 1); round += 1) {
       await isWaiting();
       await worker.query("insert into events (event, impact, resource_type) values ('SEEN', 'LOW', 'test')");
@@ -210,7 +210,7 @@ describe('Migrations that wait for a lock', () => {
   }, 60_000);
 
   itInFull(
-    'A migration that broke off with a half-built index builds it again',
+    'A migration interrupted during an index build builds the index again',
     async () => {
       const { url, client } = await take();
       const atWork = await connect(url);

@@ -14,8 +14,8 @@ afterAll(async () => {
 });
 
 /**
- * What only the database defines: constraints, indexes, triggers, defaults and sequences belong to the migrations, and
- * the entities omit them. Everything else is a difference: a table, column, type or nullability.
+ * Differences that are allowed, because only the migrations define constraints, indexes, triggers, defaults and
+ * sequences. A different table, column, type or nullability is an error.
  */
 const ofMigrationsAlone = [
   /^drop (index|trigger|function) /,
@@ -24,7 +24,7 @@ const ofMigrationsAlone = [
   /^create sequence if not exists /,
   /^select setval\(/,
   /^alter table "\w+" alter column "\w+" set default nextval\(/,
-  // Columns that the database fills by itself (generated, set by a trigger, an identity), or that only sweeps write.
+  // Columns that only the database fills (generated, set by a trigger, identities), or only sweeps write.
   /^alter table "accounts" drop column "may_go_negative";$/,
   /^alter table "donation_subscriptions" drop column "due_at";$/,
   /^alter table "payouts" drop column "has_left", drop column "booked_amount";$/,
@@ -34,7 +34,7 @@ const ofMigrationsAlone = [
   /^alter table "saving_circle_(rounds" drop column "look_at|contributions" drop column "swept_at)";$/,
 ];
 
-it('The schema that the migrations make matches the entities', async () => {
+it('The schema created by the migrations matches the entities', async () => {
   const sql = await orm.schema.getUpdateSchemaSQL({ dropTables: false, wrap: false });
   const differences = sql
     .split('\n')

@@ -19,7 +19,7 @@ afterAll(async () => {
 const read = async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
   (await client.query<Row>(sql, values)).rows;
 
-/** Runs it in a transaction that leaves nothing behind. */
+/** Runs work in a transaction that is rolled back. */
 async function inPassing<T>(work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
@@ -29,7 +29,7 @@ async function inPassing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The SQLSTATE and message that a statement is refused with, or null. */
+/** Returns the SQLSTATE and message with which a statement is refused, or null. */
 async function refusalOf(sql: string): Promise<{ code: string | undefined; message: string } | null> {
   await client.query('savepoint attempt');
   try {
@@ -51,7 +51,7 @@ const findStatusColumns = async (): Promise<string[]> =>
        from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
        where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.data_type in ('text', 'character varying')
          and c.column_name ~ '(^|_)(status|state|stage|phase|outcome)$'
-         -- How a payout is to end, once it is decided: it says so from the beginning.
+         -- The decided outcome of a payout, which never changes.
          and (c.table_name, c.column_name) <> ('decisions', 'outcome') order by place`,
     )
   ).map(({ place }) => place);
@@ -61,14 +61,14 @@ const placeOf = (place: string): { table: string; column: string } => {
   return { table, column };
 };
 
-/** The transitions as arguments of a trigger, one for each target status. */
+/** Returns the transitions as arguments of a trigger. */
 const ways = ({ initial, transitions }: Pick<StatusLaw, 'initial' | 'transitions'>): string[] =>
   [
     ...initial.map((status) => `>${status}`),
     ...Object.entries(transitions).flatMap(([from, targets]) => targets.map((to) => `${from}>${to}`)),
   ].sort();
 
-/** The statuses that the column's check allows. */
+/** Returns the statuses that the column's check allows. */
 async function findCheckedStatuses({ table, column }: { table: string; column: string }): Promise<string[]> {
   const rows = await read<{ status: string }>(
     `select m[1] as status from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and k.conkey = array[a.attnum],
@@ -79,7 +79,7 @@ async function findCheckedStatuses({ table, column }: { table: string; column: s
   return rows.map(({ status }) => status);
 }
 
-/** The transitions that the database's triggers allow, by column. */
+/** Returns the transitions that the triggers allow, by column. */
 async function findEnforcedWays(): Promise<Record<string, string[]>> {
   const triggers = await read<{ table: string; args: string }>(
     `select tgrelid::regclass::text as "table", encode(tgargs, 'escape') as args from pg_trigger
@@ -96,11 +96,11 @@ async function findEnforcedWays(): Promise<Record<string, string[]>> {
 }
 
 describe('Status transitions', () => {
-  it('Transitions are defined for every status in the schema, and for nothing else', async () => {
+  it('Exactly the status columns of the schema have defined transitions', async () => {
     expect(await findStatusColumns()).toEqual(Object.keys(statusLaws).sort());
   });
 
-  it('A new status without transitions is reported', () =>
+  it('A new status column without transitions is reported', () =>
     inPassing(async () => {
       await client.query('alter table events add column review_state text');
       expect(await findStatusColumns()).toContain('events.review_state');
@@ -122,7 +122,7 @@ interface Column {
   type: string;
 }
 
-/** An insert of a row of the table with this status, with any valid values in the required columns. */
+/** Builds an insert of a row with this status and arbitrary valid values in the required columns. */
 async function anyRow({ table, column }: { table: string; column: string }, status: string | null): Promise<string> {
   const required = await read<Column>(
     `select column_name as "column", data_type as type from information_schema.columns
@@ -149,7 +149,7 @@ const anyValue = (type: string): string => {
 };
 
 describe('Statuses changed by SQL', () => {
-  // Other conditions on a status (instants, references, accounts) would refuse some allowed transitions.
+  // Drops other conditions on rows (instants, references, accounts), which would refuse some allowed transitions.
   beforeAll(() =>
     client.query(`do $$ declare rule record; begin
       for rule in select conrelid::regclass as place, conname from pg_constraint
@@ -158,10 +158,10 @@ describe('Statuses changed by SQL', () => {
       drop function keep_own_accounts, keep_payout_accounts, keep_account_kinds, keep_start_date, keep_payouts_end, keep_decision, set_provider_of_channel, set_provider_of_payout cascade; end $$`),
   );
 
-  /** One function enforces all of them, according to the database's triggers. */
+  /** One function enforces all laws, so `npm test` tries a third. */
   const standing = casesOf(Object.entries(statusLaws), (_, index) => index % 3 === 0);
 
-  /** A row with this status already, however it got it. */
+  /** Inserts a row with this status, past the triggers. */
   async function plant(place: string, status: string | null): Promise<void> {
     await client.query("set local session_replication_role = 'replica'");
     await client.query(await anyRow(placeOf(place), status));
@@ -194,7 +194,7 @@ describe('Statuses changed by SQL', () => {
           if (to !== null && (from === null ? law.initial.includes(to) : canMove(law, from, to))) {
             expect([from, to, refusal]).toEqual([from, to, null]);
           } else {
-            // Nothing of a transaction can be changed.
+            // Ledger transactions never change at all.
             expect([from, to, refusal?.code]).toEqual([from, to, table === 'transactions' ? 'AM003' : 'AM008']);
           }
         }

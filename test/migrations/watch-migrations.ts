@@ -1,9 +1,8 @@
 import { budgets } from '../../src/shared/budgets.ts';
 
 /**
- * Makes a database refuse a migration that would block others: one that waits longer than a migration may for an
- * exclusive lock, and one that builds an index while nobody can write. Tables that the migration created, and empty
- * ones, are exempt.
+ * Makes a database refuse a migration that would block others: that waits too long for an exclusive lock, or builds an
+ * index while blocking writes. Tables that the migration created, and empty ones, are exempt.
  */
 export const watchMigrations = `
   create function refuse_to_stop_others() returns event_trigger language plpgsql as $$

@@ -57,7 +57,7 @@ describe('Paying', () => {
     });
   });
 
-  test('Paying a wrong amount is a payment of its own and leaves the request payable', async () => {
+  test('Paying a wrong amount creates a separate payment and leaves the request payable', async () => {
     const { reference, paymentCode } = await issue();
     await sandbox.pay(paymentCode, 14_999);
     expect(await recordOf(reference)).toMatchObject({ status: 'PENDING', payments: [{ amount: 14_999 }] });
@@ -65,7 +65,7 @@ describe('Paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'SUCCEEDED', payments: [{}, {}] });
   });
 
-  test('Paying is possible twice, and after expiry, decline or completion, each time as a payment of its own', async () => {
+  test('Paying twice, or after expiry, decline or completion, creates a separate payment each time', async () => {
     const paid = await issue();
     await sandbox.pay(paid.paymentCode);
     await sandbox.pay(paid.paymentCode);
@@ -133,7 +133,7 @@ describe('Paying', () => {
 describe('Faults', () => {
   afterEach(() => sandbox.setFaults({}));
 
-  test('Fault settings left out return to their defaults', async () => {
+  test('Omitted fault settings return to their defaults', async () => {
     await sandbox.setFaults({ callbacks: { copies: 3, drop: true }, requests: { error_rate: 0.5 } });
     expect((await sandbox.setFaults({ requests: { hang_rate: 0.1 } })).body).toEqual({
       callbacks: { copies: 1, delay_ms: 0, shuffle: false, drop: false },
@@ -203,7 +203,7 @@ describe('Faults', () => {
     await sandbox.setFaults({});
   });
 
-  test('A request delay answers later, with the effect', async () => {
+  test('A request delay delays the response, not the effect', async () => {
     await sandbox.setFaults({ requests: { delay_ms: 400 } });
     const request = buildTransferRequest();
     const asked = performance.now();
@@ -213,7 +213,7 @@ describe('Faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
-  test('A limit answers 429 without effect, and says when to retry', async () => {
+  test('A limit returns 429 with Retry-After and has no effect', async () => {
     await sandbox.setFaults({ requests: { limit_rate: 1, retry_after_seconds: 9 } });
     const request = buildTransferRequest();
     await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ neverSent: true, restMs: 9_000 });
@@ -246,7 +246,7 @@ describe('Faults', () => {
     expect(amounts).not.toEqual(amounts.toSorted((left, right) => left - right));
   });
 
-  test('An error has no effect, and a hang has one if configured', async () => {
+  test('An injected error has no effect; a hang has an effect if configured', async () => {
     await sandbox.setFaults({ requests: { error_rate: 1 } });
     const failing = buildInstrumentRequest();
     await expect(sandbox.gateway.requestInstrument(failing)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -315,7 +315,7 @@ describe('The sandbox page', () => {
     expect((await submit(path, { action: 'pay', amount: 'much' })).status).toBe(400);
   });
 
-  test('The sandbox page shows what each item is for, at which bank, and how many are not shown', async () => {
+  test('The sandbox page shows each item’s purpose and bank, and the number of items not shown', async () => {
     await Promise.all(Array.from({ length: 51 }, () => issue({ description: 'INV-2026-0042' })));
     const ofBank = { method: 'virtual_account', channelCode: 'BRI', amount: null } as const;
     await sandbox.gateway.requestReusable({ ...ofBank, reference: newId(), description: 'customer-17' });
@@ -327,7 +327,7 @@ describe('The sandbox page', () => {
     expect(html).toMatch(/\d+ older ones are not shown/);
   });
 
-  test('The sandbox page completes an e-wallet payment when its merchant does', async () => {
+  test('An e-wallet payment expires at the requested time', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { reference } = await issue({ method: 'ewallet', channelCode: 'DANA', expiresAt });
     expect(await recordOf(reference)).toMatchObject({ expires_at: expiresAt.toISOString() });

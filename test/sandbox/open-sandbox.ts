@@ -10,7 +10,7 @@ import { openReceiver } from './receiver.ts';
 export const secretKey = 'xnd_development_sandbox_tests';
 export const callbackToken = 'a-callback-token-of-the-tests';
 
-/** The answers of the control endpoints, each its own part. */
+/** The fields of the control endpoints' responses; each endpoint returns some. */
 interface ControlAnswer {
   id: string;
   payments: { id: string; reference_id: string; status: string; payments: object[] }[];
@@ -19,7 +19,7 @@ interface ControlAnswer {
   requests: { hang_rate: number };
 }
 
-/** A sandbox in this process on its own data directory, an endpoint for its callbacks, and a gateway to it. */
+/** Opens a sandbox in this process with its own data directory, an endpoint for its callbacks, and a gateway to it. */
 export async function openSandbox() {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'));
   const receiver = await openReceiver();
@@ -52,7 +52,7 @@ export async function openSandbox() {
   };
 }
 
-/** A request for an instrument under a reference of its own. */
+/** Builds a request for an instrument with a new reference. */
 export function buildInstrumentRequest(changes: Partial<InstrumentRequest> = {}): InstrumentRequest {
   return {
     reference: newId(),
@@ -67,7 +67,7 @@ export function buildInstrumentRequest(changes: Partial<InstrumentRequest> = {})
   };
 }
 
-/** A request for a transfer under a reference of its own. */
+/** Builds a request for a transfer with a new reference. */
 export function buildTransferRequest(changes: Partial<TransferRequest> = {}): TransferRequest {
   return {
     reference: newId(),

@@ -10,7 +10,7 @@ export interface ReceivedCallback {
   body: { event: string; data: { reference_id: string; amount: number; status: string } };
 }
 
-/** An endpoint for callbacks: stores them, and answers 200 or as configured. */
+/** Opens an endpoint that stores callbacks and answers 200, or as configured. */
 export async function openReceiver() {
   const received: ReceivedCallback[] = [];
   let statuses = [200];
@@ -34,7 +34,7 @@ export async function openReceiver() {
   return {
     url: `http://127.0.0.1:${port}/v1/gateway/callbacks/xendit`,
     received,
-    /** One status for each callback from now on, and the last for all after it. */
+    /** Sets one status per callback from now on; the last applies to all later callbacks. */
     answerWith: (...next: number[]) => {
       statuses = next;
     },

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** A paid wallet payment; returns the provider's id of its request. */
+/** Creates a paid wallet payment; returns the provider's id of its request. */
 async function buildPaid(channelCode = 'DANA', amount = '2000000.0000'): Promise<string> {
   const outcome = await sandbox.gateway.requestInstrument(
     buildInstrumentRequest({ method: 'ewallet', channelCode, amount }),
@@ -51,7 +51,7 @@ test('A refund succeeds within a second, is listed among those of its payment, a
   expect(await sandbox.gateway.findTransfer(newId(), { refundOf: request.refundOf })).toBeNull();
 });
 
-test('The same refund request under one key is one refund, and another body is no refusal', async () => {
+test('A repeated refund request under one key is one refund, and another body leaves the outcome unknown', async () => {
   const request = requestOf(await buildPaid(), '25000.0000');
   await sandbox.gateway.requestTransfer(request);
   await sandbox.gateway.requestTransfer(request);
@@ -78,7 +78,7 @@ test('A partial refund of a LinkAja payment is refused, and so is one of a virtu
   expect(await sandbox.gateway.requestTransfer(refund)).toMatchObject({ code: 'REFUND_NOT_SUPPORTED' });
 });
 
-test('A refund of 999999 is accepted, then fails; one of 131313 stays accepted until settled by hand', async () => {
+test('A refund of 999999 is accepted, then fails; a refund of 131313 stays accepted until settled by hand', async () => {
   const refundOf = await buildPaid();
   const failing = requestOf(refundOf, '999999.0000');
   await sandbox.gateway.requestTransfer(failing);
@@ -93,7 +93,7 @@ test('A refund of 999999 is accepted, then fails; one of 131313 stays accepted u
 });
 
 itInFull(
-  'A refund of 900003 is carried out and never answered; one of 900004 is neither carried out nor answered',
+  'A refund of 900003 is carried out and never answered; a refund of 900004 is neither carried out nor answered',
   async () => {
     const refundOf = await buildPaid();
     for (const [amount, state] of [
@@ -109,7 +109,7 @@ itInFull(
   },
 );
 
-test('Refunds reduce the balance and are records of the provider', async () => {
+test('Refunds reduce the balance and are listed in the provider’s records', async () => {
   const from = new Date();
   const request = requestOf(await buildPaid(), '30000.0000');
   const before = Number(await sandbox.gateway.readBalance());

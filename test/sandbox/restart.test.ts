@@ -49,7 +49,7 @@ const control = (method: string, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Of a callback, as stored by the sandbox. */
+/** Returns a callback's state as stored by the sandbox. */
 function stateOf(webhookId: string): unknown {
   using file = new DatabaseSync(join(dataDir, 'sandbox.db'), { readOnly: true });
   return file.prepare('select state from callbacks where webhook_id = ?').get(webhookId)?.state;
@@ -98,7 +98,7 @@ describe('The sandbox as a process', () => {
     receiver.answerWith(500);
     await control('POST', '/sandbox/pay', { payment_code: issued.instrument.paymentCode });
     const [refused] = await receiver.waitFor(request.reference);
-    // Let a few retries grow their interval past the moment of the restart.
+    // Wait until retries have grown their interval past the restart.
     await sleep(1_500);
     await end('SIGKILL');
     const before = receiver.of(request.reference).length;
@@ -109,7 +109,7 @@ describe('The sandbox as a process', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(all.at(-1)?.webhookId).toBe(refused?.webhookId);
     expect(all.at(-1)?.text).toBe(refused?.text);
-    // Killed before it has stored the answer, it would rightly send once more.
+    // Wait until the answer is stored, because otherwise the sandbox would send the callback again.
     await eventually(
       async () => stateOf(String(refused?.webhookId)),
       (state) => state === 'delivered',
@@ -138,7 +138,7 @@ describe('The sandbox as a process', () => {
     expect((await exited)[0]).toBe(0);
   });
 
-  test('The sandbox says in one sentence which setting is missing', async () => {
+  test('The sandbox reports a missing setting in one sentence', async () => {
     const failing = spawn(process.execPath, [join(import.meta.dirname, '../../dev/sandbox/main.ts')], {
       env: { SANDBOX_PORT: '0' },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,7 +4,7 @@ import { readQris } from '../../dev/sandbox/qris.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { openSandbox, secretKey } from './open-sandbox.ts';
 
-/** The official SDK, as anyone would use it, against the sandbox. */
+/** Tests the sandbox with the provider's official SDK. */
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
 let sdk: { requests: PaymentRequest; methods: PaymentMethod; payouts: Payout; balance: Balance };
 
@@ -100,7 +100,7 @@ describe('The sandbox through the official SDK', () => {
     });
   });
 
-  test('The same idempotency key returns the same request, and a 409 with another body', async () => {
+  test('The same idempotency key returns the same request, or a 409 for another body', async () => {
     const idempotencyKey = newId();
     const data = virtualAccount(idempotencyKey);
     const first = await sdk.requests.createPaymentRequest({ idempotencyKey, data });
@@ -111,7 +111,7 @@ describe('The sandbox through the official SDK', () => {
     expect((await sdk.requests.getAllPaymentRequests({ referenceId: [idempotencyKey] })).data).toHaveLength(1);
   });
 
-  test('Payments are objects of their own under the payment method, read in pages', async () => {
+  test('Payments are separate objects under the payment method, read in pages', async () => {
     const { id, paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     for (const amount of [15_000, 1_000, 15_000]) await sandbox.pay(id, amount);
     const all: { data?: object[]; has_more?: boolean } = await sdk.methods.getPaymentsByPaymentMethodId({
@@ -126,7 +126,7 @@ describe('The sandbox through the official SDK', () => {
     expect(page).toMatchObject({ data: [{}, {}], has_more: true });
   });
 
-  test('A payment method is expired once, and refused the second time', async () => {
+  test('A payment method expires once; a second expiry is refused', async () => {
     const { id, paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     const paymentMethodId = paymentMethod.id;
     expect((await sdk.methods.expirePaymentMethod({ paymentMethodId, data: {} })).status).toBe('EXPIRED');

@@ -3,7 +3,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { buildInstrumentRequest, buildTransferRequest, openSandbox, secretKey } from './open-sandbox.ts';
 
-/** Where the sandbox refuses like the provider, lists what it accepts, and advances its clock. */
+/** Tests that the sandbox refuses what the provider refuses, lists its payout channels, and advances its clock. */
 let sandbox: Awaited<ReturnType<typeof openSandbox>>;
 beforeAll(async () => {
   sandbox = await openSandbox();
@@ -55,7 +55,7 @@ describe('A payout', () => {
     expect(records.body.transfers).toEqual([]);
   });
 
-  test('A sandbox payout at the limits is accepted: a name of one and of a hundred characters, the least and the largest amount', async () => {
+  test('A sandbox payout at the limits is accepted: names of one and a hundred characters, the smallest and the largest amount', async () => {
     for (const name of ['x', 'x'.repeat(100)]) {
       for (const amount of [10_000, 250_000_000]) {
         expect((await sendPayout(payoutBody({ amount }, { account_holder_name: name }))).status).toBe(200);
@@ -86,7 +86,7 @@ describe('A payout', () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
-    // However many arrived since.
+    // It must be shown even after many later payouts.
     await Promise.all(Array.from({ length: 21 }, () => sendPayout(payoutBody())));
     const list = await (await fetch(`${sandbox.url}/`)).text();
     expect(list).toContain(`/payouts/${body.id}`);
@@ -174,7 +174,7 @@ describe('A payment request', () => {
 describe('The clock', () => {
   const advance = (seconds: number) => call('POST', '/sandbox/clock/advance', { seconds });
 
-  test('The sandbox clock moved past a deadline expires what is open, with its callback', async () => {
+  test('Moving the sandbox clock past a deadline expires the open request and sends its callback', async () => {
     const request = buildInstrumentRequest();
     await sandbox.gateway.requestInstrument(request);
     expect((await advance(3_000)).body).toMatchObject({ seconds: 3_000, not_moved: expect.any(String) });
@@ -186,7 +186,7 @@ describe('The clock', () => {
     expect((await sandbox.gateway.findInstrument(later.reference))?.status).toBe('waiting');
   });
 
-  test('The sandbox clock moved forward triggers a later reversal and a delayed callback', async () => {
+  test('Moving the sandbox clock forward triggers a later reversal and a delayed callback', async () => {
     await sandbox.setFaults({ callbacks: { delay_ms: 3_600_000 } });
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);

@@ -10,7 +10,7 @@ afterAll(() => sandbox.close());
 const recordsOf = async (reference: string) =>
   (await sandbox.get(`/sandbox/records?reference_id=${reference}`)).body.transfers;
 
-/** How long a transfer that was requested later takes to complete. */
+/** Waits until a transfer that was requested later has completed. */
 async function anotherEnds(): Promise<void> {
   const request = buildTransferRequest();
   await sandbox.gateway.requestTransfer(request);
@@ -117,7 +117,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
 });
 
 describe('Settling by hand', () => {
-  test('Settling by hand works in every state, each time with a callback, so that contradictions are possible', async () => {
+  test('Settling by hand works in every state and sends a callback, so contradictions can be tested', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
