@@ -24,14 +24,14 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  * Three further rules:
  *
  * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`);
- * otherwise only each journal by itself would keep the order.
+ *   otherwise only each journal by itself would keep the order.
  * - Every insert that names a referenced row (user, role, organization, partner, account), and every reader that relies
- * on it, share-locks it (`key share`) at any time. A transaction that locks such a row exclusively (`for update`: a
- * suspension) must not wait afterwards for any row below, so that waiting for it is never part of a cycle; it may wait
- * for others that do the same.
+ *   on it, share-locks it (`key share`) at any time. A transaction that locks such a row exclusively (`for update`: a
+ *   suspension) must not wait afterwards for any row below, so that waiting for it is never part of a cycle; it may
+ *   wait for others that do the same.
  * - Parts change only under the lock of their whole: rounds, members and contributions under their circle, the pending
- * row of an order under the order, attempts under their payout, and differences about a payout's transfers after that
- * payout.
+ *   row of an order under the order, attempts under their payout, and differences about a payout's transfers after that
+ *   payout.
  *
  * A source locked with `skip locked` (as in `pay_from_balances`) has no place in the order, because the transaction
  * does not wait for it.
