@@ -75,7 +75,8 @@ const idColumn = plain('id', 'Id');
 export const batchItemColumns: Column[] = [
   {
     ...plain('external_ref', 'External reference'),
-    link: (row) => (isPayout(row) ? `/operations/payouts/${String(row.id)}` : null),
+    link: ({ id, status }) =>
+      payoutLaw.statuses.some((one) => one === status) ? `/operations/payouts/${String(id)}` : null,
   },
   said('status', 'Status'),
   rupiah('amount', 'Amount'),
@@ -84,7 +85,6 @@ export const batchItemColumns: Column[] = [
   plain('beneficiary_name', 'Beneficiary'),
   plain('failure_code', 'Failure'),
 ];
-const isPayout = ({ status }: Row): boolean => payoutLaw.statuses.some((one) => one === status);
 
 const pagesOf: Readonly<Record<string, string>> = {
   payout: '/operations/payouts/',
@@ -93,7 +93,6 @@ const pagesOf: Readonly<Record<string, string>> = {
   decision: '/operations/decisions/',
   partner: '/operations/partners/',
 };
-/** The page that shows this thing; most kinds have none. */
 export const pageOf = (type: string, id: string): string | null => (pagesOf[type] ? `${pagesOf[type]}${id}` : null);
 
 /** The page of what a webhook is about; instruments and tests have none. */
